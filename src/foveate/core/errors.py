@@ -1,0 +1,84 @@
+"""The exception tree, split by whose fault it is. Every message says what to do.
+
+FoveateError
+├── BadRequest             the caller's: something asked for is wrong
+│   ├── BadInput           ... in the candidates, the query or a file (names line and field)
+│   ├── BadOption          ... in an option, a recipe or a budget
+│   └── UnknownName        ... a recipe, stage, format, key that does not exist (names the near miss)
+├── BudgetTooSmall         nothing fits; `.needed` is the smallest budget that would do
+├── StageBroke             a stage broke one of its laws
+└── OutsideFailure         something outside: a store, a model, a file system
+    └── MissingExtra       a package that an optional part needs is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class FoveateError(Exception):
+    """Base of everything foveate raises on purpose."""
+
+
+class BadRequest(FoveateError, ValueError):
+    """The caller asked for something that cannot be done."""
+
+
+class BadInput(BadRequest):
+    """A candidate, a query or a file is not usable; names the line and the field where it can."""
+
+    def __init__(self, message: str, *, line: int | None = None, field: str | None = None) -> None:
+        self.line = line
+        self.field = field
+        where = [f"line {line}"] if line is not None else []
+        if field is not None:
+            where.append(f"field {field!r}")
+        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+
+
+class BadOption(BadRequest):
+    """An option, a recipe or a budget has a value it cannot have."""
+
+
+class UnknownName(BadRequest):
+    """A name that does not exist; the message gives the nearest that does."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(sorted(known))
+        near = get_close_matches(name, self.known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.known)}"
+        super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class BudgetTooSmall(FoveateError):
+    """Nothing fits the budget; `needed` is the smallest that would do, in `unit`."""
+
+    def __init__(self, budget: int, needed: int, *, unit: str = "tokens", what: str = "") -> None:
+        self.budget = budget
+        self.needed = needed
+        self.unit = unit
+        subject = what or "the smallest context"
+        super().__init__(
+            f"budget too small: {subject} needs {needed} {unit}, the budget is {budget}; "
+            f"raise the budget to at least {needed}"
+        )
+
+
+class StageBroke(FoveateError):
+    """A stage broke a law: it lost, invented or changed a candidate without a decision."""
+
+
+class OutsideFailure(FoveateError):
+    """Something outside the process failed: a store, a model, a file system."""
+
+
+class MissingExtra(OutsideFailure):
+    """An optional part needs a package that is not installed; says the install line."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(f"{package} is not installed; run: pip install 'foveate[{extra}]'")

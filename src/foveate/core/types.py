@@ -1,0 +1,469 @@
+"""The central values, in the order they flow. Reading this file is reading the architecture.
+
+    Chunk ─▶ Candidate ─▶ stage ─▶ Step(candidates, decisions) ─▶ … ─▶ Block ─▶ Context
+
+Rules: every value is frozen and keyword-only; ids come from the caller or from the content;
+nothing here opens a file, reads a clock or rolls dice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from blake3 import blake3
+
+from foveate.core.errors import BadInput, BadOption
+
+if TYPE_CHECKING:
+    from foveate.core.gauge import Gauge
+    from foveate.core.manifest import Manifest
+
+Span: TypeAlias = tuple[int, int]
+"""Half-open character range: `text[start:end]`."""
+
+Vector: TypeAlias = Sequence[float]
+"""One embedding; a numpy array is welcome and is never copied element by element."""
+
+Origin: TypeAlias = Literal["retrieved", "neighbour", "supplement"]
+RenditionKind: TypeAlias = Literal[
+    "verbatim", "stripped", "extract", "abstract", "truncated", "reference"
+]
+Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
+Number: TypeAlias = int | float | str
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def content_hash(text: str) -> str:
+    """BLAKE3 of the text's UTF-8 bytes, 32 hex digits; raises `BadInput` on a lone surrogate."""
+    try:
+        return blake3(text.encode()).hexdigest(16)
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"lone surrogate at character {error.start}; decode the text with errors='replace'",
+            field="text",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a document, with what is needed from the document it comes from.
+
+    `document[start:end] == text` where offsets are known (characters); they are claims and are
+    verified against the text before anything relies on them. `byte_offset` counts UTF-8 bytes.
+    `principals`: who may read it; empty means everybody. `embedding`: shape (dimensions,).
+    """
+
+    text: str
+    id: str = ""
+    document_id: str = ""
+    source: str = ""
+    title: str = ""
+    sequence: int = 0
+    start: int | None = None
+    end: int | None = None
+    byte_offset: int | None = None
+    page: int | None = None
+    section: str = ""
+    row: int | None = None
+    line: int | None = None
+    summary: str = ""
+    modified_at: datetime | None = None
+    principals: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default=EMPTY)
+    embedding: Vector | None = field(default=None, compare=False, repr=False)
+    content_hash: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        """Derive what is missing; refuse what cannot be."""
+        if not isinstance(self.text, str):
+            raise BadInput(f"must be a string, not {type(self.text).__name__}", field="text")
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise BadInput(f"{self.end} is before start {self.start}", field="end")
+        put = object.__setattr__
+        if not self.content_hash:
+            put(self, "content_hash", content_hash(self.text))
+        if not self.id:
+            put(self, "id", self._derived_id())
+        if not self.document_id:
+            put(self, "document_id", self.source or self.id)
+        if not self.source:
+            put(self, "source", self.document_id)
+        if self.modified_at is not None and self.modified_at.tzinfo is None:
+            put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
+        if len(self.principals) > 1:
+            put(self, "principals", tuple(sorted(set(self.principals))))
+
+    def _derived_id(self) -> str:
+        parts = (self.document_id, self.source, self.sequence, self.start, self.content_hash)
+        return blake3(repr(parts).encode()).hexdigest(8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendition:
+    """One way to show a candidate. `spans` are ranges of the candidate's text that it shows.
+
+    `value` is the share (0..1) of the candidate's worth that this rendition keeps.
+    Where `verbatim` is true, the text is the spans joined by the elision mark, byte for byte.
+    """
+
+    kind: RenditionKind
+    text: str
+    spans: tuple[Span, ...]
+    value: float = 1.0
+    verbatim: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A chunk inside a stitched passage: `passage.text[span[0]:span[1]]` is what it gave."""
+
+    chunk: Chunk
+    span: Span
+    origin: Origin = "retrieved"
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a dropped copy came from; it stays citable with the copy that was kept."""
+
+    chunk_id: str
+    document_id: str
+    source: str
+    title: str = ""
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A chunk with its scores for one query, and what the stages found out about it.
+
+    `parts` is set by stitch (empty: one chunk), `corroborating` by dedup, `renditions` by
+    compress, `shown` by pack.
+    """
+
+    chunk: Chunk
+    score: float = 0.0
+    semantic_score: float | None = None
+    lexical_score: float | None = None
+    rerank_score: float | None = None
+    origin: Origin = "retrieved"
+    parts: tuple[Part, ...] = ()
+    corroborating: tuple[Source, ...] = ()
+    renditions: tuple[Rendition, ...] = ()
+    shown: Rendition | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse scores that have no place in a total order."""
+        for name in ("score", "semantic_score", "lexical_score", "rerank_score"):
+            value = getattr(self, name)
+            if value is not None and not isfinite(value):
+                raise BadInput(f"must be a finite number, not {value!r}", field=name)
+
+    @property
+    def id(self) -> str:
+        """The chunk's id."""
+        return self.chunk.id
+
+    @property
+    def text(self) -> str:
+        """The chunk's text."""
+        return self.chunk.text
+
+    @property
+    def document_id(self) -> str:
+        """The chunk's document."""
+        return self.chunk.document_id
+
+    def as_source(self) -> Source:
+        """Where this candidate comes from, to be kept when the candidate itself is not."""
+        c = self.chunk
+        return Source(
+            chunk_id=c.id,
+            document_id=c.document_id,
+            source=c.source,
+            title=c.title,
+            page=c.page,
+        )
+
+
+def rank(candidate: Candidate) -> tuple[float, str, int, int, str]:
+    """The total order: score descending, then source, sequence, byte offset, id ascending."""
+    c = candidate.chunk
+    return (-candidate.score, c.source, c.sequence, c.byte_offset or 0, c.id)
+
+
+def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
+    """As a reader meets them: source, page, sequence, byte offset, id."""
+    c = candidate.chunk
+    return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Tokens by zone. `documents` is what the context may take; `characters` limits it as well.
+
+    `window` None: the model's window is not known and only the document zone is checked.
+    """
+
+    documents: int | None = 32_000
+    characters: int | None = None
+    window: int | None = None
+    system: int = 4_000
+    conversation: int = 8_000
+    query: int = 1_000
+    generation: int = 4_000
+    buffer: int = 1_000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be spent."""
+        for name in ("system", "conversation", "query", "generation", "buffer"):
+            if getattr(self, name) < 0:
+                raise BadOption(f"budget: {name} is {getattr(self, name)}; it must be 0 or more")
+        for name in ("documents", "characters", "window"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadOption(f"budget: {name} is {value}; it must be 1 or more")
+        if self.documents is None and self.characters is None:
+            raise BadOption("budget: give documents (tokens), characters, or both")
+        if self.window is not None and self.total > self.window:
+            raise BadOption(
+                f"budget: the zones add up to {self.total} tokens, the window is {self.window}; "
+                f"take {self.total - self.window} tokens from a zone"
+            )
+
+    @property
+    def total(self) -> int:
+        """The sum of the zones, in tokens."""
+        zones = (self.system, self.conversation, self.query, self.generation, self.buffer)
+        return sum(zones) + (self.documents or 0)
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Counts and cuts text. `fingerprint` names vocabulary and version: same print, same counts."""
+
+    @property
+    def name(self) -> str:
+        """What one types to get it: `cl100k_base`, a path, …"""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a count could change."""
+
+    def count(self, text: str) -> int:
+        """Number of tokens; special-token text is counted as the plain text it is."""
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens, cut between characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One piece of the context as it is about to be rendered.
+
+    `text` is what is put in (control characters already made harmless), before the format
+    neutralises it; `summary` is set on the first block of a document only. `document_spans` are
+    the ranges of the document that the text shows, where offsets are known. `span` is where the
+    (neutralised) body stands in the finished text.
+    """
+
+    marker: int
+    text: str
+    source: str
+    document_id: str = ""
+    title: str = ""
+    section: str = ""
+    page: int | None = None
+    row: int | None = None
+    line: int | None = None
+    score: float = 0.0
+    rendition: RenditionKind = "verbatim"
+    kind: Literal["chunk", "supplement"] = "chunk"
+    summary: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
+    chunk_ids: tuple[str, ...] = ()
+    document_spans: tuple[Span, ...] = ()
+    corroborating: tuple[Source, ...] = ()
+    span: Span = (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A block read back from a rendered context: its body and the header fields that were shown."""
+
+    text: str
+    fields: Mapping[str, str] = field(default=EMPTY)
+    start: int = 0
+
+
+class Format(Protocol):
+    """How blocks become text. A small value; its options are its fields, its repr its spelling.
+
+    Per block: `separator + [preamble] + header + body + footer`; see `foveate.core.render`.
+    The law: `parse(render(blocks))` gives `shown(block)` for every block, whatever is in them.
+    """
+
+    @property
+    def name(self) -> str:
+        """What one types to get it."""
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """What stands between two blocks; before the first where `previous` is None."""
+
+    def preamble(self, label: str, summary: str) -> str:
+        """The page summary's line, before the first block of its document."""
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """What stands before the body: marker, source, page, chosen metadata."""
+
+    def body(self, text: str) -> str:
+        """The text with everything neutralised, reversibly, that this format uses as structure."""
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """What stands after the body; `following` is None at the end."""
+
+    def aside(self, block: Block, *, last: bool) -> str:
+        """A whole supplement, before the context; the last one brings the separator."""
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, preambles and supplements left out."""
+
+    def shown(self, block: Block) -> Parsed:
+        """What `parse` gives back for this block (`start` apart)."""
+
+    def label(self, block: Block) -> str:
+        """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplement:
+    """Side knowledge that may stand before the context: a taxonomy, facts, a table."""
+
+    id: str
+    text: str
+    title: str = ""
+    similarity: float = 0.0
+    principals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question, with everything that stages may look at. Ports have run; all is values here.
+
+    `neighbours`: chunks that `expand` may bring in (already filtered by principals).
+    `vectors`: chunk id → embedding, for candidates whose chunk does not carry one.
+    """
+
+    query: str
+    budget: Budget
+    gauge: Gauge
+    principals: tuple[str, ...] = ()
+    neighbours: tuple[Chunk, ...] = ()
+    supplements: tuple[Supplement, ...] = ()
+    intent: str = ""
+    query_embedding: Vector | None = field(default=None, compare=False, repr=False)
+    instant: datetime | None = None
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What happened to one candidate at one stage, why, and the numbers that decided it."""
+
+    chunk_id: str
+    action: Action
+    reason: str
+    by: str = ""
+    numbers: Mapping[str, Number] = field(default=EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a stage hands back. `notes` are figures about the step as a whole."""
+
+    candidates: tuple[Candidate, ...]
+    decisions: tuple[Decision, ...] = ()
+    notes: Mapping[str, Number] = field(default=EMPTY)
+
+
+Stage: TypeAlias = Callable[[tuple[Candidate, ...], Request], Step]
+"""A pure step. A frozen dataclass with `__call__`, or a plain function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageTrace:
+    """One stage's entry on the trace."""
+
+    stage: str
+    options: str
+    before: int
+    after: int
+    decisions: tuple[Decision, ...] = ()
+    notes: Mapping[str, Number] = field(default=EMPTY)
+
+
+Trace: TypeAlias = tuple[StageTrace, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A named tuple of stages and a renderer, as a value.
+
+    `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
+    before a page summary; empty leaves summaries out. `include_metadata` names the keys that a
+    header shows. `spotlight` marks untrusted text throughout. `budget` and `tokenizer` are used
+    when the caller names none.
+    """
+
+    name: str
+    stages: tuple[Stage, ...]
+    format: Format
+    description: str = ""
+    cite: Literal["chunk", "document"] = "chunk"
+    summary_label: str = "Page context"
+    include_metadata: tuple[str, ...] = ()
+    spotlight: bool = False
+    budget: Budget = field(default_factory=Budget)
+    tokenizer: str = "cl100k_base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """What marker n stands for. Spans are character ranges, in the document and in the context."""
+
+    marker: int
+    label: str
+    source: str
+    title: str
+    document_id: str
+    chunk_ids: tuple[str, ...]
+    page: int | None
+    section: str
+    row: int | None
+    line: int | None
+    document_spans: tuple[Span, ...]
+    context_spans: tuple[Span, ...]
+    snippet: str
+    corroborating: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The result: the text that is sent, and everything needed to defend it."""
+
+    text: str
+    token_count: int
+    blocks: tuple[Block, ...]
+    citations: tuple[Citation, ...]
+    trace: Trace
+    metrics: Mapping[str, float]
+    manifest: Manifest
+    budget: Budget
+    query: str

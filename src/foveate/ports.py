@@ -1,0 +1,139 @@
+"""The doors to the outside: small protocols in plain types. Adapters stand behind them.
+
+`Tokenizer` lives in the core, because the core counts; it is named here for completeness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from foveate.core.types import EMPTY, Candidate, Chunk, Tokenizer, Vector
+
+__all__ = [
+    "Document",
+    "Embedder",
+    "Found",
+    "Loaded",
+    "Loader",
+    "Section",
+    "Store",
+    "Tokenizer",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A source as the store keeps it. `text` is what the chunks' offsets refer to."""
+
+    id: str
+    source: str
+    text: str
+    title: str = ""
+    summary: str = ""
+    modified_at: datetime | None = None
+    principals: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default=EMPTY)
+    content_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading's reach in a loaded text: `text[start:end]` lies under `path`."""
+
+    start: int
+    end: int
+    path: str
+    page: int | None = None
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What a loader made of a file: one text, and where its sections, pages and rows stand."""
+
+    text: str
+    title: str = ""
+    sections: tuple[Section, ...] = ()
+    metadata: Mapping[str, Any] = field(default=EMPTY)
+
+
+class Loader(Protocol):
+    """Turns a file's bytes into text with positions."""
+
+    def __call__(self, data: bytes, path: Path) -> Loaded:
+        """Raise `BadInput` where the bytes are not what the name says."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. `name` goes into the store's state root."""
+
+    @property
+    def name(self) -> str:
+        """Model and version."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of one vector."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Float32 array of shape (len(texts), dimensions), rows of length 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search gave: candidates best first, and how they were found."""
+
+    candidates: tuple[Candidate, ...]
+    badge: Literal["hybrid", "vector_only"]
+    lexical_matches: int
+    exact: bool = True
+
+
+class Store(Protocol):
+    """Documents and chunks, searchable. One folder, one server, one cluster: the same words."""
+
+    def put(
+        self, document: Document, chunks: Sequence[Chunk], vectors: Any, counts: Sequence[int]
+    ) -> None:
+        """Replace one document and its chunks in one transaction."""
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id."""
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] = EMPTY,
+    ) -> Found:
+        """Vector and BM25 side by side (`depth` each), fused by RRF, the best `limit`."""
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places, in one round trip."""
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes."""
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort, never an error."""
+
+    def state_root(self) -> str:
+        """Hash of the content: independent of insertion order, covers the embedder's name."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+
