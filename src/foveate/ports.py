@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from foveate.core.types import EMPTY, Candidate, Chunk, Tokenizer, Vector
+from foveate.core.types import Candidate, Chunk, Tokenizer, Vector
 
 __all__ = [
     "Document",
@@ -36,7 +36,7 @@ class Document:
     summary: str = ""
     modified_at: datetime | None = None
     principals: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default=EMPTY)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     content_hash: str = ""
 
 
@@ -58,7 +58,7 @@ class Loaded:
     text: str
     title: str = ""
     sections: tuple[Section, ...] = ()
-    metadata: Mapping[str, Any] = field(default=EMPTY)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Loader(Protocol):
@@ -115,7 +115,7 @@ class Store(Protocol):
         limit: int = 100,
         depth: int = 50,
         principals: Iterable[str] = (),
-        where: Mapping[str, Any] = EMPTY,
+        where: Mapping[str, Any] | None = None,
     ) -> Found:
         """Vector and BM25 side by side (`depth` each), fused by RRF, the best `limit`."""
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from blake3 import blake3
@@ -36,7 +35,6 @@ RenditionKind: TypeAlias = Literal[
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def content_hash(text: str) -> str:
@@ -75,7 +73,7 @@ class Chunk:
     summary: str = ""
     modified_at: datetime | None = None
     principals: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default=EMPTY)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     embedding: Vector | None = field(default=None, compare=False, repr=False)
     content_hash: str = field(default="", repr=False)
 
@@ -299,7 +297,7 @@ class Parsed:
     """A block read back from a rendered context: its body and the header fields that were shown."""
 
     text: str
-    fields: Mapping[str, str] = field(default=EMPTY)
+    fields: Mapping[str, str] = field(default_factory=dict)
     start: int = 0
 
 
@@ -381,7 +379,7 @@ class Decision:
     action: Action
     reason: str
     by: str = ""
-    numbers: Mapping[str, Number] = field(default=EMPTY)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,7 +388,7 @@ class Step:
 
     candidates: tuple[Candidate, ...]
     decisions: tuple[Decision, ...] = ()
-    notes: Mapping[str, Number] = field(default=EMPTY)
+    notes: Mapping[str, Number] = field(default_factory=dict)
 
 
 Stage: TypeAlias = Callable[[tuple[Candidate, ...], Request], Step]
@@ -406,7 +404,7 @@ class StageTrace:
     before: int
     after: int
     decisions: tuple[Decision, ...] = ()
-    notes: Mapping[str, Number] = field(default=EMPTY)
+    notes: Mapping[str, Number] = field(default_factory=dict)
 
 
 Trace: TypeAlias = tuple[StageTrace, ...]
