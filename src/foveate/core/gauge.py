@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 
-from foveate.core.types import Chunk, Tokenizer, content_hash
+from foveate.core.types import Candidate, Chunk, Tokenizer, content_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
-    """Counts tokens for one request. `known` maps a content hash to a count for this tokenizer."""
+    """Counts tokens for one request.
+
+    `body(text)`: the text as it will stand in a block. `frame(candidate, fresh)`: all that stands
+    around it, header and separator; `fresh` where its document was not shown before. `known` maps
+    a content hash to a count for this tokenizer, and outlives the request.
+    """
 
     tokenizer: Tokenizer
     body: Callable[[str], str]
+    frame: Callable[[Candidate, bool], str]
     known: MutableMapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def chunk(self, chunk: Chunk) -> int:
@@ -30,6 +36,10 @@ class Gauge:
     def text(self, text: str) -> int:
         """Tokens of any text as it will be rendered in a block."""
         return self.rendered(self.body(text))
+
+    def uncached(self, text: str) -> int:
+        """The same without remembering: for texts that are tried once and thrown away."""
+        return self.tokenizer.count(self.body(text))
 
     def rendered(self, text: str) -> int:
         """Tokens of a text that is already in its final form: a header, a body."""

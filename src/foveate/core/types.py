@@ -433,6 +433,29 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Everything an assembly reads, the tokenizer's vocabulary apart. A bundle is this, in JSON.
+
+    `candidates` are already filtered by `principals`. `messages` are the chat messages that share
+    the window with the context, as (role, content) pairs. `state_root` names the store's content.
+    """
+
+    query: str
+    candidates: tuple[Candidate, ...]
+    recipe: Recipe
+    budget: Budget
+    neighbours: tuple[Chunk, ...] = ()
+    supplements: tuple[Supplement, ...] = ()
+    principals: tuple[str, ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
+    intent: str = ""
+    query_embedding: Vector | None = field(default=None, compare=False, repr=False)
+    instant: datetime | None = None
+    language: str = "en"
+    state_root: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """What marker n stands for. Spans are character ranges, in the document and in the context."""
 

@@ -1,0 +1,264 @@
+"""Plain mappings, JSON Lines and tables → candidates, and back. Strict about what is wrong.
+
+Only `text` is required. Unknown keys go to `metadata`. A wrong value is refused with its line and
+field; nothing is dropped silently and nothing half-read is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from math import isfinite
+from numbers import Real
+from operator import index
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Candidate, Chunk
+
+TEXTS = ("id", "document_id", "source", "title", "summary")
+WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
+SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
+OTHERS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
+FIELDS = frozenset((*TEXTS, *WHOLE, *SCORES, *OTHERS))
+ORIGINS = ("retrieved", "neighbour", "supplement")
+
+
+def candidates_from(items: Any) -> tuple[Candidate, ...]:
+    """Candidates, mappings or a pandas, polars or Arrow table → candidates, in the given order.
+
+    Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
+    """
+    found = tuple(_numbered(_rows(items), _one))
+    check_together(found)
+    return found
+
+
+def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
+    """JSON Lines → candidates; blank lines are passed over, a line that is not JSON is refused."""
+    read = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    found = tuple(_at(number, lambda line=line: _one(parse_json(line))) for number, line in read)
+    check_together(found)
+    return found
+
+
+def parse_json(line: str) -> Any:
+    """One JSON value; `BadInput` says what is wrong and where in the line."""
+    try:
+        return json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadInput(f"not JSON: {error}; give one JSON object a line") from None
+
+
+def check_together(candidates: tuple[Candidate, ...]) -> None:
+    """Refuse what only shows side by side: one id for two chunks, vectors of unequal length."""
+    seen: dict[str, Chunk] = {}
+    length: int | None = None
+    for number, candidate in enumerate(candidates, 1):
+        chunk = candidate.chunk
+        first = seen.setdefault(chunk.id, chunk)
+        if first is not chunk and first != chunk:
+            raise BadInput(
+                f"two different chunks have the id {chunk.id!r}; give each its own",
+                line=number,
+                field="id",
+            )
+        if chunk.embedding is None:
+            continue
+        length = length or len(chunk.embedding)
+        if len(chunk.embedding) != length:
+            raise BadInput(
+                f"{len(chunk.embedding)} numbers where others have {length}; "
+                "embed all candidates with one model",
+                line=number,
+                field="embedding",
+            )
+
+
+def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
+    """The candidate as the JSON object of one line; what is unknown or empty is left out."""
+    record: dict[str, Any] = chunk_to_json(candidate.chunk) | {"score": candidate.score}
+    for name in SCORES[1:]:
+        if (value := getattr(candidate, name)) is not None:
+            record[name] = value
+    if candidate.origin != "retrieved":
+        record["origin"] = candidate.origin
+    return record
+
+
+def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
+    """The chunk's part of the JSON object."""
+    record: dict[str, Any] = {
+        "id": chunk.id,
+        "document_id": chunk.document_id,
+        "source": chunk.source,
+        "sequence": chunk.sequence,
+        "text": chunk.text,
+    }
+    for name in ("title", "summary", "section", *WHOLE[1:]):
+        if (value := getattr(chunk, name)) not in (None, ""):
+            record[name] = value
+    if chunk.modified_at is not None:
+        record["modified_at"] = chunk.modified_at.isoformat()
+    if chunk.principals:
+        record["principals"] = list(chunk.principals)
+    if chunk.metadata:
+        record["metadata"] = dict(chunk.metadata)
+    if chunk.embedding is not None:
+        record["embedding"] = [float(x) for x in chunk.embedding]
+    return record
+
+
+def _rows(items: Any) -> Iterable[Any]:
+    """A table's rows as mappings; anything else as it is."""
+    if isinstance(items, str | bytes | Mapping | Candidate):
+        raise BadInput("give a list of candidates, not a single value")
+    if hasattr(items, "to_dicts"):
+        return _without_gaps(items.to_dicts())
+    if hasattr(items, "to_pylist"):
+        return _without_gaps(items.to_pylist())
+    if hasattr(items, "iterrows") and hasattr(items, "to_dict"):
+        return _without_gaps(items.to_dict("records"))
+    if not isinstance(items, Iterable):
+        raise BadInput(f"give candidates, mappings or a table, not {type(items).__name__}")
+    return items
+
+
+def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Tables write a missing cell as NaN or NaT: leave it out, but never a score."""
+    for row in rows:
+        yield {k: v for k, v in row.items() if k in SCORES or not _is_gap(v)}
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or (isinstance(value, float | datetime) and value != value)  # noqa: PLR0124
+
+
+def _numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:
+    for number, item in enumerate(items, 1):
+        yield _at(number, lambda item=item: make(item))
+
+
+def _at(number: int, make: Callable[[], Candidate]) -> Candidate:
+    """Run `make`; a `BadInput` from it gets the line's number."""
+    try:
+        return make()
+    except BadInput as error:
+        if error.line is not None:
+            raise
+        message = str(error)
+        if error.field is not None:
+            message = message.removeprefix(f"field {error.field!r}: ")
+        raise BadInput(message, line=number, field=error.field) from None
+
+
+def _one(item: Any) -> Candidate:
+    if isinstance(item, Candidate):
+        return item
+    if isinstance(item, Chunk):
+        return Candidate(chunk=item)
+    if not isinstance(item, Mapping):
+        raise BadInput(f"a candidate is an object with a text, not {type(item).__name__}")
+    return candidate_from(item)
+
+
+def candidate_from(record: Mapping[str, Any]) -> Candidate:
+    """One mapping → one candidate."""
+    given = {key: value for key, value in record.items() if value is not None}
+    if "text" not in given:
+        raise BadInput("is missing; it is the one field that is required", field="text")
+    scores = {name: _number(name, given[name]) for name in SCORES if name in given}
+    origin = given.get("origin", "retrieved")
+    if origin not in ORIGINS:
+        raise BadInput(f"must be one of {', '.join(ORIGINS)}, not {origin!r}", field="origin")
+    return Candidate(chunk=chunk_from(given), origin=origin, **scores)  # type: ignore[arg-type]
+
+
+def chunk_from(record: Mapping[str, Any]) -> Chunk:
+    """One mapping → one chunk; scores are passed over."""
+    given = {key: value for key, value in record.items() if value is not None}
+    values: dict[str, Any] = {"text": given.get("text")}
+    values |= {name: _text(name, given[name]) for name in TEXTS if name in given}
+    values |= {name: _whole(name, given[name]) for name in WHOLE if name in given}
+    if "section" in given:
+        values["section"] = _section(given["section"])
+    if "modified_at" in given:
+        values["modified_at"] = _instant(given["modified_at"])
+    if "principals" in given:
+        values["principals"] = _principals(given["principals"])
+    if "embedding" in given:
+        values["embedding"] = _vector(given["embedding"])
+    extra = {str(key): value for key, value in given.items() if key not in FIELDS}
+    metadata = given.get("metadata", {})
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"must be an object, not {type(metadata).__name__}", field="metadata")
+    return Chunk(**values, metadata={**extra, **metadata})
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and name in ("id", "document_id"):
+        value = str(value)
+    if not isinstance(value, str):
+        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise BadInput("holds a lone surrogate; decode it with errors='replace'", field=name) from None
+    return value
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    try:
+        number = index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or number < 0:
+        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise BadInput(f"must be a finite number, not {value!r}", field=name)
+    return float(value)
+
+
+def _section(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " > ".join(_text("section", part) for part in value)
+    return _text("section", value)
+
+
+def _instant(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise BadInput(
+            f"must be an ISO 8601 date and time, not {value!r}", field="modified_at"
+        ) from None
+
+
+def _principals(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise BadInput(f"must be a list of strings, not {value!r}", field="principals")
+    return tuple(sorted({_text("principals", item) for item in value}))
+
+
+def _vector(value: Any) -> Any:
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) == 0:
+        raise BadInput("must be a list of numbers with at least one", field="embedding")
+    if isinstance(value, list | tuple):
+        return tuple(_number("embedding", item) for item in value)
+    if not isfinite(float(sum(value))):
+        raise BadInput("holds a number that is not finite", field="embedding")
+    return value
+
+
+def readable(principals: tuple[str, ...], allowed: frozenset[str]) -> bool:
+    """Whether a caller with `allowed` may read what is restricted to `principals`."""
+    return not principals or not allowed.isdisjoint(principals)

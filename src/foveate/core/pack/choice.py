@@ -1,0 +1,64 @@
+"""What a packing policy hands back: what is shown and how, and what is not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.types import Candidate, Decision, Number, Rendition, rank
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One candidate, shown one way, at a cost."""
+
+    candidate: Candidate
+    rendition: Rendition
+    cost: Cost
+
+
+@dataclass(slots=True)
+class Choices:
+    """All that a policy decided. `left_out` maps a candidate's id to the reason code."""
+
+    chosen: list[Choice] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, Number] = field(default_factory=dict)
+
+
+def why_left_out(
+    candidates: Sequence[Candidate], choices: Choices, scale: Scale
+) -> list[Decision]:
+    """A decision for every candidate left out, with its counterfactual.
+
+    `short_by`: the budget that many tokens larger, all else the same, would hold it. `lost_by`:
+    the distance to the least score that was chosen ahead of it (`by`).
+    """
+    ranked = sorted((choice.candidate for choice in choices.chosen), key=rank)
+    worst = ranked[-1] if ranked else None
+    decisions = []
+    for candidate in candidates:
+        if candidate.id not in choices.left_out:
+            continue
+        shortest = min(
+            (scale.cost(candidate, r) for r in (whole(candidate), *candidate.renditions)),
+            key=lambda cost: cost.tokens,
+        )
+        numbers: dict[str, Number] = {"tokens": shortest.tokens}
+        if (short := scale.short_by(shortest)) > 0:
+            numbers["short_by"] = short
+        by = ""
+        if worst is not None and rank(worst) < rank(candidate):
+            by = worst.id
+            numbers["lost_by"] = round(worst.score - candidate.score, 6)
+        decisions.append(
+            Decision(
+                chunk_id=candidate.id,
+                action="dropped",
+                reason=choices.left_out[candidate.id],
+                by=by,
+                numbers=numbers,
+            )
+        )
+    return decisions

@@ -1,0 +1,96 @@
+"""What a candidate costs when it is shown one way or another, and what is left to spend.
+
+Costs are estimates: token counts do not add up over concatenation. They are made so that their
+sum is rarely below the count of the finished text; the last gate counts that text itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from foveate.core.gauge import Gauge
+from foveate.core.types import Budget, Candidate, Rendition
+
+
+class Cost(NamedTuple):
+    """Tokens and characters of a block, header and separator included."""
+
+    tokens: int
+    characters: int
+
+
+def whole(candidate: Candidate) -> Rendition:
+    """The candidate in full; `stripped` where stitching took a repeat out of it."""
+    text = candidate.text
+    repeats = sum(b - a for a, b in (part.span for part in candidate.parts)) > len(text)
+    return Rendition(
+        kind="stripped" if repeats else "verbatim", text=text, spans=((0, len(text)),)
+    )
+
+
+def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
+    """The renditions to choose from, fullest first; a choice already made is the only one.
+
+    With `cap`, the full text of a candidate over that many tokens is left out where a shorter
+    rendition was offered.
+    """
+    if candidate.shown is not None:
+        return (candidate.shown,)
+    full = whole(candidate)
+    if cap is not None and candidate.renditions and gauge.chunk(candidate.chunk) > cap:
+        return candidate.renditions
+    return (full, *candidate.renditions)
+
+
+@dataclass(slots=True)
+class Scale:
+    """Weighs renditions and keeps the purse. `per_document` replaces the measured overhead by a
+    fixed number of tokens, once a document."""
+
+    gauge: Gauge
+    tokens: int | None
+    characters: int | None
+    per_document: int | None = None
+    documents: set[str] = field(default_factory=set)
+
+    def cost(self, candidate: Candidate, rendition: Rendition) -> Cost:
+        """What showing the candidate this way would take from the purse now."""
+        fresh = candidate.document_id not in self.documents
+        if rendition.text is candidate.text or rendition.text == candidate.text:
+            tokens = self.gauge.chunk(candidate.chunk)
+        else:
+            tokens = self.gauge.text(rendition.text)
+        frame = self.gauge.frame(candidate, fresh)
+        characters = len(self.gauge.body(rendition.text)) + len(frame) if self.characters else 0
+        if self.per_document is None:
+            return Cost(tokens + self.gauge.rendered(frame), characters)
+        return Cost(tokens + (self.per_document if fresh else 0), characters)
+
+    def fits(self, cost: Cost) -> bool:
+        """Whether the purse holds that much."""
+        return self.short_by(cost) <= 0
+
+    def short_by(self, cost: Cost) -> int:
+        """How much the purse lacks, in tokens (in characters where only those are limited)."""
+        tokens = cost.tokens - self.tokens if self.tokens is not None else 0
+        characters = cost.characters - self.characters if self.characters is not None else 0
+        return tokens if tokens > 0 else characters
+
+    def take(self, candidate: Candidate, cost: Cost) -> None:
+        """Spend it."""
+        self.documents.add(candidate.document_id)
+        if self.tokens is not None:
+            self.tokens -= cost.tokens
+        if self.characters is not None:
+            self.characters -= cost.characters
+
+
+def scale_for(budget: Budget, gauge: Gauge, per_document: int | None) -> Scale:
+    """A full purse."""
+    return Scale(
+        gauge=gauge,
+        tokens=budget.documents,
+        characters=budget.characters,
+        per_document=per_document,
+    )
