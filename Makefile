@@ -1,0 +1,130 @@
+# Everything one does here. Needs Python 3.11 or later, make, and a package registry the first
+# time; `.venv` is made, filled from the locks in requirements/, and reused until a lock changes.
+
+SHELL  := /bin/bash
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; \
+	done)
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+PY    := $(BIN)/python
+LOCKS := requirements
+SMOKE := .venv-bare
+JOBS  ?= 2
+PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all:
+
+say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench docs \
+	golden lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+# --- what one wants ----------------------------------------------------------------------------
+
+demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the context and the trace
+	$(call say,demo: from a folder of documents to a context that fits)
+	@$(PY) examples/demo.py
+
+test: check unit fuzz smoke ## everything that CI runs
+	$(call say,all green)
+
+check: lint types contracts spelling sizes ## style and types and import contracts and sizes
+
+unit: $(VENV)/dev.stamp ## unit tests, laws, docs and doctests
+	$(call say,tests: units and laws and docs and doctests)
+	@$(PY) -m pytest -q -n $(JOBS) -m "not fuzz" --doctest-modules src tests
+
+fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: at least 20,000 cases
+	$(call say,fuzz: every recipe x format x tokenizer)
+	@$(PY) -m pytest -q -s -m fuzz tests
+
+bench: $(VENV)/dev.stamp ## benchmarks: counts of work and times side by side
+	$(call say,bench)
+	@for f in bench/bench_*.py; do [ -e "$$f" ] || { echo "nothing in bench/ yet"; break; }; \
+		echo "--- $$f"; $(PY) "$$f" || exit 1; done
+
+docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
+	$(call say,docs: write the generated pages)
+	@$(PY) tools/docs.py
+	$(call say,docs: run the examples)
+	@$(PY) -m pytest -q tests/test_docs.py
+
+golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
+	@$(PY) -m pytest -q tests --update-golden -m "not fuzz"
+
+# --- the checks --------------------------------------------------------------------------------
+
+lint: $(VENV)/dev.stamp
+	$(call say,style: ruff)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/dev.stamp
+	$(call say,types: mypy --strict)
+	@$(BIN)/mypy
+
+contracts: $(VENV)/dev.stamp
+	$(call say,contracts: arrows only downwards)
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/validate-pyproject pyproject.toml
+
+spelling: $(VENV)/dev.stamp
+	$(call say,spelling: codespell)
+	@$(BIN)/codespell $$(git ls-files | grep -v -E '\.lock$$|^tests/golden/')
+
+sizes: $(VENV)/dev.stamp
+	$(call say,sizes: files and functions)
+	@$(PY) tools/sizes.py
+
+smoke: $(VENV)/dev.stamp $(SMOKE)/ready.stamp ## a bare install in an environment of its own
+	$(call say,smoke: a bare install without extras)
+	@rm -rf build/smoke
+	@$(PY) -m pip wheel -qq --no-deps --no-build-isolation -w build/smoke .
+	@$(SMOKE)/bin/python $(PIP) --no-deps --force-reinstall build/smoke/*.whl
+	@$(SMOKE)/bin/python -m pip check
+	@cd build/smoke && ../../$(SMOKE)/bin/python -I ../../tools/smoke.py
+
+# --- the environments --------------------------------------------------------------------------
+
+$(VENV)/made.stamp:
+	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it," \
+		"or name it: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	$(call say,making $(VENV) with $$($(PYTHON) --version))
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/local.stamp: $(LOCKS)/local.lock pyproject.toml | $(VENV)/made.stamp
+	$(call say,installing what the demo needs (about 60 MB; only when the lock changed))
+	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/local.lock
+	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(LOCKS)/dev.lock pyproject.toml | $(VENV)/made.stamp
+	$(call say,installing what the tests need (about 300 MB; only when the lock changed))
+	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/dev.lock
+	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $(VENV)/local.stamp $@
+
+$(SMOKE)/ready.stamp: $(LOCKS)/base.lock | $(VENV)/made.stamp
+	$(call say,making $(SMOKE) with the bare dependencies)
+	@$(PY) -m venv --clear $(SMOKE)
+	@$(SMOKE)/bin/python $(PIP) --require-hashes -r $(LOCKS)/base.lock
+	@touch $@
+
+UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
+
+lock: $(VENV)/made.stamp ## resolve the dependencies anew (all three locks agree)
+	$(call say,lock)
+	@$(PY) $(PIP) uv
+	@$(UV) --upgrade --extra all --group dev -o $(LOCKS)/dev.lock
+	@$(UV) --constraint $(LOCKS)/dev.lock --extra local --group build -o $(LOCKS)/local.lock
+	@$(UV) --constraint $(LOCKS)/dev.lock -o $(LOCKS)/base.lock
+	@grep -c '==' $(LOCKS)/*.lock
+
+clean: ## remove what these targets made
+	rm -rf $(VENV) $(SMOKE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
