@@ -97,9 +97,18 @@ class Store(Protocol):
     """Documents and chunks, searchable. One folder, one server, one cluster: the same words."""
 
     def put(
-        self, document: Document, chunks: Sequence[Chunk], vectors: Any, counts: Sequence[int]
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
     ) -> None:
-        """Replace one document and its chunks in one transaction."""
+        """Replace one document and its chunks in one transaction.
+
+        `counts`: tokens of each chunk, remembered under the tokenizer's `fingerprint`.
+        """
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
@@ -130,8 +139,11 @@ class Store(Protocol):
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort, never an error."""
 
-    def state_root(self) -> str:
-        """Hash of the content: independent of insertion order, covers the embedder's name."""
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content: independent of insertion order, covers the embedder's name.
+
+        With `principals`, of what they may read alone; None is the whole store.
+        """
 
     def close(self) -> None:
         """Let go of files and connections."""
