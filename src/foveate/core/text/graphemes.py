@@ -1,0 +1,166 @@
+"""Where a text may be cut: never inside what a reader sees as one character, nor inside a word.
+
+The rules are those of UAX #29 (extended grapheme clusters), told from `unicodedata` alone. Where
+the standard library does not know a property, the answer is the careful one: a few places that
+UAX #29 would allow are refused, none that it forbids is allowed.
+Not here: sentences and blocks (`sentences`, `blocks`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["safe_cut", "word_cut"]
+
+_ZWNJ, _ZWJ = "\u200c", "\u200d"
+_VIRAMA = 9
+_LONGEST_WORD = 200
+_INNER = frozenset("'\u2019.,_-:/@")
+# Letters that show together with the next character (Grapheme_Cluster_Break=Prepend).
+_PREPEND = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
+    "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87"
+    "\U00011a88\U00011a89\U00011d46\U00011f02\U000113d1"
+)
+# Scripts that are written without spaces: every character boundary is a place to cut.
+_UNSPACED = (
+    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
+    (0x2E80, 0x312F),  # CJK radicals and punctuation, kana, bopomofo
+    (0x3190, 0xA4CF),  # CJK ideographs, Yi
+    (0xF900, 0xFAFF),  # CJK compatibility
+    (0xFF00, 0xFF9F),  # full and half width forms
+    (0x1B000, 0x1B2FF),  # historic kana
+    (0x20000, 0x3FFFF),  # CJK extensions
+)
+
+
+def safe_cut(text: str, index: int, floor: int = 0) -> int:
+    """Largest index from `floor` to `index` that is not inside a grapheme cluster.
+
+    `floor` is taken as a boundary; work is linear in `index - floor`.
+
+    >>> safe_cut("e\u0301a", 1), safe_cut("e\u0301a", 2)
+    (0, 2)
+    """
+    at = min(index, len(text))
+    while at > floor and not _boundary(text, at, floor):
+        at -= 1
+    return max(at, floor)
+
+
+def word_cut(text: str, index: int, floor: int = 0) -> int:
+    """Largest index from `floor` to `index` that splits neither a word nor a grapheme.
+
+    Text of scripts without spaces is cut between any two characters. What goes on for more than
+    200 characters is no word, and is cut at a grapheme boundary.
+
+    >>> word_cut("cut here", 6), word_cut("\u4f60\u597d", 1)
+    (4, 1)
+    """
+    whole = at = safe_cut(text, index, floor)
+    lowest = max(floor, whole - _LONGEST_WORD)
+    while at > lowest and _in_word(text, at):
+        at = safe_cut(text, at - 1, floor)
+    return whole if floor < lowest >= at else at
+
+
+def _in_word(text: str, at: int) -> bool:
+    """Whether a word goes on over `at` (0 < at)."""
+    if at >= len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if _unspaced(before) or _unspaced(after):
+        return False
+    if _wordy(before):
+        inner = after in _INNER and at + 1 < len(text) and _wordy(text[at + 1])
+        return inner or _wordy(after)
+    return before in _INNER and _wordy(after) and at > 1 and _wordy(text[at - 2])
+
+
+def _wordy(char: str) -> bool:
+    return char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M"
+
+
+def _unspaced(char: str) -> bool:
+    code = ord(char)
+    return code >= 0x0E00 and any(low <= code <= high for low, high in _UNSPACED)
+
+
+def _boundary(text: str, at: int, floor: int) -> bool:
+    """Whether a grapheme cluster may end at `at` (0 < at)."""
+    if at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before < "\x7f" and after < "\x7f":
+        return before != "\r" or after != "\n"
+    if _control(before) or _control(after):
+        return True
+    if _extends(after) or before in _PREPEND or (before == _ZWJ and not after.isspace()):
+        return False
+    if _flag(before) and _flag(after):
+        return _flags_before(text, at, floor) % 2 == 0
+    return not (_hangul_goes_on(before, after) or _conjunct(text, at, floor))
+
+
+def _control(char: str) -> bool:
+    category = unicodedata.category(char)
+    if category == "Cf":
+        return char not in (_ZWNJ, _ZWJ) and char not in _PREPEND and not _tag(char)
+    return category in ("Cc", "Zl", "Zp")
+
+
+def _extends(char: str) -> bool:
+    return (
+        unicodedata.category(char)[0] == "M"
+        or char in (_ZWNJ, _ZWJ, "\uff9e", "\uff9f", "\u0e33", "\u0eb3")
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or _tag(char)
+    )
+
+
+def _tag(char: str) -> bool:
+    return "\U000e0020" <= char <= "\U000e007f"
+
+
+def _flag(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _flags_before(text: str, at: int, floor: int) -> int:
+    first = at
+    while first > floor and _flag(text[first - 1]):
+        first -= 1
+    return at - first
+
+
+def _hangul_goes_on(before: str, after: str) -> bool:
+    left, right = _hangul(before), _hangul(after)
+    return (left, right) in {
+        ("L", "L"), ("L", "V"), ("L", "LV"), ("L", "LVT"),
+        ("LV", "V"), ("LV", "T"), ("V", "V"), ("V", "T"), ("LVT", "T"), ("T", "T"),
+    }  # fmt: skip
+
+
+def _hangul(char: str) -> str:
+    code = ord(char)
+    if 0xAC00 <= code <= 0xD7A3:
+        return "LVT" if (code - 0xAC00) % 28 else "LV"
+    if 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
+        return "L"
+    if 0x1160 <= code <= 0x11A7 or 0xD7B0 <= code <= 0xD7C6:
+        return "V"
+    return "T" if 0x11A8 <= code <= 0x11FF or 0xD7CB <= code <= 0xD7FB else ""
+
+
+def _conjunct(text: str, at: int, floor: int) -> bool:
+    """Rule GB9c, widened: a letter after a virama belongs to the letter before it."""
+    if unicodedata.category(text[at]) != "Lo":
+        return False
+    back, linked = at - 1, False
+    while back > floor and _extends(text[back]):
+        linked = linked or unicodedata.combining(text[back]) == _VIRAMA
+        back -= 1
+    return linked and unicodedata.category(text[back]) == "Lo"

@@ -1,0 +1,117 @@
+"""The sentences of a text as exact spans, for any language, in linear time.
+
+Lines and blocks are split first (`blocks`): a heading, a list item, a line of code, a table row
+ends its sentence; inside a paragraph a line break does not. Prose then goes to `sentencex`.
+Rules: spans are trimmed, ordered and apart; every character that is not white space is in exactly
+one of them; none is longer than `LONGEST`; nothing here raises, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trimmed
+from foveate.core.text.graphemes import safe_cut, word_cut
+from foveate.core.types import Span
+
+__all__ = ["LONGEST", "BlockKind", "block_spans", "sentence_spans", "unit_spans"]
+
+LONGEST = 4_000
+"""Characters; longer runs without a sentence end are cut between words. It also bounds what the
+splitter sees at once: it is quadratic in unpaired quotation marks."""
+
+_MARKER = re.compile(r"\s*+(?:[-*+\u2022\u2023\u25aa\u25e6]|\d{1,9}+[.)])\s++(?:\[[ xX]\]\s++)?+")
+# What ends an ASCII sentence in some language; without it there is nothing to ask.
+_STOP = re.compile(r"[.!?:;]")
+# sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
+
+
+def sentence_spans(text: str, language: str = "en") -> list[Span]:
+    r"""The text's sentences in order: verbatim half-open spans, trimmed, none overlapping.
+
+    `language` is an ISO 639-1 code; unknown ones are split as English is.
+
+    >>> text = "Dr. Who came.  He left.\n\n- one\n- two"
+    >>> [text[start:end] for start, end in sentence_spans(text)]
+    ['Dr. Who came.', 'He left.', '- one', '- two']
+    """
+    return [
+        unit for span, kind in block_spans(text) for unit in unit_spans(text, span, kind, language)
+    ]
+
+
+def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
+    """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
+    start, end = span
+    if kind == "heading" and end - start <= LONGEST:
+        return [span]
+    if kind in ("code", "table"):
+        lines = (
+            trimmed(text, start + first, start + last)
+            for first, last in line_spans(text[start:end])
+        )
+        return [piece for line in lines for piece in _short(text, *line)]
+    spans = list(_prose(text, start, end, language))
+    marker = _MARKER.match(text, start, end) if kind == "list" else None
+    if marker is not None and len(spans) > 1 and spans[0][1] <= marker.end():
+        # "2." of a list item looks like a sentence of its own: it goes with what it numbers.
+        spans[:2] = [(spans[0][0], spans[1][1])]
+    return spans
+
+
+def _short(text: str, start: int, end: int) -> Iterator[Span]:
+    """The trimmed span in pieces of at most `LONGEST` characters; nothing if it is empty."""
+    while end - start > LONGEST:
+        cut = word_cut(text, start + LONGEST, start)
+        cut = cut if cut > start else start + LONGEST
+        yield trimmed(text, start, cut)
+        start = trimmed(text, cut, end)[0]
+    if end > start:
+        yield (start, end)
+
+
+def _prose(text: str, start: int, end: int, language: str) -> Iterator[Span]:
+    """Sentences of one block, seen through a window of `LONGEST` characters."""
+    while start < end:
+        stop = min(end, start + LONGEST)
+        bounds = _bounds(text, start, stop, language)
+        if stop < end and len(bounds) > 1:
+            bounds.pop()  # the window may have cut it; the next window starts with it
+        elif stop < end:
+            bounds = [word_cut(text, stop, start)]
+            bounds = bounds if bounds[0] > start else [stop]
+        for bound in bounds:
+            first, last = trimmed(text, start, bound)
+            if last > first:
+                yield (first, last)
+            start = bound
+
+
+def _bounds(text: str, start: int, stop: int, language: str) -> list[int]:
+    """Where sentences of `text[start:stop]` end, the last at `stop`; never inside a grapheme."""
+    found = _split(text[start:stop], language.partition("-")[0].lower())
+    bounds: list[int] = []
+    last = start
+    for offset in found:
+        bound = safe_cut(text, start + offset, last)
+        if last < bound < stop:
+            bounds.append(bound)
+            last = bound
+    return [*bounds, stop]
+
+
+def _split(piece: str, language: str) -> list[int]:
+    """Ends of the piece's sentences, told by sentencex."""
+    if piece.isascii() and not _STOP.search(piece):
+        return [len(piece)]
+    from sentencex import get_sentence_boundaries
+
+    plain = piece if piece.isascii() else _WIDE_SPACE.sub(" ", piece)
+    try:
+        return [sentence["end_index"] for sentence in get_sentence_boundaries(language, plain)]
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # noqa: BLE001 - a panic of the engine is a BaseException; the piece stays whole
+        return [len(piece)]
