@@ -33,9 +33,9 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
     `language` is an ISO 639-1 code; unknown ones are split as English is.
 
-    >>> text = "Dr. Who came.  He left.\n\n- one\n- two"
+    >>> text = "Dr. Ames came.  He left.\n\n- one\n- two"
     >>> [text[start:end] for start, end in sentence_spans(text)]
-    ['Dr. Who came.', 'He left.', '- one', '- two']
+    ['Dr. Ames came.', 'He left.', '- one', '- two']
     """
     return [
         unit for span, kind in block_spans(text) for unit in unit_spans(text, span, kind, language)
