@@ -31,7 +31,7 @@ def run(*args: str, expect: int = 0) -> str:
 
 def main() -> None:
     """Each check prints one line; the first that fails ends the run."""
-    import foveate  # noqa: PLC0415
+    import foveate
 
     where = Path(foveate.__file__).resolve()
     assert "site-packages" in where.parts, f"the installed package must be used, not {where}"

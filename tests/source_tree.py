@@ -1,0 +1,98 @@
+"""Reads our own source as syntax trees, for the tests that are about the source itself."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "foveate"
+CORE = PACKAGE / "core"
+TESTS = ROOT / "tests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One import statement. `eager`: it runs when the module is imported."""
+
+    module: str
+    line: int
+    eager: bool
+
+    @property
+    def top(self) -> str:
+        """The distribution's top-level name."""
+        return self.module.partition(".")[0]
+
+
+def python_files(folder: Path) -> list[Path]:
+    """Every Python file below a folder, in order."""
+    return sorted(folder.rglob("*.py"))
+
+
+def tree_of(path: Path) -> ast.Module:
+    """The file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def short(path: Path) -> str:
+    """The path as one reads it in a message."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """All imports of a file; those under `if TYPE_CHECKING` are left out."""
+    yield from _imports(tree_of(path).body, eager=True)
+
+
+def _imports(body: list[ast.stmt], *, eager: bool) -> Iterator[Import]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module=alias.name, line=node.lineno, eager=eager)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield Import(module="." * node.level + module, line=node.lineno, eager=eager)
+        elif isinstance(node, ast.If) and _is_type_checking(node.test):
+            yield from _imports(node.orelse, eager=eager)
+        else:
+            inner = not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    nested = [child] if isinstance(child, ast.stmt) else child.body
+                    yield from _imports(nested, eager=eager and inner)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return ast.unparse(test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+
+
+def test_functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every test function and method in tests/."""
+    for path in python_files(TESTS):
+        if not path.name.startswith("test_"):
+            continue
+        for node in ast.walk(tree_of(path)):
+            function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if function and node.name.startswith("test_"):
+                yield path, node
+
+
+test_functions.__test__ = False  # type: ignore[attr-defined]  # it lists tests, it is none
+
+
+def tracked_files() -> list[Path]:
+    """The files that git tracks; all text files where this is no checkout."""
+    done = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False, encoding="utf-8"
+    )
+    if done.returncode == 0 and done.stdout:
+        return sorted(
+            p for name in done.stdout.split("\0") if name and (p := ROOT / name).is_file()
+        )
+    return sorted(
+        path for folder in ("src", "tests", "docs") for path in (ROOT / folder).rglob("*.*")
+    )

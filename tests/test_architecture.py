@@ -1,0 +1,264 @@
+"""The house rules that a linter cannot say: what the core may touch, what an import may cost.
+
+Which layer may import which is checked by import-linter (`make contracts`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from source_tree import CORE, PACKAGE, imports_of, python_files, short, tree_of
+
+CORE_FILES = python_files(CORE)
+ALL_FILES = python_files(PACKAGE)
+
+# Standard-library modules that cannot open, fetch, sleep, log, roll dice or read a clock.
+# `datetime` is here for its types; its clock is caught below.
+PURE_STANDARD_LIBRARY = {
+    "__future__",
+    "array",
+    "base64",
+    "binascii",
+    "bisect",
+    "collections",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "heapq",
+    "html",
+    "inspect",
+    "itertools",
+    "json",
+    "keyword",
+    "math",
+    "operator",
+    "re",
+    "string",
+    "struct",
+    "textwrap",
+    "tomllib",
+    "types",
+    "typing",
+    "unicodedata",
+}
+CORE_VENDORS = {"blake3", "numpy"}
+SENTENCES = CORE / "text" / "sentences.py"
+
+# Reading a clock, a file, a seed, an address: none of these may decide anything.
+IMPURE_CALLS = {
+    "__import__",
+    "breakpoint",
+    "compile",
+    "eval",
+    "exec",
+    "hash",
+    "id",
+    "input",
+    "open",
+    "print",
+}
+IMPURE_METHODS = {"now", "utcnow", "today", "read_text", "write_text", "read_bytes", "write_bytes"}
+
+# What a bare `import foveate` must not pull in.
+HEAVY = {
+    "asyncio", "bpe_openai", "cachetools", "charset_normalizer", "concurrent", "http",
+    "importlib.metadata", "logging", "markdown_it", "multiprocessing", "numpy", "pandas",
+    "pathspec", "polars", "pyarrow", "pydantic", "requests", "rich", "selectolax", "sentencex",
+    "snowballstemmer", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading",
+    "tiktoken", "tokenizers", "toktok", "typer", "urllib.request", "wordllama",
+}  # fmt: skip
+
+
+def names(path: Path) -> str:
+    """Readable test ids."""
+    return short(path).removeprefix("src/foveate/")
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=names)
+def test_core_imports_only_what_is_on_the_list(path):
+    """The core imports a short list of pure modules, numpy, blake3, and sentencex in one file."""
+    allowed = PURE_STANDARD_LIBRARY | CORE_VENDORS
+    if path == SENTENCES:
+        allowed = allowed | {"sentencex"}
+
+    strangers = [
+        f"{short(path)}:{found.line} imports {found.module}"
+        for found in imports_of(path)
+        if not (
+            found.module == "foveate.core"
+            or found.module.startswith("foveate.core.")
+            or found.module == "foveate._version"
+            or found.top in allowed
+        )
+    ]
+
+    assert strangers == []
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=names)
+def test_core_reads_no_clock_and_does_no_io(path):
+    """D1: the core calls nothing that reads a clock, a file, a hash seed or an address."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Global):
+            found.append(f"{short(path)}:{node.lineno} global")
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        if isinstance(called, ast.Name) and called.id in IMPURE_CALLS:
+            found.append(f"{short(path)}:{node.lineno} {called.id}()")
+        if isinstance(called, ast.Attribute) and called.attr in IMPURE_METHODS:
+            found.append(f"{short(path)}:{node.lineno} .{called.attr}()")
+
+    assert found == []
+
+
+def _walked(tree: ast.Module) -> list[ast.expr]:
+    """What loops and ordered comprehensions of a module walk over.
+
+    A set or dict comprehension, or an argument of `sorted`, `set`, `min` and the like, gives the
+    same whatever the order, so those are left out.
+    """
+    orderless = {"sorted", "set", "frozenset", "sum", "min", "max", "any", "all", "len"}
+    fine: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in orderless:
+            fine.update(id(argument) for argument in node.args)
+    walked = [n.iter for n in ast.walk(tree) if isinstance(n, ast.For)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ListComp | ast.GeneratorExp) and id(node) not in fine:
+            walked.extend(g.iter for g in node.generators)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"list", "tuple", "enumerate"}:
+            walked.extend(node.args[:1])
+    return walked
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=names)
+def test_core_walks_no_set(path):
+    """D1: no loop in the core walks over a set as it is written; it is sorted first."""
+    found = [
+        f"{short(path)}:{walked.lineno} walks {ast.unparse(walked)}"
+        for walked in _walked(tree_of(path))
+        if isinstance(walked, ast.Set | ast.SetComp)
+        or (isinstance(walked, ast.Call) and ast.unparse(walked.func) in {"set", "frozenset"})
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("path", ALL_FILES, ids=names)
+def test_vendors_are_imported_where_they_are_used(path):
+    """F1: importing a module of ours loads no vendor but blake3; the faces load their own."""
+    allowed = {"blake3", "foveate", *sys.stdlib_module_names}
+    inside = path.relative_to(PACKAGE).parts
+    if inside[0] == "cli":
+        allowed |= {"rich", "typer", "click"}
+
+    eager = [
+        f"{short(path)}:{found.line} imports {found.module}"
+        for found in imports_of(path)
+        if found.eager and found.top not in allowed and not found.module.startswith(".")
+    ]
+
+    assert eager == []
+
+
+def _fresh(code: str) -> str:
+    """What a new interpreter prints; it does not inherit what this one has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(PACKAGE.parent), "PYTHONHASHSEED": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LOADED = """
+import json, sys
+before = set(sys.modules)
+{}
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def _loaded(code: str) -> list[str]:
+    """The modules that the code loads beyond those of a bare interpreter."""
+    modules: list[str] = json.loads(_fresh(LOADED.format(code)))
+    return modules
+
+
+def _best_ms(code: str, tries: int = 5) -> float:
+    """The shortest time of a few runs, in milliseconds; for the eye, never for an assert."""
+    best = float("inf")
+    for _ in range(tries):
+        start = time.perf_counter()
+        _fresh(code)
+        best = min(best, time.perf_counter() - start)
+    return best * 1000
+
+
+def test_a_cold_import_stays_small(capsys):
+    """F1: `import foveate` loads no vendor and no slow module; the time is printed, not judged."""
+    loaded = _loaded("import foveate")
+    bare, ours = _best_ms("pass"), _best_ms("import foveate")
+    with capsys.disabled():
+        print(
+            f"\nimport foveate: {ours - bare:.0f} ms over a bare interpreter ({bare:.0f} ms), "
+            f"{len(loaded)} modules"
+        )
+
+    heavy = [name for name in loaded if name in HEAVY or name.partition(".")[0] in HEAVY]
+
+    assert heavy == []
+    assert len(loaded) < 120
+
+
+def test_every_module_can_be_imported_alone():
+    """Each module imports in a fresh interpreter without relying on another being there first."""
+    modules = [
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in ALL_FILES
+        if path.name != "__main__.py"
+    ]
+    code = f"""
+import importlib, sys
+for name in {modules!r}:
+    for loaded in [m for m in sys.modules if m.partition('.')[0] == 'foveate']:
+        del sys.modules[loaded]
+    importlib.import_module(name)
+print(len({modules!r}))
+"""
+
+    assert int(_fresh(code)) == len(modules)
+
+
+def test_a_stage_imports_no_other_stage():
+    """No stage and no format imports a sibling, private shared modules apart."""
+    found = []
+    for room in ("stages", "formats"):
+        prefix = f"foveate.core.{room}."
+        for path in python_files(CORE / room):
+            if path.name == "__init__.py":
+                continue
+            found.extend(
+                f"{short(path)}:{used.line} imports {used.module}"
+                for used in imports_of(path)
+                if used.module.startswith(prefix)
+                and not used.module.removeprefix(prefix).startswith("_")
+            )
+
+    assert found == []
