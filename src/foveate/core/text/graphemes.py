@@ -156,11 +156,12 @@ def _hangul(char: str) -> str:
 
 
 def _conjunct(text: str, at: int, floor: int) -> bool:
-    """Rule GB9c, widened: a letter after a virama belongs to the letter before it."""
+    """Rule GB9c, widened to all scripts: a letter after a virama goes with what is before it."""
     if unicodedata.category(text[at]) != "Lo":
         return False
-    back, linked = at - 1, False
-    while back > floor and _extends(text[back]):
-        linked = linked or unicodedata.combining(text[back]) == _VIRAMA
+    back = at - 1
+    while back >= floor and _extends(text[back]):
+        if unicodedata.combining(text[back]) == _VIRAMA:
+            return True
         back -= 1
-    return linked and unicodedata.category(text[back]) == "Lo"
+    return False

@@ -22,6 +22,8 @@ LONGEST = 4_000
 splitter sees at once: it is quadratic in unpaired quotation marks."""
 
 _MARKER = re.compile(r"\s*+(?:[-*+\u2022\u2023\u25aa\u25e6]|\d{1,9}+[.)])\s++(?:\[[ xX]\]\s++)?+")
+_INNER_STOP = re.compile(r"\w\.\w{1,3}\.\Z")
+_TAIL = 24
 # What ends an ASCII sentence in some language; without it there is nothing to ask.
 _STOP = re.compile(r"[.!?:;]")
 # sentencex 1.0.32 panics on a capital, a white space of several bytes and a full stop.
@@ -96,10 +98,16 @@ def _bounds(text: str, start: int, stop: int, language: str) -> list[int]:
     last = start
     for offset in found:
         bound = safe_cut(text, start + offset, last)
-        if last < bound < stop:
+        if last < bound < stop and not _abbreviated(text, last, bound):
             bounds.append(bound)
             last = bound
     return [*bounds, stop]
+
+
+def _abbreviated(text: str, start: int, bound: int) -> bool:
+    """Whether the stop before `bound` is that of "o.a." or "d.w.z." inside a sentence."""
+    tail = text[max(start, bound - _TAIL) : bound].rstrip()
+    return text[bound].islower() and _INNER_STOP.search(tail) is not None
 
 
 def _split(piece: str, language: str) -> list[int]:

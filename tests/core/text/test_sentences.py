@@ -1,0 +1,113 @@
+"""Sentences: every character once, exact spans, no panic, linear work."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from foveate.core.text import sentences
+from foveate.core.text.graphemes import safe_cut
+from foveate.core.text.sentences import LONGEST, sentence_spans
+
+PIECES = st.sampled_from(
+    [
+        "Yes. ",
+        "A\u00a0. ",
+        "I\u3000.",
+        "no ",
+        "你好。",
+        "؟ ",
+        "e\u0301",
+        "👩\u200d👧",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "# H\n",
+        "- ",
+        "1. ",
+        "```\n",
+        "| a | b |\n",
+        "«",
+        "“",
+        "...",
+        "Dr. ",
+        "o.a. ",
+        "x" * 50,
+        "\u2028",
+        "\u0301",
+    ]
+)
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join))
+LANGUAGES = st.sampled_from(["en", "nl", "zh", "ar", "hi", "am", "el", "xx", "", "en-GB"])
+
+
+@given(text=TEXTS, language=LANGUAGES)
+@example(text="A\u00a0. b", language="en")
+@example(text="I\u3000. He said.", language="en")
+def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
+    """Spans are trimmed, ordered and apart; between them there is white space only."""
+    last = 0
+    for start, end in sentence_spans(text, language):
+        assert not text[last:start].strip()
+        assert text[start:end] == text[start:end].strip() != ""
+        assert end - start <= LONGEST
+        assert safe_cut(text, end, start) == end
+        last = end
+    assert not text[last:].strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("", "en", []),
+        ("One. Two!\nThree?", "en", ["One.", "Two!", "Three?"]),
+        ("It goes\non. And on.", "en", ["It goes\non.", "And on."]),
+        ("# Title\nText. More.", "en", ["# Title", "Text.", "More."]),
+        ("1. First. Then.\n2. Second", "en", ["1. First.", "Then.", "2. Second"]),
+        ("- [x] Done. All.", "en", ["- [x] Done.", "All."]),
+        ("```\nx = 1. \n\ny\n```", "en", ["```", "x = 1.", "y", "```"]),
+        ("| a. b | c |\n| d | e |", "en", ["| a. b | c |", "| d | e |"]),
+        ("他说：“你好。”然后走了。再见！", "zh", ["他说：“你好。”", "然后走了。", "再见！"]),
+        ("كيف حالك؟ أنا بخير.", "ar", ["كيف حالك؟", "أنا بخير."]),
+        ("U brengt o.a. de brief mee. Tot dan.", "nl", ["U brengt o.a. de brief mee.", "Tot dan."]),
+        ("It costs 3.50 vs. 4. See Fig. 3.", "en", ["It costs 3.50 vs. 4.", "See Fig. 3."]),
+    ],
+)
+def test_splits(text: str, language: str, expected: list[str]) -> None:
+    """Sentences end where a reader says they do."""
+    assert [text[a:b] for a, b in sentence_spans(text, language)] == expected
+
+
+def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X2: an engine that panics, which is no `Exception`, costs the split and nothing else."""
+    import sentencex
+
+    class Panic(BaseException):
+        """As pyo3 raises it."""
+
+    def panics(language: str, text: str) -> list[dict[str, int]]:
+        raise Panic
+
+    monkeypatch.setattr(sentencex, "get_sentence_boundaries", panics)
+    assert sentence_spans("One. Two.\n\nThree.") == [(0, 9), (11, 17)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["\u0301", "«", "“", "a ", "x", ". ", "A. ", "。", "\n", " ", "|", "- a\n", "```\n", "-"],
+)
+def test_work_is_linear(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """X2: twice the text gives at most about twice the characters to look at, in bounded pieces."""
+    seen: list[int] = []
+    split = sentences._split
+
+    def counted(piece: str, language: str) -> list[int]:
+        seen.append(len(piece))
+        return split(piece, language)
+
+    monkeypatch.setattr(sentences, "_split", counted)
+    text = unit * (60_000 // len(unit))
+    sentence_spans(text)
+    assert max(seen, default=0) <= LONGEST
+    assert sum(seen) <= 2 * len(text) + LONGEST
