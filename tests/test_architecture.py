@@ -23,11 +23,13 @@ ALL_FILES = python_files(PACKAGE)
 # `datetime` is here for its types; its clock is caught below.
 PURE_STANDARD_LIBRARY = {
     "__future__",
+    "abc",
     "array",
     "base64",
     "binascii",
     "bisect",
     "collections",
+    "contextlib",
     "copy",
     "dataclasses",
     "datetime",
@@ -42,6 +44,7 @@ PURE_STANDARD_LIBRARY = {
     "json",
     "keyword",
     "math",
+    "numbers",
     "operator",
     "re",
     "string",

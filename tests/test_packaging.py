@@ -1,0 +1,117 @@
+"""What is installed: locks, declared dependencies, entry points and imports agree."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import entry_points, version
+
+import pytest
+
+import foveate
+from source_tree import PACKAGE, ROOT, imports_of, python_files, short
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKS = ("base", "local", "dev")
+
+# Import name → distribution, where they differ.
+DISTRIBUTION = {
+    "charset_normalizer": "charset-normalizer",
+    "click": "typer",
+    "markdown_it": "markdown-it-py",
+    "toktok": "toktok-rs",
+}
+# Used where the user has them, never required: frames and tokenizers of the caller's choice.
+WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
+
+
+def _name(requirement: str) -> str:
+    """The distribution's name in a requirement line."""
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert found, requirement
+    return found[0].lower().replace("_", "-")
+
+
+def _locked(lock: str) -> dict[str, set[str]]:
+    """Name → the pinned versions (one a Python version, where they differ)."""
+    pins: dict[str, set[str]] = {}
+    for line in (ROOT / "requirements" / f"{lock}.lock").read_text(encoding="utf-8").splitlines():
+        found = re.match(r"([a-z0-9.-]+)==([^ ;\\]+)", line)
+        if found:
+            pins.setdefault(found[1], set()).add(found[2])
+    return pins
+
+
+def test_locks_hold_what_is_declared():
+    """The bare lock covers the dependencies, the others what `local` and `all` add."""
+    extras = PROJECT["optional-dependencies"]
+    bare = {_name(r) for r in PROJECT["dependencies"]}
+    local = bare | {_name(r) for r in extras["local"]}
+    everything = local | {_name(r) for extra in extras for r in extras[extra]} - {"foveate"}
+
+    assert bare - set(_locked("base")) == set()
+    assert local - set(_locked("local")) == set()
+    assert everything - set(_locked("dev")) == set()
+
+
+def test_locks_agree_on_versions():
+    """One package has one version, whichever lock it is installed from."""
+    dev = _locked("dev")
+
+    for lock in ("base", "local"):
+        for name, versions in _locked(lock).items():
+            assert versions <= dev[name], f"{name} in {lock}.lock and dev.lock"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_pin_hashes_and_name_no_host(lock):
+    """Each pin has hashes, and no lock says where a package is fetched from."""
+    text = (ROOT / "requirements" / f"{lock}.lock").read_text(encoding="utf-8")
+    pins = re.split(r"\n(?=[a-z0-9])", text.strip())
+
+    assert "://" not in text
+    assert [pin.split()[0] for pin in pins if "--hash=sha256:" not in pin] == []
+
+
+def test_every_vendor_that_is_imported_is_declared():
+    """What src imports is a dependency, in an extra, or welcome where the user has it."""
+    declared = {_name(r) for r in PROJECT["dependencies"]}
+    declared |= {_name(r) for group in PROJECT["optional-dependencies"].values() for r in group}
+    ours = {"foveate", "__future__"}
+    modules = {found.top for path in python_files(PACKAGE) for found in imports_of(path)}
+    vendors = {
+        DISTRIBUTION.get(name, name.replace("_", "-"))
+        for name in modules - ours
+        if name and name not in sys.stdlib_module_names
+    }
+
+    assert vendors - declared - WELCOME == set()
+
+
+def test_no_module_uses_relative_imports():
+    """Imports say where a thing lives, in full."""
+    found = [
+        f"{short(path)}:{found.line}"
+        for path in python_files(PACKAGE)
+        for found in imports_of(path)
+        if found.module.startswith(".")
+    ]
+
+    assert found == []
+
+
+def test_the_version_comes_from_one_place():
+    """F1: the package says the version that its metadata says."""
+    assert foveate.__version__ == version("foveate")
+
+
+def test_our_own_entry_points_load():
+    """P2, S12: every name that we register through the plugin door can be loaded."""
+    declared = PROJECT.get("entry-points", {})
+
+    for group, names in declared.items():
+        registered = {e.name: e for e in entry_points(group=group) if e.value in names.values()}
+        assert set(names) - set(registered) == set(), f"{group}: reinstall with make"
+        for name, entry in registered.items():
+            assert entry.load() is not None, f"{group}: {name}"

@@ -1,0 +1,120 @@
+"""The public names: complete, documented, and pinned in tests/golden/api.txt."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import is_dataclass
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import foveate
+from source_tree import PACKAGE, python_files
+
+PUBLIC = sorted(getattr(foveate, "__all__", ()))
+MODULES = [
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in python_files(PACKAGE)
+    if not path.stem.startswith("_") or path.stem == "__init__"
+]
+
+
+def _visible() -> set[str]:
+    """What tab completion offers, submodules apart."""
+    future = set(importlib.import_module("__future__").all_feature_names)
+    return {
+        name
+        for name in dir(foveate)
+        if not name.startswith("_")
+        and name not in future
+        and not isinstance(getattr(foveate, name), ModuleType)
+    }
+
+
+def test_all_is_what_is_visible():
+    """F1: `__all__` names exactly what can be seen, dunders apart."""
+    actual = {name for name in foveate.__all__ if not name.startswith("_")}
+
+    assert actual == _visible()
+    assert len(foveate.__all__) == len(set(foveate.__all__))
+    assert isinstance(foveate.__version__, str)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_says_what_it_is(name):
+    """F1: each public class and function has a docstring of its own, and so do its methods."""
+    value = getattr(foveate, name)
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        assert value is not None
+        return
+
+    said = inspect.getdoc(value) or ""
+
+    assert said != "", f"{name} has no docstring"
+    assert not said.startswith(f"{name}("), f"{name} has only the docstring a dataclass makes"
+    for method, function in _methods(value):
+        assert inspect.getdoc(function), f"{name}.{method} has no docstring"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_opens_with_what_it_is(module):
+    """Each module says what it is, and its `__all__` names what exists."""
+    loaded = importlib.import_module(module)
+
+    assert (loaded.__doc__ or "").strip() != "", f"{module} has no docstring"
+    assert [n for n in getattr(loaded, "__all__", ()) if not hasattr(loaded, n)] == []
+
+
+def test_signatures_are_pinned(golden):
+    """F1: a change of the public signatures shows in tests/golden/api.txt."""
+    actual = "".join(f"{line}\n" for name in PUBLIC for line in _lines(name))
+
+    golden.check_text("api.txt", actual)
+
+
+def _methods(value: Any) -> list[tuple[str, Any]]:
+    """A class's own public methods and properties, in the order they are written."""
+    if not inspect.isclass(value):
+        return []
+    found = []
+    for name, member in vars(value).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            found.append((name, member))
+        elif isinstance(member, classmethod | staticmethod):
+            found.append((name, member.__func__))
+        elif inspect.isfunction(member):
+            found.append((name, member))
+    return found
+
+
+def _signature(value: Any) -> str:
+    """The signature without addresses and without what differs between Python versions."""
+    text = str(inspect.signature(value))
+    return re.sub(r" at 0x[0-9a-f]+", "", text).replace("'", "")
+
+
+def _lines(name: str) -> list[str]:
+    """How a public name is written in the golden file."""
+    value = getattr(foveate, name)
+    if inspect.isclass(value):
+        bases = ", ".join(b.__name__ for b in value.__bases__ if b is not object)
+        lines = [f"class {name}({bases})" if bases else f"class {name}"]
+        if is_dataclass(value) or "__init__" in vars(value):
+            lines.append(f"    {_signature(value)}")
+        for method, member in _methods(value):
+            if isinstance(member, property):
+                returns = (member.fget.__annotations__ if member.fget else {}).get("return", "")
+                lines.append(f"    {method}: {returns}")
+            else:
+                lines.append(f"    {method}{_signature(member)}")
+        return lines
+    if inspect.isroutine(value):
+        return [f"{name}{_signature(value)}"]
+    if name.startswith("__"):
+        return [f"{name}: {type(value).__name__}"]
+    return [f"{name} = {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"]
