@@ -1,0 +1,203 @@
+"""The documentation runs: Python blocks, shown commands, links.
+
+Every block that opens with ```python is executed. The blocks of one page share one namespace,
+top to bottom, in an empty folder that holds a small manual (`manual/`) and candidates
+(`chunks.jsonl`). Where a block has lines that start with `#> `, its output must be exactly those
+lines. Blocks in other languages are not executed; commands in `sh` and `console` blocks must exist.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from source_tree import ROOT, short
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+MANUAL = {
+    "boiler.md": (
+        "# Boiler\n\nThe boiler holds forty litres of water. Drain it before the first frost.\n\n"
+        "## Pressure\n\nKeep the pressure between one and two bar. "
+        "Above three bar the valve opens.\n"
+    ),
+    "pump.md": (
+        "# Pump\n\nThe pump starts at one bar. Clean its filter every spring.\n\n"
+        "## Noise\n\nA rattling pump has drawn air; bleed it at the upper screw.\n"
+    ),
+}
+CHUNKS = [
+    {"id": "c1", "source": "boiler.md", "sequence": 0, "score": 0.91, "page": 4,
+     "text": "Keep the pressure between one and two bar. Above three bar the valve opens."},
+    {"id": "c2", "source": "boiler.md", "sequence": 1, "score": 0.55, "page": 5,
+     "text": "The boiler holds forty litres of water. Drain it before the first frost."},
+    {"id": "c3", "source": "copy.md", "sequence": 0, "score": 0.80,
+     "text": "Keep the pressure between one and two bar.  Above three bar the valve opens."},
+    {"id": "c4", "source": "pump.md", "sequence": 0, "score": 0.74,
+     "text": "The pump starts at one bar. Clean its filter every spring."},
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block: its language, its text, the line of the page where the text starts."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page, top to bottom."""
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start(2))
+        yield Block(language=found[1], text=found[2], line=line)
+
+
+def pages_with(*languages: str) -> list[Path]:
+    """The pages that have blocks in one of these languages."""
+    return [page for page in PAGES if any(b.language in languages for b in blocks(page))]
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    """An empty folder with the small manual and the candidates that the pages use."""
+    for name, text in MANUAL.items():
+        path = tmp_path / "manual" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    lines = "".join(json.dumps(chunk) + "\n" for chunk in CHUNKS)
+    (tmp_path / "chunks.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=short)
+def test_python_blocks_run(page, workspace, monkeypatch):
+    """F1: every Python block of a page runs, and prints what the page says it prints."""
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+
+    for block in blocks(page):
+        if block.language != "python":
+            continue
+        printed = io.StringIO()
+        code = compile("\n" * block.line + block.text, short(page), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, module.__dict__)  # the page is ours
+        expected = [line[3:] for line in re.findall(r"^#>(?: .*)?$", block.text, re.MULTILINE)]
+
+        actual = [line.rstrip() for line in printed.getvalue().splitlines()]
+
+        assert not expected or actual == expected, f"{short(page)}:{block.line + 1}"
+
+    assert list(workspace.iterdir()) != []
+
+
+def make_targets() -> set[str]:
+    """The targets one can name."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
+
+
+def shown_commands(page: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line, words) of each command in a page's shell blocks; backslashed lines are joined."""
+    for block in blocks(page):
+        if block.language not in {"sh", "bash", "console"}:
+            continue
+        joined = block.text.replace("\\\n", " " * 2)
+        for offset, line in enumerate(joined.splitlines(), 1):
+            if block.language == "console" and not line.startswith("$ "):
+                continue
+            for part in re.split(r"\s(?:\||&&|;)\s", line.removeprefix("$ ")):
+                words = shlex.split(part, comments=True)
+                while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                    words = words[1:]
+                if words:
+                    yield block.line + offset, words
+
+
+def complaint(words: list[str]) -> str:
+    """What is wrong with a shown command; empty where it exists as shown."""
+    if words[0] == "make":
+        missing = {w for w in words[1:] if w.isalpha()} - make_targets()
+        return f"no such target: {', '.join(sorted(missing))}" if missing else ""
+    if words[0] == "foveate":
+        return _cli_complaint(words[1:])
+    if words[:2] == ["pip", "install"]:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        asked = {extra for w in words for extra in re.findall(r"^foveate\[(.+)\]", w)}
+        missing = {e for extra in asked for e in extra.split(",")} - set(
+            project["optional-dependencies"]
+        )
+        return f"no such extra: {', '.join(sorted(missing))}" if missing else ""
+    return ""
+
+
+def _cli_complaint(words: list[str]) -> str:
+    """Walk the command tree along the words; every `--option` must be one of the command's."""
+    import typer
+
+    from foveate.cli import app
+
+    command = typer.main.get_command(app)
+    for word in words:
+        children = getattr(command, "commands", {})
+        if word.startswith("-") or not children:
+            break
+        if word not in children:
+            return f"no such command: {word}"
+        command = children[word]
+    known = {"--help"} | {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    unknown = [w for w in words if w.startswith("--") and w.partition("=")[0] not in known]
+    return f"no such option: {', '.join(unknown)}" if unknown else ""
+
+
+@pytest.mark.parametrize("page", pages_with("sh", "bash", "console"), ids=short)
+def test_shown_commands_exist(page):
+    """F2: the targets, commands, options and extras that a page shows are there."""
+    found = [
+        f"{short(page)}:{line}: {' '.join(words)}: {wrong}"
+        for line, words in shown_commands(page)
+        if (wrong := complaint(words))
+    ]
+
+    assert found == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings make."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=short)
+def test_links_resolve(page):
+    """Every relative link of a page leads to a file and a heading that exist."""
+    broken = []
+    for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name) if name else page
+        if not path.exists():
+            broken.append(f"{short(page)}: {target}")
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+            broken.append(f"{short(page)}: {target}: no such heading")
+
+    assert broken == []
