@@ -60,7 +60,7 @@ golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 
 lint: $(VENV)/dev.stamp
 	$(call say,style: ruff)
-	@$(BIN)/ruff check .
+	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/ruff format --check .
 
 types: $(VENV)/dev.stamp
@@ -69,12 +69,12 @@ types: $(VENV)/dev.stamp
 
 contracts: $(VENV)/dev.stamp
 	$(call say,contracts: arrows only downwards)
-	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/validate-pyproject pyproject.toml
 
 spelling: $(VENV)/dev.stamp
 	$(call say,spelling: codespell)
-	@$(BIN)/codespell $$(git ls-files | grep -v -E '\.lock$$|^tests/golden/')
+	@$(BIN)/codespell
 
 sizes: $(VENV)/dev.stamp
 	$(call say,sizes: files and functions)
@@ -127,4 +127,4 @@ lock: $(VENV)/made.stamp ## resolve the dependencies anew (all three locks agree
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) $(SMOKE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SMOKE) build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

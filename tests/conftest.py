@@ -1,4 +1,4 @@
-"""Settings that every test shares: Hypothesis profiles and the flag that rewrites golden files.
+"""What every test shares: Hypothesis profiles, golden files, figures at the end of a run.
 
 Profiles: `default` on a developer's machine (new random examples every run), `ci` wherever the
 environment says CI (the same examples every run, more of them). None has a deadline: wall time
@@ -8,6 +8,7 @@ on a busy machine proves nothing.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,23 @@ class Golden:
 def golden(request: pytest.FixtureRequest) -> Golden:
     """The golden files: `golden.check_text("case/out.txt", text)`."""
     return Golden(update=request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Show a figure at the end of the run: `figure("import foveate: 12 ms")`."""
+    return lambda line: record_property("figure", line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures that tests have put down, whichever worker ran them."""
+    lines = [
+        str(value)
+        for report in terminalreporter.stats.get("passed", [])
+        for name, value in report.user_properties
+        if name == "figure"
+    ]
+    if lines:
+        terminalreporter.section("figures")
+        for line in sorted(lines):
+            terminalreporter.write_line(line)

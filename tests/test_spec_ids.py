@@ -47,12 +47,11 @@ def test_ids_are_read_from_the_start_of_a_docstring():
     assert named_by("The S3 stage") == []
 
 
-def test_every_promise_is_named_by_a_test(capsys):
+def test_every_promise_is_named_by_a_test(figure):
     """Each id of the table is proved by a test; the table and the tests cannot drift apart."""
     proved = proofs()
     missing = [f"{name}: {what}" for name, what in promised().items() if name not in proved]
-    with capsys.disabled():
-        named = sum(len(tests) for name, tests in proved.items() if name in promised())
-        print(f"\n{len(promised()) - len(missing)} of {len(promised())} promises, {named} proofs")
+    named = sum(len(tests) for name, tests in proved.items() if name in promised())
+    figure(f"{len(promised()) - len(missing)} of {len(promised())} promises, {named} proofs")
 
     assert missing == []
