@@ -1,1 +1,45 @@
+"""Stores, chosen by URL. The engine's file is imported when its scheme is asked for."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+from foveate.core.errors import BadOption, UnknownName
+from foveate.ports import Store
+
+SCHEMES = ("file", "sqlite")
+"""What may stand before the colon; a plain path is the embedded store too."""
+
+
+def open_store(
+    url: str | Path, *, embedder_name: str = "", dimensions: int = 0, create: bool = True
+) -> Store:
+    """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
+
+    A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
+    existing one is checked against them where they are given. `create=False` refuses to make one.
+    Raises `UnknownName` for a scheme, `BadInput` where the folder is no store or a store of another
+    version, `BadOption` where it was made with another embedder.
+    """
+    scheme, path = _split(str(url))
+    if scheme not in SCHEMES:
+        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in SCHEMES])
+    if not path:
+        raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
+    if dimensions < 0 or bool(embedder_name) != bool(dimensions):
+        raise BadOption(
+            f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
+        )
+    from foveate.adapters.stores.sqlite import SqliteStore
+
+    return SqliteStore(
+        Path(path), embedder_name=embedder_name, dimensions=dimensions, create=create
+    )
+
+
+def _split(url: str) -> tuple[str, str]:
+    """`scheme:rest`; one letter before a colon is a Windows drive, and so is a path."""
+    scheme, colon, rest = url.partition(":")
+    if not colon or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
+        return "file", url
+    return scheme.lower(), rest.removeprefix("//")

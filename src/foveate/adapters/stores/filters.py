@@ -1,0 +1,76 @@
+"""What a request may see: principals and metadata filters as SQL conditions, values bound.
+
+Rules: values are bound one by one and never pass through SQLite's JSON functions, which cut a
+string at NUL ("a" + NUL + "b" would become the principal "a"); a key that is no column of a chunk
+or its document is a metadata key; a list means any of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from foveate.adapters.stores.schema import PUBLIC
+from foveate.core.errors import BadOption
+
+Condition: TypeAlias = tuple[str, list[Any]]
+"""SQL with marks, and what to bind to them."""
+
+_COLUMNS = {
+    "source": "d.source",
+    "document_id": "d.document_id",
+    "title": "d.title",
+    "id": "c.chunk_id",
+    "section": "c.section",
+    "page": "c.page",
+    "row": 'c."row"',
+    "line": "c.line",
+    "sequence": "c.sequence",
+}
+
+# A metadata value that is a list matches by any of its items.
+_METADATA = """EXISTS (
+    SELECT 1 FROM json_each(c.metadata) AS m, json_each(
+        CASE m.type WHEN 'array' THEN m.value WHEN 'object' THEN '[]' ELSE json_array(m.value) END
+    ) AS v WHERE m.key = ? AND v.value IN ({marks}))"""
+
+
+def marks(values: Iterable[Any]) -> str:
+    """`?,?,?`: one mark a value."""
+    return ",".join("?" for _ in values)
+
+
+def audiences(principals: Iterable[str]) -> Condition:
+    """A query for the audiences that these principals belong to, the public one included."""
+    names = sorted(set(principals))
+    query = (
+        f"SELECT {PUBLIC} UNION SELECT audience FROM members WHERE principal IN ({marks(names)})"
+    )
+    return query, list(names)
+
+
+def where_condition(where: Mapping[str, Any]) -> Condition:
+    """All of `where`, over `chunks AS c` and `documents AS d`; raises `BadOption`."""
+    parts: list[str] = []
+    bound: list[Any] = []
+    for key, wanted in where.items():
+        values = _values(key, wanted)
+        column = _COLUMNS.get(key)
+        if column is None:
+            parts.append(_METADATA.format(marks=marks(values)))
+            bound.append(key)
+        else:
+            parts.append(f"{column} IN ({marks(values)})")
+        bound.extend(values)
+    return " AND ".join(parts) or "1", bound
+
+
+def _values(key: str, wanted: Any) -> list[Any]:
+    many = isinstance(wanted, list | tuple | set | frozenset)
+    values = list(wanted) if many else [wanted]
+    for value in values:
+        if not isinstance(value, str | int | float):
+            raise BadOption(
+                f"where: {key!r} is {value!r}; give a string, a number, a boolean or a list of them"
+            )
+    return values

@@ -1,0 +1,105 @@
+"""BM25 over an inverted index in plain tables: exact, and blind to what one may not read.
+
+Not FTS5: its `bm25()` takes idf and average length over all rows, so that a score tells about
+documents that the reader may not see. Here both are taken over what the request may read. Nothing
+is parsed as a query, and sums run term by term in sorted order, so a score is the same whatever
+the order of insertion.
+
+Robertson and Zaragoza, "The probabilistic relevance framework", 2009; idf as in Lucene (never
+negative); k1 = 1.2, b = 0.75.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+from foveate.adapters.stores.filters import marks
+from foveate.adapters.stores.vectors import Scan
+from foveate.core.errors import OutsideFailure
+
+_K1 = 1.2
+_B = 0.75
+_MOST = 0xFFFF
+"""Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
+
+
+def index(
+    connection: sqlite3.Connection, document: int, terms: Mapping[int, Sequence[str]]
+) -> None:
+    """Add a document's postings; `terms`: chunk row id → its terms."""
+    places: dict[str, list[int]] = {}
+    for chunk in sorted(terms):
+        for term, count in Counter(terms[chunk]).items():
+            places.setdefault(term, []).append(chunk << 16 | min(count, _MOST))
+    names = [(term,) for term in sorted(places)]
+    connection.executemany("INSERT OR IGNORE INTO terms (term) VALUES (?)", names)
+    connection.executemany(
+        "INSERT INTO postings SELECT id, ?, ? FROM terms WHERE term = ?",
+        [(document, _pack(places[term]), term) for (term,) in names],
+    )
+
+
+def unindex(connection: sqlite3.Connection, document: int) -> None:
+    """Take a document's postings out; terms that are left without any do no harm."""
+    connection.execute("DELETE FROM postings WHERE document = ?", (document,))
+
+
+def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
+    """Per term, in the order given: (positions in the scan, occurrences); one statement."""
+    import numpy as np
+
+    blobs: dict[str, list[bytes]] = {term: [] for term in terms}
+    query = (
+        "SELECT t.term, p.places FROM terms AS t JOIN postings AS p ON p.term = t.id "
+        f"WHERE t.term IN ({marks(terms)})"
+    )
+    for term, packed in connection.execute(query, list(terms)):
+        blobs[term].append(packed)
+    found = []
+    for term in terms:
+        packed_places = np.frombuffer(b"".join(blobs[term]), dtype="<i8")
+        ids = packed_places >> 16
+        positions = np.searchsorted(scan.ids, ids)
+        if not np.array_equal(scan.ids.take(positions, mode="clip"), ids):
+            raise OutsideFailure("the store's full-text index is damaged; index into a new folder")
+        found.append((positions, packed_places & _MOST))
+    return found
+
+
+def bm25(found: Sequence[Any], lengths: Any, readable: Any) -> Any:
+    """BM25 of every row; `readable` (booleans) is what idf and average length are taken over.
+
+    A term that stands in more than half of the rows is left out where a rarer one is there. Rows
+    that are not readable score 0.
+    """
+    import numpy as np
+
+    scores = np.zeros(len(lengths), dtype=np.float64)
+    total = int(np.count_nonzero(readable))
+    words = int(lengths[readable].sum(dtype=np.int64))
+    if not words:
+        return scores
+    seen = []
+    for positions, occurrences in found:
+        mine = readable[positions]
+        seen.append((positions[mine], occurrences[mine].astype(np.float64)))
+    rare = any(0 < 2 * len(positions) <= total for positions, _ in seen)
+    for positions, occurrences in seen:
+        frequency = len(positions)
+        if rare and 2 * frequency > total:
+            continue
+        # Rounded, because the last bit of a logarithm is the machine's own.
+        idf = round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
+        norm = _K1 * (1 - _B + _B * (lengths[positions] * (total / words)))
+        scores[positions] += idf * (occurrences * (_K1 + 1) / (occurrences + norm))
+    return scores
+
+
+def _pack(places: Sequence[int]) -> bytes:
+    import numpy as np
+
+    return np.array(places, dtype="<i8").tobytes()

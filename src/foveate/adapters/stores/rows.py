@@ -1,0 +1,173 @@
+"""Documents and chunks ⇄ rows. A row's fields are also what the state root covers.
+
+Rules: what belongs to the document (source, title, summary, time) is stored with the document
+alone and joined on reading; metadata and principals are stored with the chunk as they hold for
+it: the document's metadata with the chunk's over it, the chunk's principals or else the document's.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from foveate.adapters.stores.vectors import unit
+from foveate.core.errors import BadInput
+from foveate.core.types import Chunk, content_hash
+from foveate.ports import Document
+
+DOCUMENT_FIELDS = (
+    "document_id",
+    "source",
+    "title",
+    "summary",
+    "modified_at",
+    "principals",
+    "metadata",
+    "content_hash",
+    "text_hash",
+)
+CHUNK_FIELDS = (
+    "chunk_id",
+    "sequence",
+    "start",
+    "end",
+    "byte_offset",
+    "page",
+    "section",
+    "row",
+    "line",
+    "principals",
+    "metadata",
+    "content_hash",
+    "text",
+)
+
+SELECT_CHUNK = """
+SELECT c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, c."end",
+       c.byte_offset, c.page, c.section, c."row", c.line, d.summary, d.modified_at, c.principals,
+       c.metadata, c.content_hash, c.text, s.vector
+FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
+"""
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    """The document's stored fields, its text as a hash."""
+    text_hash = content_hash(document.text)
+    return {
+        "document_id": document.id,
+        "source": document.source or document.id,
+        "title": document.title,
+        "summary": document.summary,
+        "modified_at": _instant(document.modified_at),
+        "principals": _principals(document.principals),
+        "metadata": _json(document.metadata),
+        "content_hash": document.content_hash or text_hash,
+        "text_hash": text_hash,
+    }
+
+
+def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
+    """The chunk's stored fields; raises `BadInput` where it does not belong to the document."""
+    _refuse_stranger(document, chunk)
+    return {
+        "chunk_id": chunk.id,
+        "sequence": chunk.sequence,
+        "start": chunk.start,
+        "end": chunk.end,
+        "byte_offset": chunk.byte_offset,
+        "page": chunk.page,
+        "section": chunk.section,
+        "row": chunk.row,
+        "line": chunk.line,
+        "principals": _principals(chunk.principals or document.principals),
+        "metadata": _json({**document.metadata, **chunk.metadata}),
+        "content_hash": chunk.content_hash,
+        "text": chunk.text,
+    }
+
+
+def _refuse_stranger(document: Document, chunk: Chunk) -> None:
+    if chunk.document_id != document.id:
+        raise BadInput(
+            f"chunk {chunk.id!r} is of document {chunk.document_id!r}, not of {document.id!r}",
+            field="document_id",
+        )
+    if document.principals and not set(chunk.principals) <= set(document.principals):
+        raise BadInput(
+            f"chunk {chunk.id!r} may be read by more than its document {document.id!r}",
+            field="principals",
+        )
+    known = document.text and chunk.start is not None and chunk.end is not None
+    if known and document.text[chunk.start : chunk.end] != chunk.text:
+        raise BadInput(
+            f"chunk {chunk.id!r}: the document's text from {chunk.start} to {chunk.end} "
+            f"is not the chunk's; give the offsets in characters of the stored text",
+            field="start",
+        )
+
+
+def chunk_of(row: Sequence[Any]) -> tuple[int, Chunk]:
+    """A row of `SELECT_CHUNK` as (row id, chunk); the embedding is the stored int8, length 1."""
+    chunk = Chunk(
+        id=row[1],
+        document_id=row[2],
+        source=row[3],
+        title=row[4],
+        sequence=row[5],
+        start=row[6],
+        end=row[7],
+        byte_offset=row[8],
+        page=row[9],
+        section=row[10],
+        row=row[11],
+        line=row[12],
+        summary=row[13],
+        modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
+        principals=tuple(json.loads(row[15])),
+        metadata=json.loads(row[16]),
+        content_hash=row[17],
+        text=row[18],
+        embedding=unit(row[19]) if row[19] else None,
+    )
+    return row[0], chunk
+
+
+def document_of(row: Mapping[str, Any]) -> Document:
+    """A stored document, its text unpacked."""
+    return Document(
+        id=row["document_id"],
+        source=row["source"],
+        text=zlib.decompress(row["text"]).decode(),
+        title=row["title"],
+        summary=row["summary"],
+        modified_at=datetime.fromisoformat(row["modified_at"]) if row["modified_at"] else None,
+        principals=tuple(json.loads(row["principals"])),
+        metadata=json.loads(row["metadata"]),
+        content_hash=row["content_hash"],
+    )
+
+
+def columns(names: Iterable[str]) -> str:
+    """Column names, quoted (`end` and `row` are words of SQL)."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _instant(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat()
+
+
+def _principals(principals: Iterable[str]) -> str:
+    return json.dumps(sorted(set(principals)))
+
+
+def _json(metadata: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"cannot be written as JSON: {error}", field="metadata") from None

@@ -1,0 +1,172 @@
+"""The embedded store's tables, and how a folder becomes a store. No rows are read here.
+
+    STORE/store.db      SQLite, write-ahead log: the truth
+    STORE/vectors.bin   what a search scans, derived from it; may be deleted at any time
+
+Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
+a new store is written aside and linked into place, so that it is whole or not there; whatever
+changes a table or `terms.py` raises VERSION.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import get_ident
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.core.state import EMPTY
+
+VERSION = 1
+APPLICATION = 0x666F7665  # "fove", so that `file` and we know our own
+DATABASE = "store.db"
+BUSY_MS = 30_000
+
+PUBLIC = 0
+"""The audience of what everybody may read; its row has no members."""
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- Each write's number and hash chain: tells whether vectors.bin descends from this very store.
+CREATE TABLE history (generation INTEGER PRIMARY KEY, version BLOB NOT NULL);
+
+-- Who may read: one row for each distinct set of principals, and its lattice hash (state root).
+CREATE TABLE audiences (
+    id INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE, state BLOB NOT NULL
+);
+CREATE TABLE members (
+    principal TEXT NOT NULL, audience INTEGER NOT NULL, PRIMARY KEY (principal, audience)
+) WITHOUT ROWID;
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id TEXT NOT NULL UNIQUE,
+    source TEXT NOT NULL,
+    title TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    modified_at TEXT,
+    principals TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    content_hash TEXT NOT NULL,     -- the caller's, for telling whether a file has changed
+    text_hash TEXT NOT NULL,        -- ours
+    audience INTEGER NOT NULL,
+    text BLOB NOT NULL              -- zlib; the chunks' offsets refer to it
+);
+
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL,
+    chunk_id TEXT NOT NULL UNIQUE,
+    sequence INTEGER NOT NULL,
+    start INTEGER, "end" INTEGER, byte_offset INTEGER,
+    page INTEGER, section TEXT NOT NULL, "row" INTEGER, line INTEGER,
+    principals TEXT NOT NULL,       -- the chunk's own, or its document's
+    metadata TEXT NOT NULL,         -- the document's, and the chunk's over it
+    content_hash TEXT NOT NULL,
+    audience INTEGER NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX chunks_by_place ON chunks (document, sequence);
+
+-- What a search scans, kept apart from the texts so that reading all of it is cheap.
+CREATE TABLE scan (
+    chunk INTEGER PRIMARY KEY,
+    audience INTEGER NOT NULL,
+    terms INTEGER NOT NULL,         -- how many terms the chunk has (BM25's length)
+    vector BLOB NOT NULL            -- int8, one byte a dimension
+);
+
+-- The inverted index: per term and document, packed (chunk row id << 16 | occurrences), int64.
+CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
+CREATE TABLE postings (
+    term INTEGER NOT NULL, document INTEGER NOT NULL, places BLOB NOT NULL,
+    PRIMARY KEY (term, document)
+) WITHOUT ROWID;
+CREATE INDEX postings_by_document ON postings (document);
+
+CREATE TABLE counts (
+    fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (fingerprint, hash)
+) WITHOUT ROWID;
+"""
+
+
+def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> sqlite3.Connection:
+    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`."""
+    path = folder / DATABASE
+    if not path.exists():
+        _refuse_foreign(folder, create=create)
+        _make(path, embedder, dimensions)
+    connection = sqlite3.connect(
+        path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _refuse_other(connection, folder, embedder, dimensions)
+    except BaseException:
+        connection.close()
+        raise
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -65536")
+    return connection
+
+
+def _refuse_foreign(folder: Path, *, create: bool) -> None:
+    if not create:
+        raise BadInput(f"no store in {str(folder)!r}; index documents into it first")
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
+    if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):
+        raise BadInput(
+            f"{str(folder)!r} holds other files and no store; name a new or an empty folder"
+        )
+
+
+def _make(path: Path, embedder: str, dimensions: int) -> None:
+    """Write a whole store aside, then link it into place; whoever comes second uses the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{DATABASE}.{os.getpid()}.{get_ident()}.new")
+    aside.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(
+                f"BEGIN; {TABLES}; PRAGMA application_id = {APPLICATION};"
+                f"PRAGMA user_version = {VERSION}; COMMIT"
+            )
+            connection.execute("INSERT INTO audiences VALUES (?, '[]', ?)", (PUBLIC, EMPTY))
+            facts = [("embedder", embedder), ("dimensions", dimensions), ("generation", 0)]
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", facts)
+            connection.execute("INSERT INTO meta VALUES ('version', ?)", (bytes(32),))
+        with suppress(FileExistsError):
+            os.link(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _refuse_other(
+    connection: sqlite3.Connection, folder: Path, embedder: str, dimensions: int
+) -> None:
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        application, version = 0, 0
+    if application != APPLICATION:
+        raise BadInput(f"{str(folder / DATABASE)!r} is not a foveate store; name another folder")
+    if version != VERSION:
+        raise BadInput(
+            f"the store in {str(folder)!r} has schema {version}, this version reads {VERSION}; "
+            f"index the documents into a new folder"
+        )
+    facts = dict(connection.execute("SELECT key, value FROM meta"))
+    if embedder and (embedder, dimensions) != (facts["embedder"], facts["dimensions"]):
+        raise BadOption(
+            f"the store in {str(folder)!r} holds vectors of {facts['embedder']!r} "
+            f"({facts['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
+            f"open it with that embedder, or index into a new folder"
+        )

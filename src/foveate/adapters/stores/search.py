@@ -1,0 +1,145 @@
+"""Hybrid search inside one read transaction: filter, two legs, fuse, fetch.
+
+Rules: what the request may not read is taken out before anything is scored or counted; each leg
+is ordered by score, then by the content key (source, sequence, byte offset, id), which also
+decides who stands at the end of a leg; the fused order is by RRF, then by the same key.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from foveate.adapters.stores import filters, lexical
+from foveate.adapters.stores.rows import SELECT_CHUNK, chunk_of
+from foveate.adapters.stores.terms import query_terms
+from foveate.adapters.stores.vectors import Scan, cosines, quantise
+from foveate.core.errors import BadOption
+from foveate.core.fuse import rrf
+from foveate.core.types import Candidate, Vector
+from foveate.ports import Found
+
+Key: TypeAlias = tuple[str, int, int, str, int]
+"""Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
+
+
+def find(
+    connection: sqlite3.Connection,
+    scan: Scan,
+    query: str,
+    vector: Vector | None,
+    *,
+    limit: int,
+    depth: int,
+    principals: Iterable[str],
+    where: Mapping[str, Any] | None,
+) -> Found:
+    """See `foveate.ports.Store.search`."""
+    import numpy as np
+
+    if limit < 1 or depth < 1:
+        raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
+    readable = _readable(connection, scan, principals)
+    wanted = readable & _matching(connection, scan, where) if where else readable
+    rows = np.flatnonzero(wanted)
+    cosine = _semantic(scan, vector, rows)
+    bm25 = np.zeros(len(scan.ids))
+    terms = query_terms(query)
+    if terms:
+        found = lexical.postings(connection, scan, terms)
+        bm25 = lexical.bm25(found, scan.terms, readable)
+    near = _top(rows, cosine, depth) if cosine is not None else rows[:0]
+    hits = rows[bm25[rows] > 0]
+    hits = _top(hits, bm25[hits], depth)
+    keys = _keys(connection, scan, np.union1d(near, hits))
+    all_cosines = dict(zip(rows.tolist(), cosine.tolist(), strict=True)) if len(near) else {}
+    legs = (
+        _ordered(near, keys, all_cosines, depth),
+        _ordered(hits, keys, dict(zip(hits.tolist(), bm25[hits].tolist(), strict=True)), depth),
+    )
+    fused = [(key[-1], score) for key, score in rrf(legs)[:limit]]
+    return Found(
+        candidates=_candidates(connection, scan, fused, all_cosines, bm25),
+        badge="hybrid" if legs[1] else "vector_only",
+        lexical_matches=len(legs[1]),
+    )
+
+
+def _readable(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> Any:
+    import numpy as np
+
+    query, bound = filters.audiences(principals)
+    allowed = [row[0] for row in connection.execute(query, bound)]
+    return np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
+
+
+def _matching(connection: sqlite3.Connection, scan: Scan, where: Mapping[str, Any]) -> Any:
+    import numpy as np
+
+    condition, bound = filters.where_condition(where)
+    query = (
+        f"SELECT c.id FROM chunks AS c JOIN documents AS d ON d.id = c.document WHERE {condition}"
+    )
+    ids = np.fromiter((row[0] for row in connection.execute(query, bound)), dtype=np.int64)
+    return np.isin(scan.ids, ids)
+
+
+def _semantic(scan: Scan, vector: Vector | None, rows: Any) -> Any:
+    """Cosines of the rows; None where there is no vector, or one without a direction."""
+    if vector is None:
+        return None
+    dimensions = scan.vectors.shape[1]
+    query = quantise([vector], rows=1, dimensions=dimensions)[0]
+    return cosines(scan, query, rows) if query.any() else None
+
+
+def _top(rows: Any, scores: Any, depth: int) -> Any:
+    """The rows with the `depth` best scores, and all that tie with the last of them."""
+    import numpy as np
+
+    if len(rows) <= depth:
+        return rows
+    bar = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    return rows[scores >= bar]
+
+
+def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Key]:
+    position = dict(zip(scan.ids[rows].tolist(), rows.tolist(), strict=True))
+    query = (
+        "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id "
+        "FROM chunks AS c JOIN documents AS d ON d.id = c.document "
+        "WHERE c.id IN (SELECT value FROM json_each(?))"
+    )
+    found = connection.execute(query, (json.dumps(list(position)),))
+    return {position[row[0]]: (*row[1:], position[row[0]]) for row in found}
+
+
+def _ordered(
+    rows: Any, keys: Mapping[int, Key], scores: Mapping[int, float], depth: int
+) -> list[Key]:
+    best = sorted(rows.tolist(), key=lambda row: (-scores[row], keys[row]))
+    return [keys[row] for row in best[:depth]]
+
+
+def _candidates(
+    connection: sqlite3.Connection,
+    scan: Scan,
+    fused: list[tuple[int, float]],
+    cosine: Mapping[int, float],
+    bm25: Any,
+) -> tuple[Candidate, ...]:
+    ids = {row: int(scan.ids[row]) for row, _ in fused}
+    query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
+    found = connection.execute(query, (json.dumps(list(ids.values())),))
+    chunks = dict(chunk_of(row) for row in found)
+    return tuple(
+        Candidate(
+            chunk=chunks[ids[row]],
+            score=score,
+            semantic_score=cosine.get(row),
+            lexical_score=float(bm25[row]) or None,
+        )
+        for row, score in fused
+    )

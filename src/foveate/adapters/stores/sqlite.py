@@ -1,0 +1,236 @@
+"""The embedded store: one folder, SQLite and an exact int8 scan. Not the algorithms, the doors.
+
+Rules: one connection behind one lock; a write is one `BEGIN IMMEDIATE` transaction (a second
+writer waits for it, a killed one leaves the last good state); a search is one read transaction,
+so that rows, index and vectors are of one state; SQLite's errors become ours in `_guard` alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any, Literal, Self
+
+from foveate.adapters.stores import filters, schema, search, vectors, write
+from foveate.adapters.stores.rows import SELECT_CHUNK, chunk_of, document_of
+from foveate.core.errors import BadInput, BadOption, OutsideFailure
+from foveate.core.state import combine, root
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, Found
+
+
+class SqliteStore:
+    """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
+
+    `embedder_name` and `dimensions` are asked of a new store (empty and 0: full text alone) and
+    checked against an existing one where given.
+    """
+
+    def __init__(
+        self, folder: Path, *, embedder_name: str = "", dimensions: int = 0, create: bool = True
+    ) -> None:
+        self.folder = folder
+        self._lock = RLock()
+        self._scan: vectors.Scan | None = None
+        with _guard():
+            self._connection = schema.connect(
+                folder, embedder=embedder_name, dimensions=dimensions, create=create
+            )
+            facts = dict(self._connection.execute("SELECT key, value FROM meta"))
+        self.embedder_name: str = facts["embedder"]
+        self.dimensions: int = facts["dimensions"]
+
+    def __repr__(self) -> str:
+        return f"SqliteStore({str(self.folder)!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
+        remembered where the tokenizer's `fingerprint` is given.
+        """
+        if counts and len(counts) != len(chunks):
+            raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+        rows = self._quantised(vectors, len(chunks))
+        with self._transaction("IMMEDIATE") as connection:
+            write.replace_document(connection, document, chunks, rows)
+            if fingerprint:
+                hashes = [chunk.content_hash for chunk in chunks]
+                _remember(connection, fingerprint, dict(zip(hashes, counts, strict=False)))
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        with self._transaction("IMMEDIATE") as connection:
+            return write.remove_document(connection, document_id)
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        query = "SELECT document_id, content_hash FROM documents ORDER BY document_id"
+        with self._transaction("DEFERRED") as connection:
+            return iter(connection.execute(query).fetchall())
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there or not to be read."""
+        allowed, bound = filters.audiences(principals)
+        query = f"SELECT * FROM documents WHERE document_id = ? AND audience IN ({allowed})"
+        with self._transaction("DEFERRED") as connection:
+            cursor = connection.execute(query, [document_id, *bound])
+            names = [column[0] for column in cursor.description]
+            row = cursor.fetchone()
+        return document_of(dict(zip(names, row, strict=True))) if row else None
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> Found:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`, `row`,
+        `line`, `sequence`, else on a metadata key; a list means any of. Filters apply before the
+        legs are cut, so a filtered search is as full as an open one.
+        """
+        with self._transaction("DEFERRED") as connection:
+            self._scan = vectors.current(connection, self.folder, self._scan)
+            return search.find(
+                connection,
+                self._scan,
+                query,
+                vector,
+                limit=limit,
+                depth=depth,
+                principals=principals,
+                where=where,
+            )
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places; one statement.
+
+        Ordered by document id, sequence, chunk id; those at the places themselves included.
+        """
+        if window < 0:
+            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
+        if not places:
+            return []
+        wanted = sorted(set(places))
+        allowed, bound = filters.audiences(principals)
+        # CROSS JOIN keeps this order: from the places through both indexes to the chunks.
+        query = f"""
+            WITH places (document_id, sequence) AS (VALUES {",".join(["(?,?)"] * len(wanted))}),
+            near AS (
+                SELECT DISTINCT c.id FROM places
+                CROSS JOIN documents AS d ON d.document_id = places.document_id
+                CROSS JOIN chunks AS c ON c.document = d.id
+                    AND c.sequence BETWEEN places.sequence - ? AND places.sequence + ?
+            )
+            {SELECT_CHUNK} WHERE c.id IN near AND c.audience IN ({allowed})
+            ORDER BY d.document_id, c.sequence, c.chunk_id"""
+        flat = [value for place in wanted for value in place]
+        with self._lock, _guard():
+            rows = self._connection.execute(query, [*flat, window, window, *bound]).fetchall()
+        return [chunk_of(row)[1] for row in rows]
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        query = (
+            "SELECT hash, tokens FROM counts "
+            f"WHERE fingerprint = ? AND hash IN ({filters.marks(hashes)})"
+        )
+        with self._lock, _guard():
+            return dict(self._connection.execute(query, [fingerprint, *hashes]))
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        try:
+            with self._transaction("IMMEDIATE") as connection:
+                _remember(connection, fingerprint, counts)
+        except OutsideFailure:
+            return
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
+
+        It does not depend on the order of writes, and tells nothing of what may not be read.
+        """
+        query, bound = "SELECT state FROM audiences", list[Any]()
+        if principals is not None:
+            allowed, bound = filters.audiences(principals)
+            query += f" WHERE id IN ({allowed})"
+        with self._lock, _guard():
+            states = [row[0] for row in self._connection.execute(query, bound)]
+        return root(combine(states), embedder=self.embedder_name)
+
+    def close(self) -> None:
+        """Let go of files and connections; a second time does nothing."""
+        with self._lock:
+            self._scan = None
+            self._connection.close()
+
+    def _quantised(self, given: Any, rows: int) -> Any:
+        import numpy as np
+
+        if given is None:
+            return np.zeros((rows, self.dimensions), dtype=np.int8)
+        return vectors.quantise(given, rows=rows, dimensions=self.dimensions)
+
+    @contextmanager
+    def _transaction(self, kind: Literal["IMMEDIATE", "DEFERRED"]) -> Iterator[sqlite3.Connection]:
+        with self._lock, _guard():
+            self._connection.execute(f"BEGIN {kind}")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+
+def _remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
+    rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items()]
+    connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)
+
+
+@contextmanager
+def _guard() -> Iterator[None]:
+    """The one place where the engine's errors become ours, each with what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            advice = "the disk is full; the store is as it was before, make room and try again"
+        elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            advice = "another process is writing; nothing was changed, try again"
+        elif code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            advice = f"its file is damaged ({error}); index the documents into a new folder"
+        else:
+            advice = f"{error}; nothing was changed"
+        raise OutsideFailure(f"store: {advice}") from error
+    except OSError as error:
+        raise OutsideFailure(f"store: {error.strerror or error}: {error.filename!r}") from error
+    except OverflowError as error:
+        raise BadInput(f"a number is too large for the store: {error}") from error

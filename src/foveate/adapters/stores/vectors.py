@@ -1,0 +1,210 @@
+"""Vectors as int8, and the array that a search scans: row ids, audiences, lengths, vectors.
+
+The truth is in SQLite; the array is derived, kept in memory and in one memory-mapped file. It
+carries the number and the hash chain of the write it belongs to, and a digest of its own bytes: a
+torn, stale or foreign file is not used. An older state of this very store is brought up to date
+(row ids are never used again, so the set of ids says what is gone and what is new).
+
+*Exact* means: every readable row is compared, and the cosine is that of the int8 vectors, computed
+from integers. Products stay below 2^24 up to 1,040 dimensions, so float32 holds every sum
+exactly whatever the order of additions; above that float64 does.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.core.errors import BadInput
+
+FILE = "vectors.bin"
+_HEADER = struct.Struct("<8sQ32sQQ32s")
+_MAGIC = b"FOVEVEC1"
+_BLOCK = 8192
+_FLOAT32_DIMENSIONS = 1040
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan:
+    """What a search scans, row by row, ids ascending; numpy arrays of one length."""
+
+    generation: int
+    version: bytes
+    ids: Any  # int64: chunk row ids
+    audiences: Any  # int32
+    terms: Any  # int32: BM25's document length
+    norms: Any  # int32: the squared length of each vector
+    vectors: Any  # int8, (rows, dimensions)
+
+
+def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
+    """Rows of any length → int8 by `rint(127 · x / max|x|)`; a row of zeros stays one.
+
+    Each row has its own scale, so all 8 bits are used; cosine does not see the scale.
+    """
+    import numpy as np
+
+    array = np.asarray(vectors, dtype=np.float64)
+    if array.shape != (rows, dimensions):
+        raise BadInput(f"shape {array.shape}, expected {(rows, dimensions)}", field="embedding")
+    if not np.isfinite(array).all():
+        raise BadInput("a component is not a finite number", field="embedding")
+    largest = np.abs(array).max(axis=1, keepdims=True, initial=0.0)
+    scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0)
+    return np.rint(scaled * 127).astype(np.int8)
+
+
+def unit(row: Any) -> Any:
+    """An int8 row as float32 of length 1 (zeros stay zeros)."""
+    import numpy as np
+
+    wide = np.frombuffer(row, dtype=np.int8).astype(np.float64)
+    length = np.sqrt((wide * wide).sum())
+    return (wide / length if length else wide).astype(np.float32)
+
+
+def cosines(scan: Scan, query: Any, positions: Any) -> Any:
+    """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
+    import numpy as np
+
+    exact = np.float32 if len(query) <= _FLOAT32_DIMENSIONS else np.float64
+    wide = query.astype(exact)
+    dots = np.empty(len(positions), dtype=np.float64)
+    everything = len(positions) == len(scan.ids)
+    for start in range(0, len(positions), _BLOCK):
+        end = start + _BLOCK
+        block = scan.vectors[start:end] if everything else scan.vectors[positions[start:end]]
+        dots[start:end] = block.astype(exact) @ wide
+    lengths = np.sqrt(scan.norms[positions].astype(np.float64) * float(_norms(query[None])[0]))
+    return np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+
+
+def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) -> Scan:
+    """The array of the state that this read transaction sees."""
+    facts = dict(connection.execute("SELECT key, value FROM meta"))
+    generation, version = facts["generation"], facts["version"]
+    if known is not None and (known.generation, known.version) == (generation, version):
+        return known
+    path, dimensions = folder / FILE, facts["dimensions"]
+    if known is None:
+        known = _load(path, dimensions)
+    usable = known if known is not None and _ancestor(connection, known) else None
+    scan, added = _refresh(connection, usable, generation, version, dimensions)
+    # Written again only when much has changed: a store that grows row by row is not rewritten
+    # row by row, and whoever opens it later adds the rest for himself.
+    if usable is None or added * 20 > len(scan.ids):
+        _save(path, scan)
+    return scan
+
+
+def _ancestor(connection: sqlite3.Connection, scan: Scan) -> bool:
+    query = "SELECT 1 FROM history WHERE generation = ? AND version = ?"
+    return connection.execute(query, (scan.generation, scan.version)).fetchone() is not None
+
+
+def _refresh(
+    connection: sqlite3.Connection,
+    old: Scan | None,
+    generation: int,
+    version: bytes,
+    dimensions: int,
+) -> tuple[Scan, int]:
+    import numpy as np
+
+    last = int(old.ids[-1]) if old is not None and len(old.ids) else 0
+    query = "SELECT chunk, audience, terms, vector FROM scan WHERE chunk > ? ORDER BY chunk"
+    rows = connection.execute(query, (last,)).fetchall()
+    data = b"".join(row[3] for row in rows)
+    vectors = np.frombuffer(data, dtype=np.int8).reshape(len(rows), dimensions)
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    audiences = np.array([row[1] for row in rows], dtype=np.int32)
+    terms = np.array([row[2] for row in rows], dtype=np.int32)
+    norms = _norms(vectors)
+    if old is not None:
+        live = connection.execute("SELECT chunk FROM scan WHERE chunk <= ? ORDER BY chunk", (last,))
+        kept = np.isin(old.ids, np.fromiter((row[0] for row in live), dtype=np.int64))
+        ids = np.concatenate([old.ids[kept], ids])
+        audiences = np.concatenate([old.audiences[kept], audiences])
+        terms = np.concatenate([old.terms[kept], terms])
+        norms = np.concatenate([old.norms[kept], norms])
+        vectors = np.concatenate([old.vectors[kept], vectors])
+    scan = Scan(
+        generation=generation,
+        version=version,
+        ids=ids,
+        audiences=audiences,
+        terms=terms,
+        norms=norms,
+        vectors=vectors,
+    )
+    return scan, len(rows)
+
+
+def _norms(vectors: Any) -> Any:
+    import numpy as np
+
+    norms = np.empty(len(vectors), dtype=np.int32)
+    for start in range(0, len(vectors), _BLOCK):
+        block = vectors[start : start + _BLOCK].astype(np.int32)
+        norms[start : start + _BLOCK] = (block * block).sum(axis=1)
+    return norms
+
+
+def _parts(scan: Scan) -> tuple[Any, ...]:
+    return (scan.ids, scan.audiences, scan.terms, scan.norms, scan.vectors)
+
+
+def _save(path: Path, scan: Scan) -> None:
+    """Written aside and renamed; best effort: without the file the next reader reads SQLite."""
+    digest = blake3()
+    for part in _parts(scan):
+        digest.update(part.tobytes())
+    rows, dimensions = scan.vectors.shape
+    header = (_MAGIC, scan.generation, scan.version, rows, dimensions, digest.digest())
+    aside = path.with_name(f"store.db.{os.getpid()}.{id(scan)}.vectors")
+    with suppress(OSError):
+        try:
+            with aside.open("wb") as file:
+                file.write(_HEADER.pack(*header))
+                for part in _parts(scan):
+                    file.write(part.tobytes())
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _load(path: Path, dimensions: int) -> Scan | None:
+    """The array in the file, or None where there is none that can be trusted."""
+    import numpy as np
+
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError):
+        return None
+    if len(data) < _HEADER.size:
+        return None
+    magic, generation, version, rows, width, digest = _HEADER.unpack(bytes(data[: _HEADER.size]))
+    body = data[_HEADER.size :]
+    if (magic, width, len(body)) != (_MAGIC, dimensions, rows * (20 + dimensions)):
+        return None
+    if blake3(body.data, max_threads=blake3.AUTO).digest() != digest:
+        return None
+    at = rows * 8
+    ids = body[:at].view("<i8")
+    narrow = body[at : at + 12 * rows].view("<i4").reshape(3, rows)
+    return Scan(
+        generation=generation,
+        version=version,
+        ids=ids,
+        audiences=narrow[0],
+        terms=narrow[1],
+        norms=narrow[2],
+        vectors=body[at + 12 * rows :].view(np.int8).reshape(rows, dimensions),
+    )
