@@ -212,7 +212,7 @@ class Budget:
 
     documents: int | None = 32_000
     characters: int | None = None
-    window: int | None = None
+    window: int | None = 128_000
     system: int = 4_000
     conversation: int = 8_000
     query: int = 1_000

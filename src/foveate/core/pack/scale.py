@@ -85,6 +85,13 @@ class Scale:
         if self.characters is not None:
             self.characters -= cost.characters
 
+    def give_back(self, cost: Cost) -> None:
+        """Undo a `take`; the document stays known, which the next cost of it may use."""
+        if self.tokens is not None:
+            self.tokens += cost.tokens
+        if self.characters is not None:
+            self.characters += cost.characters
+
 
 def scale_for(budget: Budget, gauge: Gauge, per_document: int | None) -> Scale:
     """A full purse."""

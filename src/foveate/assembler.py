@@ -1,0 +1,176 @@
+"""The way in from Python: `assemble` for candidates at hand, `Assembler` for a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from foveate.core import types as core
+from foveate.core.candidates import candidates_from
+from foveate.core.errors import BadInput
+from foveate.core.types import Chunk, Context, Format, Inputs, Recipe, Supplement, Tokenizer, Vector
+from foveate.plan import Channel, Plan, plan
+from foveate.ports import Embedder, Found, Store
+from foveate.prepare import Call, Flow, Prepared, arun, flow, run
+
+
+def assemble(
+    query: str,
+    candidates: Any,
+    *,
+    budget: int | core.Budget | None = None,
+    recipe: str | Recipe = "default",
+    tokenizer: str | Tokenizer | None = None,
+    model: str | None = None,
+    format: str | Format | None = None,  # noqa: A002
+    order: str | None = None,
+    principals: Iterable[str] = (),
+    neighbours: Iterable[Chunk] = (),
+    supplements: Iterable[Supplement] = (),
+    messages: Iterable[Mapping[str, str]] = (),
+    intent: str = "",
+    query_embedding: Vector | None = None,
+    instant: datetime | None = None,
+    language: str = "en",
+    channel: Channel = "text",
+) -> Context:
+    """Turn candidates into the context that is sent.
+
+    `candidates`: `Candidate`s, mappings with at least `text`, or a pandas, polars or Arrow table.
+    `budget`: tokens for the documents, or a `Budget`. `recipe`: a name, a TOML file's path, or a
+    `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
+    messages that share the model's window.
+
+    >>> context = assemble("Who wrote it?", [{"text": "Ada wrote the first programme."}], budget=99)
+    >>> print(context.text)
+    [1] Source: 9bc7e2ae1e2d7f6a
+    Ada wrote the first programme.
+
+    Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.
+    """
+    settled = plan(
+        recipe=recipe,
+        budget=budget,
+        tokenizer=tokenizer,
+        model=model,
+        format=format,
+        order=order,
+        query=query,
+        channel=channel,
+    )
+    inputs = Inputs(
+        query=_query(query),
+        candidates=candidates_from(candidates),
+        recipe=settled.recipe,
+        budget=settled.budget,
+        neighbours=tuple(neighbours),
+        supplements=tuple(supplements),
+        principals=tuple(principals),
+        messages=pairs(messages),
+        intent=intent,
+        query_embedding=query_embedding,
+        instant=instant,
+        language=language,
+    )
+    return run(flow(inputs, settled.tokenizer, None)).context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembler:
+    """A store, an embedder and a plan: from a question to its context.
+
+    `limit`: how many candidates a search brings; `depth`: how many each of its two legs looks at.
+    """
+
+    store: Store
+    embedder: Embedder | None = None
+    plan: Plan = field(default_factory=plan)
+    limit: int = 20
+    depth: int = 50
+
+    def search(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Found:
+        """What the store finds for the query."""
+        return run(self._search(_query(query), tuple(principals), where))
+
+    def assemble(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Context:
+        """Search, bring the neighbours, assemble."""
+        return self.prepare(query, principals=principals, where=where).context
+
+    def prepare(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Prepared:
+        """The same, with the inputs that a bundle is made of."""
+        return run(self._flow(_query(query), tuple(principals), where))
+
+    async def asearch(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Found:
+        """`search` without blocking the event loop."""
+        return await arun(self._search(_query(query), tuple(principals), where))
+
+    async def aassemble(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Context:
+        """`assemble` without blocking the event loop."""
+        return (await arun(self._flow(_query(query), tuple(principals), where))).context
+
+    def _search(
+        self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
+    ) -> Flow[Found]:
+        embedder, store = self.embedder, self.store
+        vector = None
+        if embedder is not None:
+            vector = (yield Call(lambda: embedder.embed([query])))[0]
+        found: Found = yield Call(
+            lambda: store.search(
+                query,
+                vector,
+                limit=self.limit,
+                depth=self.depth,
+                principals=principals,
+                where=where,
+            )
+        )
+        return found
+
+    def _flow(
+        self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
+    ) -> Flow[Prepared]:
+        found = yield from self._search(query, principals, where)
+        root = yield Call(self.store.state_root)
+        inputs = Inputs(
+            query=query,
+            candidates=found.candidates,
+            recipe=self.plan.recipe,
+            budget=self.plan.budget,
+            principals=principals,
+            state_root=root,
+        )
+        return (yield from flow(inputs, self.plan.tokenizer, self.store))
+
+
+def pairs(messages: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Chat messages as (role, content); raises `BadInput` naming the message."""
+    found = []
+    for number, message in enumerate(messages, 1):
+        if not isinstance(message, Mapping) or not all(
+            isinstance(message.get(name), str) for name in ("role", "content")
+        ):
+            raise BadInput(
+                f"message {number} must have a role and a content, both strings", field="messages"
+            )
+        found.append((message["role"], message["content"]))
+    return tuple(found)
+
+
+def _query(query: str) -> str:
+    """Refuse an empty question before anything is asked of a store."""
+    if not isinstance(query, str) or not query.strip():
+        raise BadInput("the query is empty; ask something", field="query")
+    return query

@@ -1,0 +1,191 @@
+"""The loop: let in, run the stages, balance the books, render, measure, cite, seal.
+
+Pure and synchronous. Ports have run before; everything read is in `Inputs`, the tokenizer apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from dataclasses import replace
+
+from foveate.core.admit import admitted, once_each
+from foveate.core.balance import balance
+from foveate.core.blocks import block_of
+from foveate.core.cite import citations_of
+from foveate.core.errors import BudgetTooSmall, FoveateError, StageBroke
+from foveate.core.fit import fit
+from foveate.core.gauge import Gauge
+from foveate.core.manifest import manifest_of, spelled_stage
+from foveate.core.measure import exclusions, measures
+from foveate.core.render import Renderer
+from foveate.core.text.sanitise import sanitise
+from foveate.core.types import (
+    Budget,
+    Candidate,
+    Context,
+    Inputs,
+    Request,
+    Stage,
+    StageTrace,
+    Step,
+    Tokenizer,
+)
+from foveate.core.window import room_left
+
+Known = MutableMapping[str, int]
+LARGEST = 2**27  # tokens or characters; no budget over that is tried
+
+
+def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -> Context:
+    """Candidates in, context out. `known` maps content hashes to counts and is added to.
+
+    Raises `BadInput`, `BudgetTooSmall` (with the smallest budget that would do) or `StageBroke`.
+    """
+    known = {} if known is None else known
+    inputs = admitted(inputs)
+    context = _attempt(inputs, tokenizer, known)
+    if context is None:
+        raise _too_small(inputs, tokenizer, known)
+    return context
+
+
+def _attempt(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> Context | None:
+    """One whole run at this budget; None where nothing fits."""
+    room = room_left(inputs, tokenizer)
+    recipe = inputs.recipe
+    renderer = Renderer(
+        format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
+    )
+    request = _request(inputs, room, renderer, tokenizer, known)
+    candidates, trace = _run(inputs, request)
+    wanted = len(candidates) > 0 or exclusions(trace)[0] > 0
+    fitted = fit(candidates, inputs, request, renderer)
+    if wanted and not fitted.candidates:
+        return None
+    trace = (*trace, fitted.trace)
+    blocks = fitted.blocks
+    return Context(
+        text=fitted.text,
+        token_count=fitted.tokens,
+        blocks=blocks,
+        citations=citations_of(blocks, recipe.format.label),
+        trace=trace,
+        metrics=measures(blocks, fitted.candidates, trace, fitted.tokens, room.documents),
+        manifest=manifest_of(inputs, tokenizer, fitted.text, fitted.tokens),
+        budget=inputs.budget,
+        query=inputs.query,
+    )
+
+
+def _request(
+    inputs: Inputs, room: Budget, renderer: Renderer, tokenizer: Tokenizer, known: Known
+) -> Request:
+    """What the stages may look at."""
+    marker = max(99, len(inputs.candidates) + len(inputs.neighbours))
+
+    def frame(candidate: Candidate, fresh: bool) -> str:  # noqa: FBT001
+        block = block_of(candidate, marker, inputs.recipe)
+        previous = replace(block, document_id="", source="", title="") if fresh else block
+        return renderer.overhead(block, previous)
+
+    return Request(
+        query=inputs.query,
+        budget=room,
+        gauge=Gauge(
+            tokenizer=tokenizer,
+            body=lambda text: renderer.body(sanitise(text)[0]),
+            frame=frame,
+            known=known,
+        ),
+        principals=inputs.principals,
+        neighbours=inputs.neighbours,
+        supplements=inputs.supplements,
+        intent=inputs.intent,
+        query_embedding=inputs.query_embedding,
+        instant=inputs.instant,
+        language=inputs.language,
+    )
+
+
+def _run(
+    inputs: Inputs, request: Request
+) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
+    """All stages in order; the books are balanced after each."""
+    step = once_each(inputs.candidates)
+    trace = [_entry("input", "", len(inputs.candidates), step)]
+    for stage in inputs.recipe.stages:
+        before = step.candidates
+        step = run_stage(stage, before, request)
+        trace.append(_entry(stage_name(stage), spelled_stage(stage), len(before), step))
+    return step.candidates, tuple(trace)
+
+
+def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request) -> Step:
+    """One stage, built in or not; whatever goes wrong in it is said to be its fault."""
+    try:
+        step = stage(candidates, request)
+        balance(candidates, step)
+    except StageBroke as error:
+        raise StageBroke(f"stage {stage_name(stage)}: {error}") from error
+    except FoveateError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise StageBroke(f"stage {stage_name(stage)} raised {what}") from error
+    return step
+
+
+def stage_name(stage: Stage) -> str:
+    """`DedupNear(...)` is `dedup_near`; a function is itself."""
+    name = getattr(stage, "__name__", None) or type(stage).__name__
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+def _entry(name: str, options: str, before: int, step: Step) -> StageTrace:
+    return StageTrace(
+        stage=name,
+        options=options,
+        before=before,
+        after=len(step.candidates),
+        decisions=tuple(step.decisions),
+        notes=step.notes,
+    )
+
+
+def _too_small(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> BudgetTooSmall:
+    """Find the smallest budget that would do by trying it: what the error says is then true."""
+    budget = replace(inputs.budget, window=None)
+
+    def least(unit: str, base: Budget) -> int | None:
+        def does(amount: int) -> bool:
+            larger = replace(base, **{unit: amount})
+            return _attempt(replace(inputs, budget=larger), tokenizer, known) is not None
+
+        return _least(getattr(base, unit), does)
+
+    if budget.documents is None:
+        return BudgetTooSmall(
+            budget.characters or 0, least("characters", budget) or 0, unit="characters"
+        )
+    needed = least("documents", budget)
+    if needed is None and budget.characters is not None:
+        if needed := least("characters", budget):
+            return BudgetTooSmall(budget.characters, needed, unit="characters")
+        needed = least("documents", replace(budget, characters=None))
+    return BudgetTooSmall(budget.documents, needed or budget.documents + 1)
+
+
+def _least(failing: int, does: Callable[[int], bool]) -> int | None:
+    """The least amount over `failing` that does: doubling, then halving; None if none does."""
+    high = max(failing, 1) * 2
+    while not does(high):
+        failing, high = high, high * 2
+        if high > LARGEST:
+            return None
+    while high - failing > 1:
+        middle = (failing + high) // 2
+        if does(middle):
+            high = middle
+        else:
+            failing = middle
+    return high

@@ -1,0 +1,151 @@
+"""The last gate (law 4: what is measured is what is sent).
+
+Renders, counts the real string with the model's tokenizer, and sheds the block of least value
+until it fits. Estimates made before decide nothing here; they only make the first try right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from foveate.core.blocks import blocks_of, sanitising_decisions
+from foveate.core.pack.scale import Scale, scale_for, whole
+from foveate.core.render import Renderer
+from foveate.core.text.sanitise import sanitise
+from foveate.core.types import (
+    Block,
+    Budget,
+    Candidate,
+    Decision,
+    Inputs,
+    Number,
+    Request,
+    StageTrace,
+    Tokenizer,
+    rank,
+)
+from foveate.core.window import over_window
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The finished text and what it took."""
+
+    text: str
+    tokens: int
+    blocks: tuple[Block, ...]
+    candidates: tuple[Candidate, ...]
+    trace: StageTrace
+
+
+def fit(
+    candidates: tuple[Candidate, ...], inputs: Inputs, request: Request, renderer: Renderer
+) -> Fitted:
+    """Render, count the real string, shed until it fits. Summaries go first, then the least."""
+    tokenizer, budget = request.gauge.tokenizer, request.budget
+    shed: list[Decision] = []
+    shown, attempts = candidates, 0
+    summaries = seat_summaries(shown, request, renderer)
+    while True:
+        plain = blocks_of(shown, inputs.recipe)
+        blocks = tuple(replace(b, summary=summaries.get(n, "")) for n, b in enumerate(plain))
+        rendered = renderer.render(blocks)
+        tokens = tokenizer.count(rendered.text)
+        attempts += 1
+        over = _over(rendered.text, tokens, budget, inputs, tokenizer)
+        if over <= 0 or not shown:
+            break
+        if summaries:
+            summaries = {}
+            continue
+        shown, lost = _shed(shown, over, request)
+        shed.extend(lost)
+    notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
+    notes["neutralised"] = sum(renderer.body(b.text) != b.text for b in blocks)
+    decisions = (*sanitising_decisions(shown), *shed)
+    return Fitted(
+        text=rendered.text,
+        tokens=tokens,
+        blocks=tuple(replace(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        candidates=shown,
+        trace=StageTrace(
+            stage="render",
+            options=repr(inputs.recipe.format),
+            before=len(candidates),
+            after=len(shown),
+            decisions=decisions,
+            notes=notes,
+        ),
+    )
+
+
+def _over(
+    text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer
+) -> int:
+    """By how much the finished text is over, in tokens or characters; 0 or less: it fits."""
+    over = tokens - budget.documents if budget.documents is not None else 0
+    if budget.characters is not None:
+        over = max(over, len(text) - budget.characters)
+    return max(over, over_window(inputs, text, tokens, tokenizer))
+
+
+def _shed(
+    shown: tuple[Candidate, ...], over: int, request: Request
+) -> tuple[tuple[Candidate, ...], list[Decision]]:
+    """Take the least-valued away until the estimate says that it is enough; at least one."""
+    scale = scale_for(request.budget, request.gauge, None)
+    freed, gone = 0, []
+    for candidate in sorted(shown, key=rank, reverse=True):
+        cost = scale.cost(candidate, candidate.shown or whole(candidate))
+        gone.append(
+            Decision(
+                chunk_id=candidate.id,
+                action="dropped",
+                reason="shed",
+                numbers={"tokens": cost.tokens, "over": over},
+            )
+        )
+        freed += cost.tokens
+        if freed >= over:
+            break
+    ids = {decision.chunk_id for decision in gone}
+    return tuple(c for c in shown if c.id not in ids), gone
+
+
+def seat_summaries(
+    shown: Sequence[Candidate], request: Request, renderer: Renderer
+) -> Mapping[int, str]:
+    """Page summaries for the first block of each document, as far as the rest of the budget goes.
+
+    Keys are positions in `shown`. Evidence comes first: a summary never takes a block's place.
+    """
+    if not renderer.label or not any(c.chunk.summary for c in shown):
+        return {}
+    scale = scale_for(request.budget, request.gauge, None)
+    for candidate in shown:
+        scale.take(candidate, scale.cost(candidate, candidate.shown or whole(candidate)))
+    first: dict[str, int] = {}
+    texts: dict[str, str] = {}
+    for n, candidate in enumerate(shown):
+        if candidate.origin != "supplement":
+            first.setdefault(candidate.document_id, n)
+            texts.setdefault(candidate.document_id, candidate.chunk.summary)
+    seated: dict[int, str] = {}
+    for document, n in first.items():
+        summary = sanitise(texts[document])[0]
+        if summary and _pay(renderer.preamble(summary), scale):
+            seated[n] = summary
+    return seated
+
+
+def _pay(line: str, scale: Scale) -> bool:
+    """Spend what the summary's line costs, if it is there."""
+    tokens, characters = scale.gauge.rendered(line) + 1, len(line)
+    if scale.tokens is not None and scale.tokens < tokens:
+        return False
+    if scale.characters is not None and scale.characters < characters:
+        return False
+    scale.tokens = scale.tokens - tokens if scale.tokens is not None else None
+    scale.characters = scale.characters - characters if scale.characters is not None else None
+    return True

@@ -1,0 +1,86 @@
+"""What a context says about itself (SPEC D6): figures that need no gold data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from foveate.core.text.words import words
+from foveate.core.types import Block, Candidate, Trace, rank
+
+GRAM = 8  # words; a repeated run of that many is a repetition, not a phrase
+
+
+def measures(
+    text_blocks: Sequence[Block],
+    candidates: Sequence[Candidate],
+    trace: Trace,
+    token_count: int,
+    documents: int | None,
+) -> dict[str, float]:
+    """All self-measures, shares from 0 to 1 but for the counts."""
+    blocks = [b for b in text_blocks if b.kind == "chunk"]
+    terms = [words(block.text) for block in blocks]
+    excluded, excluded_tokens = exclusions(trace)
+    total = len(blocks) + excluded
+    return {
+        "tokens": token_count,
+        "budget_use": _share(token_count, documents or 0),
+        "unique_token_share": unique_share([t for block in terms for t in block]),
+        "redundancy": redundancy(terms),
+        "adjacency": adjacency(blocks),
+        "top3_in_first5": top_first(candidates),
+        **{f"share_{kind}": share for kind, share in shares(blocks).items()},
+        "excluded_chunks": excluded,
+        "excluded_tokens": excluded_tokens,
+        "exclusion_rate": _share(excluded, total),
+    }
+
+
+def exclusions(trace: Trace) -> tuple[int, int]:
+    """How many candidates, and tokens, the budget kept out."""
+    reasons = {"over_budget", "after_stop", "document_over_budget", "shed"}
+    found = [d for stage in trace for d in stage.decisions if d.reason in reasons]
+    return len(found), sum(int(d.numbers.get("tokens", 0)) for d in found)
+
+
+def unique_share(terms: Sequence[str]) -> float:
+    """Distinct words over words."""
+    return _share(len(set(terms)), len(terms))
+
+
+def redundancy(texts: Sequence[Sequence[str]]) -> float:
+    """1 - distinct / all runs of eight words, none of them over a block's end."""
+    grams = [
+        tuple(terms[i : i + GRAM]) for terms in texts for i in range(len(terms) - GRAM + 1)
+    ]
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+def adjacency(blocks: Sequence[Block]) -> float:
+    """Of the blocks whose document stands there more than once, the share next to a sibling."""
+    ids = [block.document_id for block in blocks]
+    counts = Counter(ids)
+    spots = [n for n, i in enumerate(ids) if counts[i] > 1]
+    beside = sum(ids[n] in (*ids[max(n - 1, 0) : n], *ids[n + 1 : n + 2]) for n in spots)
+    return _share(beside, len(spots)) if spots else 1.0
+
+
+def top_first(candidates: Sequence[Candidate]) -> float:
+    """Of the three best-scored, the share that stands among the first five."""
+    best = {c.id for c in sorted(candidates, key=rank)[:3]}
+    return _share(sum(c.id in best for c in candidates[:5]), len(best)) if best else 1.0
+
+
+def shares(blocks: Sequence[Block]) -> dict[str, float]:
+    """Characters shown by kind of rendition."""
+    total = sum(len(block.text) for block in blocks)
+    kinds = ("verbatim", "stripped", "extract", "abstract", "truncated")
+    return {
+        kind: _share(sum(len(b.text) for b in blocks if b.rendition == kind), total)
+        for kind in kinds
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    return round(part / whole, 6) if whole else 0.0

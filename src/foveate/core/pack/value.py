@@ -1,0 +1,183 @@
+"""Chunk and rendition chosen together, by worth per token, with a bound on the optimum.
+
+The multiple-choice knapsack problem (Sinha and Zoltners 1979): every candidate is shown in at
+most one way. The ways that lie on the upper hull of (cost, worth) are taken as steps, the most
+worth per token first; the linear relaxation's value is the bound. `notes` carry `value`, `bound`
+and `gap = 1 - value / bound`: no packing of the same candidates can be worth more than `bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from foveate.core.pack.choice import Choice, Choices
+from foveate.core.pack.scale import Cost, Scale
+from foveate.core.pack.walk import Ways, by_score, fullest_that_fits
+from foveate.core.types import Candidate, Rendition
+
+LEAST = 0.1  # the worst-scored candidate's worth, as a share of the best-scored one's
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One way on the hull: what it costs and is worth in all, and compared with the rung below."""
+
+    rendition: Rendition
+    cost: int
+    worth: float
+    density: float
+
+
+def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
+    """Worth of each candidate, by id: its score scaled to [LEAST, 1]; a passage's parts add up."""
+    pool = list(candidates)
+    scores = [score for candidate in pool for score in _scores(candidate)]
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    reach = high - low
+
+    def scaled(score: float) -> float:
+        return LEAST + (1 - LEAST) * (score - low) / reach if reach > 0 else 1.0
+
+    return {c.id: sum(scaled(score) for score in _scores(c)) for c in pool}
+
+
+def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Choices:
+    """Fill the purse by worth per token, then with whatever still fits, best score first."""
+    pool = by_score(candidates)
+    worths = worth(pool)
+    ladders = [ladder(c, worths[c.id], scale, ways(c)) for c in pool]
+    steps = sorted(
+        ((rung.density, i, level) for i, rungs in enumerate(ladders) for level, rung in enumerate(rungs)),
+        key=lambda step: (-step[0], step[1], step[2]),
+    )
+    room = scale.tokens if scale.tokens is not None else scale.characters or 0
+    bound = _relaxed(steps, ladders, room)
+    chosen = _climb(pool, ladders, steps, scale)
+    choices = _finish(pool, chosen, scale, ways)
+    value = sum(worths[c.candidate.id] * c.rendition.value for c in choices.chosen)
+    choices.notes |= report(value, bound)
+    return choices
+
+
+def report(value: float, bound: float) -> dict[str, float]:
+    """The figures for the trace."""
+    bound = max(bound, value)
+    gap = 1 - value / bound if bound > 0 else 0.0
+    return {"value": round(value, 6), "bound": round(bound, 6), "gap": round(gap, 6)}
+
+
+def ladder(
+    candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition]
+) -> list[Rung]:
+    """The ways on the upper hull, cheapest first, each denser than the next."""
+    points = sorted(
+        ((weight(scale.cost(candidate, r), scale), worth * r.value, r) for r in ways),
+        key=lambda point: (point[0], -point[1]),
+    )
+    rungs: list[Rung] = []
+    for cost, value, rendition in points:
+        if rungs and value <= rungs[-1].worth:
+            continue
+        while rungs and _density(rungs[-2:-1], cost, value) >= rungs[-1].density:
+            rungs.pop()
+        rungs.append(Rung(rendition, cost, value, _density(rungs[-1:], cost, value)))
+    return rungs
+
+
+def weight(cost: Cost, scale: Scale) -> int:
+    """The cost in the unit that is limited: tokens, else characters; at least 1."""
+    return max(cost.tokens if scale.tokens is not None else cost.characters, 1)
+
+
+def _density(below: Sequence[Rung], cost: int, value: float) -> float:
+    """Worth per token of the step up from the rung below."""
+    if not below:
+        return value / cost
+    step = cost - below[0].cost
+    return (value - below[0].worth) / step if step > 0 else float("inf")
+
+
+def _relaxed(
+    steps: Sequence[tuple[float, int, int]], ladders: Sequence[Sequence[Rung]], room: int
+) -> float:
+    """The linear relaxation: steps in order, the first that does not fit in part."""
+    total = 0.0
+    for density, i, level in steps:
+        rung = ladders[i][level]
+        step = rung.cost - (ladders[i][level - 1].cost if level else 0)
+        taken = min(step, room)
+        total += density * taken
+        room -= taken
+        if room <= 0:
+            break
+    return total
+
+
+def _climb(
+    pool: Sequence[Candidate],
+    ladders: Sequence[Sequence[Rung]],
+    steps: Sequence[tuple[float, int, int]],
+    scale: Scale,
+) -> dict[int, Choice]:
+    """Take the steps in order; one whose rung below was not taken is not open."""
+    chosen: dict[int, Choice] = {}
+    height = [-1] * len(pool)
+    for _, i, level in steps:
+        if height[i] != level - 1:
+            continue
+        choice = swapped(scale, chosen.get(i), pool[i], ladders[i][level].rendition)
+        if choice is not None:
+            chosen[i] = choice
+            height[i] = level
+    return chosen
+
+
+def swapped(
+    scale: Scale, old: Choice | None, candidate: Candidate, rendition: Rendition
+) -> Choice | None:
+    """Show the candidate this way instead of `old`, if the purse holds the difference."""
+    if old is not None:
+        scale.give_back(old.cost)
+    cost = scale.cost(candidate, rendition)
+    if not scale.fits(cost):
+        if old is not None:
+            scale.take(candidate, old.cost)
+        return None
+    scale.take(candidate, cost)
+    return Choice(candidate, rendition, cost)
+
+
+def _finish(
+    pool: Sequence[Candidate], chosen: dict[int, Choice], scale: Scale, ways: Ways
+) -> Choices:
+    """Spend what is left: first on what was left out, then on fuller renditions."""
+    choices = Choices()
+    for i, candidate in enumerate(pool):
+        if i in chosen:
+            continue
+        choice = fullest_that_fits(candidate, scale, ways(candidate))
+        if choice is None:
+            choices.left_out[candidate.id] = "over_budget"
+            continue
+        scale.take(candidate, choice.cost)
+        chosen[i] = choice
+    for i, candidate in enumerate(pool):
+        if i in chosen:
+            chosen[i] = _fuller(candidate, chosen[i], scale, ways)
+    choices.chosen = [chosen[i] for i in sorted(chosen)]
+    return choices
+
+
+def _fuller(candidate: Candidate, choice: Choice, scale: Scale, ways: Ways) -> Choice:
+    for rendition in ways(candidate):
+        if rendition.value <= choice.rendition.value:
+            continue
+        better = swapped(scale, choice, candidate, rendition)
+        if better is not None:
+            return better
+    return choice
+
+
+def _scores(candidate: Candidate) -> list[float]:
+    return [part.score for part in candidate.parts] or [candidate.score]

@@ -1,0 +1,168 @@
+"""Bundles: a context with everything it was made of, to be made again anywhere (SPEC D4).
+
+A bundle is plain JSON: inputs, recipe, budget, the manifest, the trace and the text. Replaying
+assembles again and compares; where the two differ, it names the first stage that decided
+otherwise and what changed: an input, the recipe, the tokenizer or the version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
+from typing import Any
+
+from foveate.core.admit import admitted
+from foveate.core.candidates import (
+    candidate_from,
+    candidate_to_json,
+    chunk_from,
+    chunk_to_json,
+)
+from foveate.core.errors import BadInput, FoveateError
+from foveate.core.manifest import changed, digest, part_hashes, spelled
+from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
+from foveate.core.types import Budget, Context, Inputs, Supplement
+from foveate.core.wire import manifest_to_json, stage_to_json
+
+KIND = "foveate-bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a comparison found. `stage` is the first that decided otherwise, `causes` why."""
+
+    identical: bool
+    stage: str = ""
+    first: str = ""
+    causes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The verdict in lines for a terminal."""
+        if self.identical:
+            return "identical"
+        lines = [f"diverged at {self.stage or 'the manifest'}"]
+        lines += [f"  {self.first}"] if self.first else []
+        lines += [f"  {cause}" for cause in self.causes]
+        return "\n".join(lines)
+
+
+def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "") -> dict[str, Any]:
+    """The bundle of a finished context. `when` is an ISO 8601 instant, outside every hash."""
+    inputs = admitted(inputs)
+    return {
+        "kind": KIND,
+        "query": inputs.query,
+        "recipe": recipe_to_dict(inputs.recipe, known),
+        "budget": {f.name: getattr(inputs.budget, f.name) for f in fields(Budget)},
+        "candidates": [candidate_to_json(c) for c in inputs.candidates],
+        "neighbours": [chunk_to_json(c) for c in inputs.neighbours],
+        "supplements": [asdict(s) for s in inputs.supplements],
+        "principals": list(inputs.principals),
+        "messages": [list(message) for message in inputs.messages],
+        "intent": inputs.intent,
+        "query_embedding": _floats(inputs.query_embedding),
+        "instant": inputs.instant.isoformat() if inputs.instant else None,
+        "language": inputs.language,
+        "state_root": inputs.state_root,
+        "parts": part_hashes(inputs),
+        "recipe_spelled": spelled(inputs.recipe),
+        "manifest": manifest_to_json(replace(context.manifest, when=when)),
+        "trace": [stage_to_json(stage) for stage in context.trace],
+        "text": context.text,
+    }
+
+
+def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
+    """The inputs back; raises `BadInput` naming the part that is missing or wrong."""
+    check_kind(bundle)
+    try:
+        return Inputs(
+            query=bundle["query"],
+            recipe=recipe_from_dict(bundle["recipe"], known),
+            budget=Budget(**bundle["budget"]),
+            candidates=tuple(candidate_from(c) for c in bundle["candidates"]),
+            neighbours=tuple(chunk_from(c) for c in bundle["neighbours"]),
+            supplements=tuple(
+                Supplement(**{**s, "principals": tuple(s["principals"])})
+                for s in bundle["supplements"]
+            ),
+            principals=tuple(bundle["principals"]),
+            messages=tuple((role, content) for role, content in bundle["messages"]),
+            intent=bundle["intent"],
+            query_embedding=bundle["query_embedding"],
+            instant=datetime.fromisoformat(bundle["instant"]) if bundle["instant"] else None,
+            language=bundle["language"],
+            state_root=bundle["state_root"],
+        )
+    except FoveateError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise BadInput(f"the bundle is damaged ({what}); write it again with --bundle") from None
+
+
+def check_kind(bundle: Any) -> None:
+    """Refuse a file that is not a bundle."""
+    if not isinstance(bundle, Mapping) or bundle.get("kind") != KIND:
+        raise BadInput("this is not a bundle; `foveate assemble --bundle FILE` writes one")
+    for name in ("manifest", "trace", "text", "parts", "recipe_spelled"):
+        if name not in bundle:
+            raise BadInput(f"the bundle has no {name!r}; write it again with --bundle")
+
+
+def verdict(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
+    """Two bundles compared: of two runs, or of a run and its replay."""
+    causes = tuple(_causes(old, new))
+    stage, first = _first_difference(old["trace"], new["trace"])
+    if not stage and old["text"] != new["text"]:
+        stage, first = "render", _first_byte(old["text"], new["text"])
+    sealed = digest(old["text"]) == old["manifest"].get("output_hash")
+    if not sealed:
+        causes += ("the recorded text does not match the recorded output hash",)
+    identical = not causes and not stage
+    return Verdict(identical=identical, stage=stage, first=first, causes=causes)
+
+
+def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Which input, recipe or version changed."""
+    found = [f"input: {what}" for what in changed(old["parts"], new["parts"])]
+    if old["recipe_spelled"] != new["recipe_spelled"]:
+        found.append(f"recipe: {_first_byte(old['recipe_spelled'], new['recipe_spelled'])}")
+    names = ("schema", "version", "recipe_hash", "query_hash", "inputs_hash", "budget_hash")
+    more = ("state_root", "tokenizer", "tokenizer_fingerprint", "output_hash")
+    for name in (*names, *more):
+        was, now = old["manifest"].get(name), new["manifest"].get(name)
+        if was != now:
+            found.append(f"{name}: {was!r} → {now!r}")
+    return found
+
+
+def _first_difference(old: list[Any], new: list[Any]) -> tuple[str, str]:
+    """The first stage whose entry differs, and its first differing decision."""
+    for was, now in zip(old, new, strict=False):
+        if was == now:
+            continue
+        for a, b in zip(was["decisions"], now["decisions"], strict=False):
+            if a != b:
+                return now["stage"], f"{_decided(a)} → {_decided(b)}"
+        counts = f"{was['before']} → {was['after']} chunks, now {now['before']} → {now['after']}"
+        return now["stage"], counts
+    if len(old) != len(new):
+        return "recipe", f"{len(old)} stages, now {len(new)}"
+    return "", ""
+
+
+def _decided(decision: Mapping[str, Any]) -> str:
+    return f"{decision['chunk_id']} {decision['action']} ({decision['reason']})"
+
+
+def _first_byte(old: str, new: str) -> str:
+    """Where two texts part, with a little of each."""
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+    return f"character {at}: {old[at : at + 40]!r} → {new[at : at + 40]!r}"
+
+
+def _floats(vector: Any) -> list[float] | None:
+    return None if vector is None else [float(x) for x in vector]

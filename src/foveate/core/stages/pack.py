@@ -1,0 +1,149 @@
+"""Spends the budget (SPEC S9): the one stage that decides what is shown, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from foveate.core.errors import BadOption
+from foveate.core.pack.choice import Choice, Choices, why_left_out
+from foveate.core.pack.coverage import pack_coverage
+from foveate.core.pack.cut import truncated
+from foveate.core.pack.scale import Scale, scale_for, ways_to_show
+from foveate.core.pack.value import pack_value
+from foveate.core.pack.walk import (
+    Cut,
+    Ways,
+    by_score,
+    documents,
+    round_robin,
+    take_groups,
+    take_in_turn,
+)
+from foveate.core.types import Candidate, Decision, Rendition, Request, Step
+
+Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
+Overflow = Literal["skip", "stop", "truncate"]
+STOPPING = ("score_weighted", "documents")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Choose what the reader sees, within the budget.
+
+    `policy`: `greedy` by score; `documents` whole documents, best first; `interleaved` round robin
+    over documents; `score_weighted` by score until one does not fit; `value` worth per token,
+    chunk and rendition together; `coverage` the same with diminishing returns. `overflow`: what
+    happens to one that does not fit (default: the policy's own, skip or stop); `truncate` cuts it
+    at the end of a `sentence` or `token`, if more than `3 * min_tokens` are left.
+    `per_document` counts that many tokens a document instead of its real header. `cap`: a chunk
+    over that many tokens is shown in a shorter rendition where one is offered.
+    """
+
+    policy: Policy = "value"
+    overflow: Overflow | None = None
+    cut: Literal["sentence", "token"] = "sentence"
+    min_tokens: int = 20
+    per_document: int | None = None
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that have no meaning."""
+        if self.policy not in get_args(Policy):
+            raise BadOption(f"pack: policy must be one of {get_args(Policy)}, not {self.policy!r}")
+        if self.overflow is not None and self.overflow not in get_args(Overflow):
+            raise BadOption(
+                f"pack: overflow must be one of {get_args(Overflow)}, not {self.overflow!r}"
+            )
+        if self.cut not in ("sentence", "token"):
+            raise BadOption(f"pack: cut must be 'sentence' or 'token', not {self.cut!r}")
+        if self.min_tokens < 0:
+            raise BadOption(f"pack: min_tokens must be 0 or more, not {self.min_tokens}")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Supplements first, they were let in for a reason; then the policy."""
+        scale = scale_for(request.budget, request.gauge, self.per_document)
+        asides = [c for c in candidates if c.origin == "supplement"]
+        rest = [c for c in candidates if c.origin != "supplement"]
+        first = take_in_turn(asides, scale, self._ways(request), None, stop=False)
+        choices = self._choose(rest, scale, request)
+        choices.chosen = first.chosen + choices.chosen
+        choices.left_out |= first.left_out
+        return _step(candidates, choices, scale)
+
+    def _choose(self, pool: list[Candidate], scale: Scale, request: Request) -> Choices:
+        ways, cut, stop = self._ways(request), self._cut(request), self._stops()
+        if self.policy == "value":
+            return pack_value(pool, scale, ways)
+        if self.policy == "coverage":
+            return pack_coverage(pool, scale, ways, request.query)
+        if self.policy == "documents":
+            return take_groups(documents(pool), scale, ways, cut, stop=stop)
+        order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
+        return take_in_turn(order, scale, ways, cut, stop=stop)
+
+    def _ways(self, request: Request) -> Ways:
+        def ways(candidate: Candidate) -> Sequence[Rendition]:
+            return ways_to_show(candidate, self.cap, request.gauge)
+
+        return ways
+
+    def _stops(self) -> bool:
+        return self.overflow == "stop" or (
+            self.overflow != "skip" and self.policy in STOPPING
+        )
+
+    def _cut(self, request: Request) -> Cut | None:
+        if self.overflow != "truncate":
+            return None
+
+        def cut(candidate: Candidate, scale: Scale) -> Rendition | None:
+            frame = request.gauge.frame(candidate, candidate.document_id not in scale.documents)
+            room = scale.tokens
+            if room is not None:
+                room -= request.gauge.rendered(frame)
+                if room <= 3 * self.min_tokens:
+                    return None
+            characters = scale.characters
+            if characters is not None:
+                characters -= len(frame)
+            return truncated(
+                candidate,
+                room,
+                characters,
+                at=self.cut,
+                gauge=request.gauge,
+                language=request.language,
+            )
+
+        return cut
+
+
+def _step(candidates: tuple[Candidate, ...], choices: Choices, scale: Scale) -> Step:
+    """Candidates in the order they came, each knowing how it is shown."""
+    chosen = {choice.candidate.id: choice for choice in choices.chosen}
+    kept = tuple(replace(c, shown=chosen[c.id].rendition) for c in candidates if c.id in chosen)
+    decisions = [_shown(chosen[c.id]) for c in candidates if _changed(c, chosen)]
+    left_out = why_left_out(candidates, choices, scale)
+    spent = sum(choice.cost.tokens for choice in choices.chosen)
+    excluded = sum(int(d.numbers["tokens"]) for d in left_out)
+    notes = {"tokens": spent, "excluded": len(left_out), "excluded_tokens": excluded}
+    return Step(
+        candidates=kept,
+        decisions=(*decisions, *left_out),
+        notes={**notes, **choices.notes},
+    )
+
+
+def _changed(candidate: Candidate, chosen: dict[str, Choice]) -> bool:
+    return candidate.id in chosen and candidate.shown != chosen[candidate.id].rendition
+
+
+def _shown(choice: Choice) -> Decision:
+    return Decision(
+        chunk_id=choice.candidate.id,
+        action="kept",
+        reason=choice.rendition.kind,
+        numbers={"tokens": choice.cost.tokens, "score": choice.candidate.score},
+    )

@@ -1,0 +1,75 @@
+"""Which sentences of a text speak to a query, and a verbatim subset of them as one text.
+
+Knows strings and spans, no candidates. Sentences are weighed by the query's words they hold, the
+rarer over the pool the more (BM25's saturation, Robertson and Walker 1994, without its length
+term), and by their length, so that a text no word of which was asked for still has an order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+
+from foveate.core.text.words import words
+from foveate.core.types import Span
+
+ELISION = " […] "
+SATURATION = 1.2
+ASKED = 0.7  # share of a text's weight that the query decides, the rest is length
+
+
+def rarity(query: str, texts: Sequence[Iterable[str]]) -> dict[str, float]:
+    """Inverse document frequency of the query's words over the texts (given as word sets)."""
+    asked = dict.fromkeys(words(query))
+    frequency = dict.fromkeys(asked, 0)
+    for text in texts:
+        for word in asked.keys() & frozenset(text):
+            frequency[word] += 1
+    n = len(texts)
+    return {word: log(1 + (n - df + 0.5) / (df + 0.5)) for word, df in frequency.items()}
+
+
+def weigh(text: str, spans: Sequence[Span], rare: Mapping[str, float]) -> list[float]:
+    """A weight for every sentence; all of them add up to 1."""
+    lengths = [b - a for a, b in spans]
+    relevance = [_relevance(words(text[a:b]), rare) for a, b in spans]
+    total, mass = sum(lengths) or 1, sum(relevance)
+    if mass <= 0:
+        return [length / total for length in lengths]
+    return [
+        ASKED * found / mass + (1 - ASKED) * length / total
+        for found, length in zip(relevance, lengths, strict=True)
+    ]
+
+
+def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
+    counts: dict[str, int] = {}
+    for word in sentence:
+        if word in rare:
+            counts[word] = counts.get(word, 0) + 1
+    return sum(rare[w] * n * (1 + SATURATION) / (n + SATURATION) for w, n in counts.items())
+
+
+def choose(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
+    """Sentences by weight per character until `characters` are used; at least one; in order."""
+    lengths = [b - a for a, b in spans]
+    order = sorted(range(len(spans)), key=lambda i: (-weights[i] / max(lengths[i], 1), i))
+    best = max(range(len(spans)), key=lambda i: (weights[i], -i))
+    kept, used = {best}, lengths[best]
+    for i in order:
+        if i not in kept and used + lengths[i] <= characters:
+            kept.add(i)
+            used += lengths[i]
+    return sorted(kept)
+
+
+def joined(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """The spans as one text: neighbours keep what is between them, gaps get the elision mark."""
+    merged: list[list[int]] = []
+    for start, end in spans:
+        if merged and not text[merged[-1][1] : start].strip():
+            merged[-1][1] = max(end, merged[-1][1])
+        else:
+            merged.append([start, end])
+    ranges = tuple((start, end) for start, end in merged)
+    return ELISION.join(text[start:end] for start, end in ranges), ranges

@@ -1,0 +1,63 @@
+"""The whole request against the model's window (SPEC B1, B2): context, query, history, framing.
+
+Chat framing is counted as OpenAI documents it for its chat models: a few tokens a message and a
+few for the reply's start; the model registry has other figures where they are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from foveate.core.errors import BudgetTooSmall
+from foveate.core.types import Budget, Inputs, Tokenizer
+
+PER_MESSAGE = 4
+REPLY = 3
+SLACK = 64  # tokens; joining the context to the query changes the count by a few at the most
+
+Message = tuple[str, str]
+
+
+def count_messages(messages: Iterable[Message], tokenizer: Tokenizer) -> int:
+    """Tokens of (role, content) messages, framing included."""
+    total = REPLY
+    for role, content in messages:
+        total += PER_MESSAGE + tokenizer.count(role) + tokenizer.count(content)
+    return total
+
+
+def request_messages(inputs: Inputs, text: str) -> list[Message]:
+    """What is sent: the messages so far, then the context and the query as the user's."""
+    return [*inputs.messages, ("user", f"{text}\n\n{inputs.query}" if text else inputs.query)]
+
+
+def room_left(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
+    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
+    budget = inputs.budget
+    if budget.window is None:
+        return budget
+    fixed = count_messages(request_messages(inputs, ""), tokenizer)
+    left = budget.window - budget.generation - budget.buffer - fixed
+    if left < 1:
+        raise BudgetTooSmall(
+            budget.window,
+            budget.window - left + 1,
+            what="the messages, the query and the reply leave no room for a context: the window",
+        )
+    return replace(budget, documents=min(left, budget.documents or left))
+
+
+def over_window(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:
+    """Tokens by which the whole request is over; 0 or less where it fits or no window is known.
+
+    `tokens` is the count of `text`; the request itself is counted where it comes near the limit.
+    """
+    budget = inputs.budget
+    if budget.window is None:
+        return 0
+    limit = budget.window - budget.generation - budget.buffer
+    fixed = count_messages(request_messages(inputs, ""), tokenizer)
+    if fixed + tokens + SLACK <= limit:
+        return fixed + tokens + SLACK - limit
+    return count_messages(request_messages(inputs, text), tokenizer) - limit

@@ -1,0 +1,129 @@
+"""What a caller asks for, by name or by value → a recipe, a budget and a tokenizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from foveate import plugins
+from foveate.adapters import tokenizers
+from foveate.budget import Budget
+from foveate.core import types as core
+from foveate.core.errors import BadInput, BadOption
+from foveate.core.formats.minimal import Minimal
+from foveate.core.spec import recipe_from_toml
+from foveate.core.stages.order import Order
+from foveate.core.types import Format, Recipe, Tokenizer
+from foveate.models import model as model_named
+
+Channel = Literal["text", "voice"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that is settled before candidates are looked at."""
+
+    recipe: Recipe
+    budget: core.Budget
+    tokenizer: Tokenizer
+
+
+def plan(
+    *,
+    recipe: str | Recipe = "default",
+    budget: int | core.Budget | None = None,
+    tokenizer: str | Tokenizer | None = None,
+    model: str | None = None,
+    format: str | Format | None = None,  # noqa: A002
+    order: str | None = None,
+    query: str = "",
+    channel: Channel = "text",
+) -> Plan:
+    """Settle what is given against the recipe's own choices.
+
+    A number as `budget` is tokens for the documents. With `model`, its tokenizer and window are
+    used, and without a budget the documents get what the query and the reply leave of it.
+    The `voice` channel shows no markers: citations still say which chunk is where.
+    """
+    chosen = _changed(_recipe(recipe), format, order, channel)
+    if model is None:
+        named = tokenizers.load(tokenizer or chosen.tokenizer)
+        return Plan(recipe=chosen, budget=_budget(budget, chosen), tokenizer=named)
+    known = model_named(model)
+    named = tokenizers.load(tokenizer or known.tokenizer)
+    room = Budget.for_model(known, query=query, tokenizer=named)
+    return Plan(recipe=chosen, budget=_within(budget, room), tokenizer=named)
+
+
+def _recipe(recipe: str | Recipe) -> Recipe:
+    """By value, by the path of a TOML file, or by name."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if not recipe.endswith(".toml"):
+        return plugins.recipe(recipe)
+    try:
+        text = Path(recipe).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read the recipe {recipe!r}: {error}") from None
+    return recipe_from_toml(text, plugins.known())
+
+
+def _changed(
+    recipe: Recipe,
+    format: str | Format | None,  # noqa: A002
+    order: str | None,
+    channel: Channel,
+) -> Recipe:
+    """The recipe with another format or order."""
+    if channel not in ("text", "voice"):
+        raise BadOption(f"channel must be 'text' or 'voice', not {channel!r}")
+    if channel == "voice":
+        recipe = replace(recipe, format=Minimal())
+    elif isinstance(format, str):
+        formats = plugins.known().formats
+        if format not in formats:
+            raise plugins.UnknownName("format", format, formats)
+        recipe = replace(recipe, format=formats[format]())
+    elif format is not None:
+        recipe = replace(recipe, format=format)
+    return recipe if order is None else _reordered(recipe, order)
+
+
+def _reordered(recipe: Recipe, order: str) -> Recipe:
+    """The order stage replaced, or put at the end."""
+    old = [stage for stage in recipe.stages if isinstance(stage, Order)]
+    if not old:
+        return replace(recipe, stages=(*recipe.stages, Order(by=order)))  # type: ignore[arg-type]
+    new = replace(old[-1], by=order)  # type: ignore[arg-type]
+    return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))
+
+
+def _budget(budget: int | core.Budget | None, recipe: Recipe) -> core.Budget:
+    """A number limits the documents, beside what else the recipe limits."""
+    if budget is None:
+        return recipe.budget
+    if isinstance(budget, core.Budget):
+        return budget
+    return replace(recipe.budget, documents=_tokens(budget), window=None)
+
+
+def _within(budget: int | core.Budget | None, room: core.Budget) -> core.Budget:
+    """The model's room, or less of it."""
+    if budget is None:
+        return room
+    if isinstance(budget, core.Budget):
+        return budget
+    tokens = _tokens(budget)
+    if room.documents is not None and tokens > room.documents:
+        raise BadOption(
+            f"budget: {tokens} tokens for documents, but the model's window leaves "
+            f"{room.documents}; ask for that at the most"
+        )
+    return replace(room, documents=tokens)
+
+
+def _tokens(budget: int) -> int:
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise BadOption(f"budget must be a number of tokens or a Budget, not {budget!r}")
+    return budget

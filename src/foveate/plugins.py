@@ -1,0 +1,125 @@
+"""Names → objects: what is built in, and what other packages register under entry points.
+
+Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that
+gives one), `foveate.tokenizers`, `foveate.embedders`, `foveate.loaders`, `foveate.stores`. An
+entry point may not take a built-in's name. Nothing is loaded before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from foveate.core import formats, recipes, stages
+from foveate.core.errors import OutsideFailure, UnknownName
+from foveate.core.spec import Known
+from foveate.core.types import Recipe
+
+GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "loaders", "stores")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """One name that can be used, and the distribution that brings it."""
+
+    group: str
+    name: str
+    origin: str
+    summary: str
+
+
+@lru_cache(maxsize=1)
+def known() -> Known:
+    """Every stage and format, built in or registered."""
+    return Known(
+        stages={**stages.BUILTIN, **_loaded("stages", stages.BUILTIN)},
+        formats={**formats.BUILTIN, **_loaded("formats", formats.BUILTIN)},
+    )
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name; built-ins are found without looking at entry points."""
+    built_in = recipes.builtin()
+    if name in built_in:
+        return built_in[name]
+    others = recipe_table()
+    if name not in others:
+        raise UnknownName("recipe", name, others)
+    return others[name]
+
+
+def recipe_table() -> Mapping[str, Recipe]:
+    """All recipes by name."""
+    built_in = recipes.builtin()
+    loaded = _loaded("recipes", built_in)
+    return built_in | {n: r if isinstance(r, Recipe) else r() for n, r in loaded.items()}
+
+
+def find(group: str, name: str, built_in: Mapping[str, Any]) -> Any:
+    """A built-in by name, else an entry point of the group; raises `UnknownName`."""
+    if name in built_in:
+        return built_in[name]
+    loaded = _loaded(group, built_in)
+    if name not in loaded:
+        raise UnknownName(group.removesuffix("s"), name, (*built_in, *loaded))
+    return loaded[name]
+
+
+def listed() -> tuple[Plugin, ...]:
+    """Everything that can be named, for `foveate plugins`."""
+    tables: dict[str, Mapping[str, Any]] = {
+        "stages": stages.BUILTIN,
+        "formats": formats.BUILTIN,
+        "recipes": recipes.builtin(),
+    }
+    found = [
+        Plugin(group=group, name=name, origin="foveate", summary=_summary(thing))
+        for group, table in tables.items()
+        for name, thing in table.items()
+    ]
+    for group in GROUPS:
+        loaded = _loaded(group, tables.get(group, {}))
+        origins = {point.name: _origin(point) for point in _points(group)}
+        found += [
+            Plugin(group=group, name=name, origin=origins[name], summary=_summary(thing))
+            for name, thing in loaded.items()
+        ]
+    return tuple(found)
+
+
+def _points(group: str) -> list[EntryPoint]:
+    """The group's entry points, in an order that does not depend on the installation."""
+    return sorted(entry_points(group=f"foveate.{group}"), key=lambda p: (p.name, p.value))
+
+
+def _loaded(group: str, built_in: Mapping[str, Any]) -> dict[str, Any]:
+    """Load the group; a name that is taken, or a plugin that fails, is said with its origin."""
+    found: dict[str, Any] = {}
+    for point in _points(group):
+        if point.name in built_in or point.name in found:
+            raise OutsideFailure(
+                f"{_origin(point)} registers {group} {point.name!r}, a name that is taken; "
+                "uninstall it or ask its author to rename it"
+            )
+        try:
+            found[point.name] = point.load()
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise OutsideFailure(
+                f"the plugin {point.value!r} of {_origin(point)} does not load ({what}); "
+                "upgrade or uninstall it"
+            ) from error
+    return found
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
+
+
+def _summary(thing: Any) -> str:
+    """The first line of what it says about itself."""
+    words = thing.description if isinstance(thing, Recipe) else (thing.__doc__ or "")
+    return str(words).strip().split("\n")[0]

@@ -1,0 +1,106 @@
+"""Runs the ports before the core decides: it annotates, and drops, reorders, rewrites nothing.
+
+The order of calls is written once, as a generator that yields calls and is sent their results;
+`run` drives it in this thread, `arun` in an event loop with the calls on worker threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from inspect import isawaitable
+from typing import Any, TypeAlias, TypeVar
+
+from foveate.adapters.tokenizers.counts import counts_for
+from foveate.core.assemble import assemble
+from foveate.core.stages.expand import Expand
+from foveate.core.types import Context, Inputs, Recipe, Tokenizer
+from foveate.ports import Store
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to the outside."""
+
+    call: Callable[[], Any]
+
+
+Flow: TypeAlias = Generator[Call, Any, T]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The inputs as the core gets them, and the context it made of them."""
+
+    inputs: Inputs
+    context: Context
+
+
+def window_of(recipe: Recipe) -> int:
+    """How far the recipe looks around a hit."""
+    return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
+
+
+def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prepared]:
+    """Neighbours in one round trip, counts that are known; then the core; then what it counted."""
+    known = counts_for(tokenizer.fingerprint)
+    if store is None:
+        return Prepared(inputs=inputs, context=assemble(inputs, tokenizer, known))
+    window = window_of(inputs.recipe)
+    if window and not inputs.neighbours:
+        places = [(c.chunk.document_id, c.chunk.sequence) for c in inputs.candidates]
+        found = yield Call(
+            lambda: store.neighbours(places, window, principals=inputs.principals)
+        )
+        inputs = replace(inputs, neighbours=tuple(found))
+    hashes = [c.chunk.content_hash for c in inputs.candidates]
+    hashes += [chunk.content_hash for chunk in inputs.neighbours]
+    stored = yield Call(lambda: store.counts(tokenizer.fingerprint, hashes))
+    known.update(stored)
+    context = assemble(inputs, tokenizer, known)
+    new = {h: known[h] for h in hashes if h not in stored and h in known}
+    if new:
+        yield Call(lambda: store.remember(tokenizer.fingerprint, new))
+    return Prepared(inputs=inputs, context=context)
+
+
+def run(steps: Flow[T]) -> T:
+    """Drive a flow here and now."""
+    try:
+        call = next(steps)
+        while True:
+            call = steps.send(call.call())
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+async def arun(steps: Flow[T]) -> T:
+    """Drive a flow without blocking the event loop; a port may be sync or async.
+
+    The core runs on a worker thread as well: it computes, it does not wait.
+    """
+    import asyncio
+
+    result: Any = None
+    while True:
+        step = await asyncio.to_thread(_advance, steps, result)
+        if not isinstance(step, Call):
+            return step.value  # type: ignore[no-any-return]
+        result = await asyncio.to_thread(step.call)
+        if isawaitable(result):
+            result = await result
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    value: Any
+
+
+def _advance(steps: Flow[Any], result: Any) -> Call | _Done:
+    """One step of the generator; its end as a value, which a thread can hand back."""
+    try:
+        return steps.send(result)
+    except StopIteration as done:
+        return _Done(done.value)
