@@ -1,0 +1,151 @@
+"""What two texts must agree on before one may stand for the other: numbers, dates, units, negation.
+
+Not an understanding of the text: a list of the marks whose change changes what is said while the
+words, and an embedding even more so, stay nearly the same. Two halves, each in reading order:
+
+1. numbers  Every run with a digit in it, with its sign, comparison, currency, glued letters and
+   unit: -5, >=5, 5mg, 5%, 12:30, 2024-01-31, B12. Space before the unit and the currency's side
+   do not count; case does (mW is not MW), and so does the spelling (1,000 is not 1000).
+2. marks    Negations, month and day names, relative days, spelled numbers, units that are no other
+   word. English, German, French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese.
+   "don't", "cannot" and "not" are one mark. Month names that are short or other words as well
+   (may, march, jan) count beside a number.
+
+Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
+too many only keeps two texts apart that could have been one; that is the side to err on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from foveate.core.text.words import words
+
+_LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
+_CJK_UNIT = (
+    "平方公里|平方米|公里|公斤|千克|毫克|毫升|厘米|毫米|小时|小時|分钟|分鐘|时间|個月|个月|百万|"
+    "[年月日号號时時点點分秒元円圆米克吨噸升度万萬亿億千百个個岁歳人次倍]"
+)
+_FRACTION = "½¼¾⅐-⅞"
+_NUMBER = re.compile(
+    rf"[\d{_FRACTION}](?:[.,:/'’–-]?[\d{_FRACTION}{_LETTER}])*"
+    rf"(?=[ \u00a0\u202f]?([%‰°$€£¥₹％][A-Z]?+(?!\w)|(?:{_CJK_UNIT})++|"
+    r"[A-Za-zµμΩ²³]++(?:/[A-Za-zµμΩ²³]++)?+(?!\w))?)"
+)
+_HEAD = re.compile(r"([<>≤≥≠≈~±]=? ?)?((?<!\w)[+−-])?([$€£¥₹] ?)?\Z")
+_HEAD_SIGNS = frozenset("<>≤≥≠≈~±=+−-$€£¥₹")
+_ONE_SPELLING = str.maketrans("０１２３４５６７８９−％μ", "0123456789-%µ")
+_UNIT_WORDS = """
+    kg g mg µg μg mcg ng lb lbs oz t km m cm mm µm μm nm mi ft yd in sqm ha
+    h hr hrs min mins s sec secs ms µs μs ns d wk yr l L ml mL dl cl µl mol mmol IU ppm ppb dB
+    K C F W mW kW MW GW Wh kWh MWh GWh V mV kV A mA Ah mAh J kJ MJ cal kcal N Pa hPa kPa MPa bar psi
+    Hz kHz MHz GHz B kB KB MB GB TB PB KiB MiB GiB TiB kbit Mbit Gbit bps kbps Mbps Gbps fps rpm px
+    percent Prozent procent k M bn Mio Mrd thousand million billion trillion millions billions
+    Million Millionen Milliarde Milliarden milliard milliards millones milhões mila milioni miljoen
+    second seconds minute minutes hour hours day days week weeks month months year years am pm AM PM
+    Sekunde Sekunden Minute Minuten Stunde Stunden Tag Tage Tagen Woche Wochen Monat Monate Jahr
+    Jahre Jahren heure heures jour jours semaine semaines mois an ans année années segundos minutos
+    hora horas día días semana semanas mes meses año años minuti ore giorno giorni mesi anno anni
+    minuten uur dag dagen maand maanden jaar dia dias ano anos minuto
+    USD EUR GBP CHF JPY CNY RMB SEK NOK DKK PLN dollars euros euro Euro pounds dollar cents
+    meters metres kilometers kilometres miles feet inches grams kilograms litres liters tons tonnes
+"""
+_MARK_WORDS = """
+    not no never none nobody nothing nowhere neither nor without cannot except unless
+    nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne
+    ne n pas non jamais rien aucun aucune ni sans sauf
+    nunca jamás nada nadie ninguno ninguna ningún sin tampoco
+    niet geen nooit niets niemand zonder nergens
+    mai niente nessuno nessuna nessun né senza nulla
+    não ninguém nenhum nenhuma nem sem
+    не нет ни никогда без нельзя
+    january february april june july august september october november december
+    januar februar märz mai juni juli oktober dezember jänner
+    janvier février avril juin juillet août septembre octobre novembre décembre
+    enero febrero abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    januari februari maart mei augustus gennaio febbraio aprile maggio giugno luglio settembre
+    ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
+    monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday
+    montag dienstag mittwoch donnerstag freitag samstag sonntag heute gestern
+    lundi mardi mercredi jeudi vendredi samedi dimanche hier demain
+    lunes martes miércoles jueves viernes sábado domingo hoy ayer
+    maandag dinsdag woensdag donderdag vrijdag zaterdag zondag vandaag gisteren morgen
+    two three four five six seven eight nine ten eleven twelve twenty hundred thousand million
+    billion half twice zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend
+    deux trois quatre cinq sept huit neuf dix onze douze cent mille
+    dos tres cuatro cinco seis siete ocho nueve diez cien mil
+    twee drie vijf zes zeven negen tien honderd duizend due tre quattro cinque sei sette otto nove
+    dieci cento dois duas três quatro sete oito dez
+    mg mcg kg ml km cm mm kb mb gb tb khz mhz ghz kw mw kwh celsius fahrenheit kelvin
+"""
+_BESIDE_NUMBER = """
+    may march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
+    nov dec dez dic déc set gen ene mag giu lug fev fév janv juil
+"""
+_UNITS = frozenset(_UNIT_WORDS.split())
+_DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
+_MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | {"t"}
+_WATCHED = _MARKS | _DATED
+_SAME = {"t": "not", "cannot": "not", "n": "ne"}
+_HAN = re.compile(
+    "[不没沒非无無未勿别別莫否两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
+)
+
+
+def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The text's numbers, then its marks; `spelled` is `words(text)` where the caller has it.
+
+    >>> facts("Do not take 5 mg before 12 May 2024.")
+    ('5mg', '12', '2024', 'not', 'may')
+    """
+    spelled = words(text) if spelled is None else spelled
+    marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
+    han = () if text.isascii() else tuple(_HAN.findall(text))
+    return (*_numbers(text), *marks, *han)
+
+
+def covers(whole: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether all of `part` stands in `whole`, in this order, other facts between them or not.
+
+    >>> covers(("5mg", "10mg", "not"), ("5mg", "not")), covers(("5mg",), ("10mg",))
+    (True, False)
+    """
+    rest = iter(whole)
+    return all(fact in rest for fact in part)
+
+
+def _numbers(text: str) -> Iterator[str]:
+    end = 0
+    for found in _NUMBER.finditer(text):
+        start = _glued(text, found.start(), end)
+        before = text[max(end, start - 6) : start]
+        end = found.end()
+        unit = found[1] or ""
+        if unit[:1].isalpha() and unit[0] < "\u0400" and unit.partition("/")[0] not in _UNITS:
+            unit = ""
+        head = _HEAD.search(before) if before.rstrip(" ")[-1:] in _HEAD_SIGNS else None
+        compare, sign, currency = head.groups(default="") if head else ("", "", "")
+        number = f"{compare.rstrip()}{sign}{text[start:end]}{unit}{currency.rstrip()}"
+        yield number if number.isascii() else number.translate(_ONE_SPELLING)
+
+
+def _glued(text: str, start: int, floor: int) -> int:
+    """Where the run begins whose first digit is at `start`: the B of B12."""
+    while start > floor and text[start - 1].isalpha() and text[start - 1] < "\u0500":
+        start -= 1
+    return start
+
+
+def _marks(spelled: Sequence[str]) -> Iterator[str]:
+    """The watched words; `t` where it is the end of a negated verb, months beside a number."""
+    for i, word in enumerate(spelled):
+        if word not in _WATCHED:
+            continue
+        before = spelled[i - 1] if i else ""
+        after = spelled[i + 1] if i + 1 < len(spelled) else ""
+        if word == "t" and not before.endswith("n"):
+            continue
+        if word in _DATED and not (before[:1].isdigit() or after[:1].isdigit()):
+            continue
+        yield _SAME.get(word, word)

@@ -1,0 +1,60 @@
+"""The words of a text, for comparing texts. In every script.
+
+Not a tokenizer and not for showing: case and punctuation are gone. Rules:
+
+1. NFC, then case folded (lower case in Latin scripts; ß = ss, final sigma = sigma).
+2. White space and punctuation separate. Symbols that carry meaning (+ # % & $ € = < > @ ~ ^ |)
+   stay in the word, so C++ is not C# and < is not >.
+3. Scripts that write no spaces (Han, Kana, Thai, Lao, Burmese, Khmer) give overlapping pairs of
+   characters, so that 他打我 and 我打他 share no word. A single character stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import normalize
+
+_ASCII = "!\"'()*,-./:;?[\\]_`{}"
+_OTHER = (
+    "\u00a1\u00ab\u00b7\u00bb\u00bf"  # Latin
+    "\u037e\u0387\u055a-\u055f\u0589\u058a"  # Greek, Armenian
+    "\u05be\u05c0\u05c3\u05f3\u05f4"  # Hebrew
+    "\u060c\u060d\u061b\u061f\u066a-\u066d\u06d4"  # Arabic
+    "\u0964\u0965\u0e5a\u0e5b\u104a-\u104f\u1361-\u1368\u17d4-\u17da"  # Indic, Thai, Ethiopic, …
+    "\u200b\u2010-\u2027\u2030-\u2038\u203a-\u203e\u2045\u2046\u204a-\u205e\u2039\ufeff"
+    "\u3001-\u3003\u3008-\u3011\u3014-\u301f\u3030\u30fb"  # Han
+    "\uff01\uff02\uff07-\uff0a\uff0c-\uff0f\uff1a\uff1b\uff1f\uff3b-\uff3d\uff3f\uff40"
+    "\uff5b\uff5d\uff5f-\uff65"
+)
+_UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
+    "\u3005-\u3007\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_PLAIN = str.maketrans(_ASCII, " " * len(_ASCII))
+_SEPARATORS = re.escape(_ASCII) + _OTHER
+_RUN = re.compile(rf"[^\s{_SEPARATORS}]+")
+_MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
+_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The text's words in reading order, repeats included; linear in the text.
+
+    >>> words("Don't re-index C++ code (yet).")
+    ('don', 't', 're', 'index', 'c++', 'code', 'yet')
+    >>> words("上下文 engine")
+    ('上下', '下文', 'engine')
+    """
+    if text.isascii():
+        return tuple(text.lower().translate(_PLAIN).split())
+    text = normalize("NFC", normalize("NFC", text).casefold())
+    if not _HAS_UNSPACED.search(text):
+        return tuple(_RUN.findall(text))
+    return tuple(word for run in _MIXED_RUN.findall(text) for word in _spelled(run))
+
+
+def _spelled(run: str) -> list[str]:
+    if len(run) == 1 or not _HAS_UNSPACED.match(run):
+        return [run]
+    return [run[i : i + 2] for i in range(len(run) - 1)]
