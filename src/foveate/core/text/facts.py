@@ -77,8 +77,8 @@ _MARK_WORDS = """
     dos tres cuatro cinco seis siete ocho nueve diez cien mil
     twee drie vijf zes zeven negen tien honderd duizend due tre quattro cinque sei sette otto nove
     dieci cento dois duas três quatro sete oito dez
-    mg mcg kg ml km cm mm kb mb gb tb khz mhz ghz kw mw kwh celsius fahrenheit kelvin
 """
+_LONE_UNIT_WORDS = "mg mcg kg ml km cm mm kb mb gb tb khz mhz ghz kw mw kwh celsius fahrenheit"
 _BESIDE_NUMBER = """
     may march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
     nov dec dez dic déc set gen ene mag giu lug fev fév janv juil
@@ -86,7 +86,8 @@ _BESIDE_NUMBER = """
 _UNITS = frozenset(_UNIT_WORDS.split())
 _DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
 _MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | {"t"}
-_WATCHED = _MARKS | _DATED
+_LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
+_WATCHED = _MARKS | _DATED | _LONE_UNITS
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
 _HAN = re.compile(
     "[不没沒非无無未勿别別莫否两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
@@ -148,4 +149,6 @@ def _marks(spelled: Sequence[str]) -> Iterator[str]:
             continue
         if word in _DATED and not (before[:1].isdigit() or after[:1].isdigit()):
             continue
+        if word in _LONE_UNITS and before[-1:].isdigit():
+            continue  # it already stands with its number
         yield _SAME.get(word, word)
