@@ -1,0 +1,98 @@
+"""The books: every candidate that left, changed or entered at a stage has exactly one decision.
+
+Not a judge of the decision itself: a stage may drop what it likes, as long as it says so. Rules:
+
+1. left     one decision, `dropped` or `merged`
+2. entered  one decision, `entered`
+3. changed  one decision, `changed` or `kept` (its value differs; embeddings are not compared)
+4. the rest none: moving a candidate is no change
+
+The loop calls this after every stage, ours and anybody's, so it costs one pass and two dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foveate.core.errors import StageBroke
+from foveate.core.types import Candidate, Decision, Step
+
+_LEFT = ("dropped", "merged")
+_ENTERED = ("entered",)
+_CHANGED = ("changed", "kept")
+
+
+def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None:
+    """Raise `StageBroke`, naming the candidate and the fault, unless the step's books balance."""
+    _shape(step, stage)
+    if step.candidates is before and not step.decisions:
+        return
+    old = {candidate.id: candidate for candidate in before}
+    new = _by_id(step.candidates, stage)
+    said = _by_chunk(step.decisions, stage)
+    for chunk_id, decision in said.items():
+        if chunk_id not in old and chunk_id not in new:
+            _broke(stage, chunk_id, f"has a decision {decision.action!r} but never was there")
+    for chunk_id in old:
+        if chunk_id not in new:
+            _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
+    for chunk_id, candidate in new.items():
+        was = old.get(chunk_id)
+        if was is None:
+            _expect(said.get(chunk_id), _ENTERED, stage, chunk_id, "entered")
+        elif was is not candidate and was != candidate:
+            _expect(said.get(chunk_id), _CHANGED, stage, chunk_id, "changed")
+        elif chunk_id in said:
+            action = said[chunk_id].action
+            _broke(stage, chunk_id, f"has a decision {action!r} but did not change; give it none")
+
+
+def _shape(step: object, stage: str) -> None:
+    if not isinstance(step, Step):
+        _fail(stage, f"it handed back {type(step).__name__}; it must return a Step")
+    for name, kind in (("candidates", Candidate), ("decisions", Decision)):
+        values = getattr(step, name)
+        if not isinstance(values, tuple):
+            _fail(stage, f"its {name} are a {type(values).__name__}; give a tuple")
+        for value in values:
+            if not isinstance(value, kind):
+                found = type(value).__name__
+                _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
+
+
+def _by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
+    found: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if candidate.id in found:
+            _broke(stage, candidate.id, "is in the output twice")
+        found[candidate.id] = candidate
+    return found
+
+
+def _by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision]:
+    found: dict[str, Decision] = {}
+    for decision in decisions:
+        first = found.get(decision.chunk_id)
+        if first is not None:
+            fault = f"has two decisions, {first.action!r} and {decision.action!r}; give it one"
+            _broke(stage, decision.chunk_id, fault)
+        found[decision.chunk_id] = decision
+    return found
+
+
+def _expect(
+    decision: Decision | None, allowed: tuple[str, ...], stage: str, chunk_id: str, event: str
+) -> None:
+    wanted = " or ".join(repr(action) for action in allowed)
+    if decision is None:
+        _broke(stage, chunk_id, f"{event} without a decision; it needs one, {wanted}")
+    elif decision.action not in allowed:
+        _broke(stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
+
+
+def _broke(stage: str, chunk_id: str, fault: str) -> None:
+    _fail(stage, f"candidate {chunk_id!r} {fault}")
+
+
+def _fail(stage: str, fault: str) -> None:
+    raise StageBroke(f"{stage}: {fault}" if stage else fault)

@@ -1,0 +1,40 @@
+"""Candidates as documents: which belong together, and which document comes first.
+
+Not a stage: `group`, `order` and whoever packs whole documents ask here, so that they agree.
+Rules: side knowledge belongs to no document and stands first; every order is total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from foveate.core.types import Candidate
+
+
+def by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
+    """Document groups, best score first (ties by source, then document id), each as it reads."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.document_id, []).append(candidate)
+    read = [tuple(sorted(group, key=_within)) for group in groups.values()]
+    return sorted(read, key=_between)
+
+
+def set_aside(
+    candidates: Sequence[Candidate],
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+    """Side knowledge and the rest, each in its present order."""
+    aside = tuple(c for c in candidates if c.origin == "supplement")
+    if not aside:
+        return (), tuple(candidates)
+    return aside, tuple(c for c in candidates if c.origin != "supplement")
+
+
+def _within(candidate: Candidate) -> tuple[int, int, str]:
+    chunk = candidate.chunk
+    return (chunk.sequence, chunk.byte_offset or 0, chunk.id)
+
+
+def _between(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
+    best = max(candidate.score for candidate in group)
+    return (-best, min(candidate.chunk.source for candidate in group), group[0].document_id)

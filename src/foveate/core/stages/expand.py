@@ -1,0 +1,128 @@
+"""Expand: what stands directly before and after a hit comes in with it.
+
+Does not fetch: the edge has put the chunks it could get, and may show, into
+`request.neighbours`. Rules:
+
+1. Only retrieved chunks bring neighbours; a neighbour brings none.
+2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size: for scores
+   from 0 up that is score x decay ** distance, and below 0 a neighbour still ranks under its hit.
+3. A chunk that was retrieved keeps its own score; one that two hits reach takes the better.
+4. A missing neighbour is no error. A forbidden one leaves no trace, not even a count.
+5. The present order stays; those that enter follow, by rank.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from foveate.core.candidates import readable
+from foveate.core.errors import BadOption
+from foveate.core.types import Candidate, Chunk, Decision, Request, Step, rank
+
+_WIDEST = 3
+_Place = tuple[str, int]
+_Reach = tuple[Candidate, int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expand:
+    """Bring in the chunks within `window` of each hit, at a score that falls with the distance.
+
+    `window`: how many chunks before and after, 0 to 3. `decay`: the share of the hit's score
+    that is left at each step away from it, 0 to 1.
+    """
+
+    window: int = 1
+    decay: float = 0.5
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a window the store is not asked for and a decay that grows."""
+        if self.window not in range(_WIDEST + 1):
+            raise BadOption(f"expand: window is {self.window!r}; it must be 0 to {_WIDEST}")
+        if not 0 <= self.decay <= 1:
+            raise BadOption(f"expand: decay is {self.decay!r}; it must be 0 to 1")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
+        if not self.window or not request.neighbours:
+            return Step(candidates=candidates)
+        reached = _reached(candidates, self.window, self.decay)
+        entered: dict[str, tuple[Candidate, Decision]] = {}
+        for chunk in _absent(candidates, request):
+            reach = reached.get((chunk.document_id, chunk.sequence))
+            if reach is not None and chunk.id not in entered:
+                entered[chunk.id] = _enter(chunk, reach)
+        new = sorted(entered.values(), key=lambda pair: rank(pair[0]))
+        return Step(
+            candidates=(*candidates, *(candidate for candidate, _ in new)),
+            decisions=tuple(decision for _, decision in new),
+        )
+
+
+def faded(score: float, decay: float, distance: int) -> float:
+    """The score of a neighbour `distance` chunks away from a hit with this score.
+
+    >>> faded(0.8, 0.5, 1), faded(0.8, 0.5, 2), faded(-3.0, 0.5, 1)
+    (0.4, 0.2, -4.5)
+    """
+    left = prod((decay,) * distance)
+    if score >= 0:
+        return score * left
+    return max(score * (2.0 - left), -sys.float_info.max)
+
+
+def _reached(candidates: tuple[Candidate, ...], window: int, decay: float) -> dict[_Place, _Reach]:
+    """For each place near a hit: the hit that reaches it best, how far off, and the score."""
+    best: dict[_Place, _Reach] = {}
+    steps = [step for step in range(-window, window + 1) if step]
+    for hit in sorted((c for c in candidates if c.origin == "retrieved"), key=rank):
+        for sequence in _sequences(hit):
+            for step in steps:
+                place = (hit.document_id, sequence + step)
+                reach = (hit, abs(step), faded(hit.score, decay, abs(step)))
+                if place not in best or _better(reach, best[place]):
+                    best[place] = reach
+    return best
+
+
+def _better(reach: _Reach, other: _Reach) -> bool:
+    """Higher score, then nearer; on a tie the better-ranked hit, which came first, stays."""
+    return (-reach[2], reach[1]) < (-other[2], other[1])
+
+
+def _sequences(hit: Candidate) -> list[int]:
+    """The places of the chunks that were retrieved; a stitched passage can hold several."""
+    if not hit.parts:
+        return [hit.chunk.sequence]
+    return [part.chunk.sequence for part in hit.parts if part.origin == "retrieved"]
+
+
+def _absent(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
+    """Neighbours that the reader may see and that are not there yet, under this or another id."""
+    chunks = [candidate.chunk for candidate in candidates]
+    chunks += [part.chunk for candidate in candidates for part in candidate.parts]
+    ids = {chunk.id for chunk in chunks}
+    same = {(chunk.document_id, chunk.sequence, chunk.content_hash) for chunk in chunks}
+    allowed = frozenset(request.principals)
+    for chunk in request.neighbours:
+        known = (chunk.document_id, chunk.sequence, chunk.content_hash) in same
+        if chunk.id not in ids and not known and readable(chunk.principals, allowed):
+            yield chunk
+
+
+def _enter(chunk: Chunk, reach: _Reach) -> tuple[Candidate, Decision]:
+    hit, distance, score = reach
+    decision = Decision(
+        chunk_id=chunk.id,
+        action="entered",
+        reason="neighbour",
+        by=hit.id,
+        numbers={"distance": distance, "score": score},
+    )
+    return Candidate(chunk=chunk, score=score, origin="neighbour"), decision

@@ -1,0 +1,81 @@
+"""Floor: what is too weak, too short, or too much of one document does not go on.
+
+Does not look at what a text says; that is dedup's and compress's work. Rules: the tests run in
+the order of the fields and the first that fails names the reason; side knowledge was let in by
+its own gate and is not tested; the order stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from foveate.core.errors import BadOption
+from foveate.core.types import Candidate, Decision, Request, Step, rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """Drop candidates under a score, under a length, or over their document's quota.
+
+    `min_score`: kept from this score up. `min_tokens`: shorter chunks are degenerate (0 keeps
+    all; blank text has no tokens). `max_per_document`: the best-ranked that many stay.
+    """
+
+    min_score: float | None = None
+    min_tokens: int = 20
+    max_per_document: int | None = None
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that bound nothing."""
+        if self.min_score is not None and not isfinite(self.min_score):
+            raise BadOption(f"floor: min_score is {self.min_score!r}; give a finite number")
+        if self.min_tokens < 0:
+            raise BadOption(f"floor: min_tokens is {self.min_tokens!r}; it must be 0 or more")
+        if self.max_per_document is not None and self.max_per_document < 1:
+            raise BadOption(
+                f"floor: max_per_document is {self.max_per_document!r}; it must be 1 or more"
+            )
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Drop what fails a test: `below_floor`, `degenerate` or `document_quota`."""
+        dropped = {d.chunk_id: d for d in _unfit(candidates, self, request)}
+        if self.max_per_document is not None:
+            fit = [c for c in candidates if c.id not in dropped]
+            dropped |= {d.chunk_id: d for d in _surplus(fit, self.max_per_document)}
+        return Step(
+            candidates=tuple(c for c in candidates if c.id not in dropped),
+            decisions=tuple(dropped[c.id] for c in candidates if c.id in dropped),
+        )
+
+
+def _unfit(candidates: tuple[Candidate, ...], floor: Floor, request: Request) -> Iterator[Decision]:
+    for candidate in candidates:
+        if candidate.origin == "supplement":
+            continue
+        if floor.min_score is not None and candidate.score < floor.min_score:
+            numbers = {"score": candidate.score, "floor": floor.min_score}
+            yield _drop(candidate, "below_floor", numbers)
+        elif floor.min_tokens:
+            tokens = request.gauge.chunk(candidate.chunk) if candidate.text.strip() else 0
+            if tokens < floor.min_tokens:
+                numbers = {"tokens": tokens, "min": floor.min_tokens}
+                yield _drop(candidate, "degenerate", numbers)
+
+
+def _surplus(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
+    seen: dict[str, int] = {}
+    for candidate in sorted(candidates, key=rank):
+        if candidate.origin == "supplement":
+            continue
+        place = seen[candidate.document_id] = seen.get(candidate.document_id, 0) + 1
+        if place > quota:
+            yield _drop(candidate, "document_quota", {"rank": place, "quota": quota})
+
+
+def _drop(candidate: Candidate, reason: str, numbers: dict[str, int | float]) -> Decision:
+    return Decision(chunk_id=candidate.id, action="dropped", reason=reason, numbers={**numbers})

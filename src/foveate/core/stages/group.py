@@ -1,0 +1,23 @@
+"""Group: what belongs to one document stands together, and reads from top to bottom.
+
+Pure reordering: nothing leaves, changes or enters, so there are no decisions. Rules: chunks by
+sequence, then byte offset and id; documents by their best score, then source and id; side
+knowledge stays first, in its order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foveate.core.grouping import by_document, set_aside
+from foveate.core.types import Candidate, Request, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Put the chunks of each document together, the document with the best chunk first."""
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Reorder the candidates; no decisions."""
+        aside, rest = set_aside(candidates)
+        return Step(candidates=(*aside, *(c for group in by_document(rest) for c in group)))

@@ -1,0 +1,257 @@
+"""Stitch: consecutive chunks of one document become one passage that says everything once.
+
+Does not search for repeats anywhere else; that is dedup's work. Two neighbours in reading order
+are joined when, and only when,
+
+1. their offsets touch or overlap, and wherever both speak they say the same (offsets are claims:
+   a claim that the text refutes counts for nothing). Nested chunks add nothing;
+2. or their sequences follow on each other and the tail of one is the head of the next, for more
+   than `min_overlap` characters;
+3. or their sequences follow on each other in one section, and nothing is known of what lies
+   between: a blank line is put there. Not rows of a table, which are records of their own.
+
+A known gap is never closed: the chunks stay apart, so nobody reads across it. Chunks with
+different principals stay apart too, so that a passage's readers are its chunks' readers.
+
+The passage has the first piece's id and place in the document, the earliest place in the present
+order, and the best of each score. Its offsets are known where rule 1 alone made it, and then
+`document[start:end] == passage.text`. Renditions of the pieces do not fit it and are not kept;
+so stitch before compressing. What pack has already chosen is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import ClassVar, NamedTuple
+
+from foveate.core.errors import BadOption
+from foveate.core.text.overlap import laid, overlap
+from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step
+
+_BREAK = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stitch:
+    """Join consecutive chunks of a document, each repeat once.
+
+    `min_overlap`: without offsets, a repeat counts from one character more than this.
+    """
+
+    min_overlap: int = 20
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a length below nothing."""
+        if self.min_overlap < 0:
+            raise BadOption(f"stitch: min_overlap is {self.min_overlap!r}; it must be 0 or more")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Put a passage for each run of pieces: the first `changed`, the others `merged` into it.
+
+        The numbers: `overlap`, in characters that were there twice; on the first also `parts`.
+        """
+        slots: list[Candidate | None] = list(candidates)
+        places = {candidate.id: place for place, candidate in enumerate(candidates)}
+        decisions: list[Decision] = []
+        for run in runs(candidates, self.min_overlap):
+            taken = [places[piece.candidate.id] for piece in run]
+            for place in taken:
+                slots[place] = None
+            slots[min(taken)] = made = passage(run)
+            decisions += _decisions(run, made)
+        left = tuple(candidate for candidate in slots if candidate is not None)
+        return Step(candidates=left, decisions=tuple(decisions))
+
+
+class Seam(NamedTuple):
+    """How a piece is joined on: so many characters `back` from the end of what is before it.
+
+    `exact`: the offsets say so and the text agrees. `glue`: what is put between.
+    """
+
+    back: int
+    exact: bool
+    glue: str = ""
+
+
+class Piece(NamedTuple):
+    """A candidate and its seam with the pieces before it."""
+
+    candidate: Candidate
+    seam: Seam
+
+
+def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Piece]]:
+    """The runs of two or more pieces that belong together, by document id, as they read."""
+    documents: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.origin != "supplement" and candidate.shown is None:
+            documents.setdefault(candidate.document_id, []).append(candidate)
+    found: list[list[Piece]] = []
+    for _, pieces in sorted(documents.items()):
+        found += (run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1)
+    return found
+
+
+def in_sequence(pieces: list[Candidate]) -> list[Candidate]:
+    """One document's pieces as it reads: by offsets where all are known, else by sequence."""
+    known = all(_start(part.chunk) is not None for piece in pieces for part in _parts(piece))
+
+    def key(piece: Candidate) -> tuple[int, int, int, str]:
+        head = _head(piece)
+        start = _start(head)
+        if known and start is not None:
+            return (start, -len(head.text), head.sequence, head.id)
+        return (head.sequence, start or 0, head.byte_offset or 0, head.id)
+
+    return sorted(pieces, key=key)
+
+
+def _runs(pieces: list[Candidate], min_overlap: int) -> list[list[Piece]]:
+    """Cut the pieces of a document where two do not join.
+
+    Each piece is tried on the chunk that reaches furthest in the run, never on the joined text:
+    so every character is looked at a bounded number of times, and a passage is judged the second
+    time by the chunk that judged it the first time.
+    """
+    found: list[list[Piece]] = []
+    tail: Chunk | None = None
+    for piece in pieces:
+        joint = None if tail is None else seam(tail, piece, min_overlap)
+        if joint is None:
+            found.append([Piece(piece, Seam(back=0, exact=True))])
+            tail = _tail(piece)
+            continue
+        found[-1].append(Piece(piece, joint))
+        if joint.back <= len(piece.text):
+            tail = _tail(piece)
+    return found
+
+
+def seam(tail: Chunk, piece: Candidate, min_overlap: int) -> Seam | None:
+    """How the piece is joined to a run that ends with `tail`; None where it is not."""
+    head = _head(piece)
+    if tail.principals != head.principals:
+        return None
+    before, start = _start(tail), _start(head)
+    claimed = before is not None and start is not None
+    if before is not None and start is not None:
+        end = before + len(tail.text)
+        if start > end:
+            return None
+        if laid(tail.text, piece.text, start - before):
+            return Seam(back=end - start, exact=True)
+    if head.sequence != tail.sequence + 1:
+        return None
+    shared = overlap(tail.text, head.text, more_than=min_overlap)
+    if shared:
+        return Seam(back=shared, exact=False)
+    rows = tail.row is not None or head.row is not None
+    if claimed or rows or tail.section != head.section:
+        return None
+    return Seam(back=0, exact=False, glue=_BREAK)
+
+
+def passage(run: list[Piece]) -> Candidate:
+    """The run as one candidate that knows where each of its chunks stands in it."""
+    fragments: list[str] = []
+    parts: list[Part] = []
+    length = 0
+    for piece, joint in run:
+        at = length + len(joint.glue) - joint.back
+        fragments += (joint.glue, piece.text[max(0, length - at) :])
+        parts += (_moved(part, at) for part in _parts(piece))
+        length = max(length, at + len(piece.text))
+    return _whole([piece for piece, _ in run], "".join(fragments), tuple(parts), _span(run, length))
+
+
+def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
+    """Where the passage stands in its document, if every seam and every piece says so."""
+    start = _start(run[0].candidate.chunk)
+    known = all(p.seam.exact and _start(p.candidate.chunk) is not None for p in run)
+    return (start, start + length) if known and start is not None else (None, None)
+
+
+def _whole(
+    pieces: list[Candidate],
+    text: str,
+    parts: tuple[Part, ...],
+    span: tuple[int | None, int | None],
+) -> Candidate:
+    first = pieces[0]
+    chunk = replace(
+        first.chunk, text=text, start=span[0], end=span[1], embedding=None, content_hash=""
+    )
+    sources = chain.from_iterable(piece.corroborating for piece in pieces)
+    return Candidate(
+        chunk=chunk,
+        score=max(piece.score for piece in pieces),
+        semantic_score=_best(piece.semantic_score for piece in pieces),
+        lexical_score=_best(piece.lexical_score for piece in pieces),
+        rerank_score=_best(piece.rerank_score for piece in pieces),
+        origin=min((piece.origin for piece in pieces), key=("retrieved", "neighbour").index),
+        parts=parts,
+        corroborating=tuple(dict.fromkeys(sources)),
+    )
+
+
+def _best(scores: Iterable[float | None]) -> float | None:
+    return max((score for score in scores if score is not None), default=None)
+
+
+def _parts(piece: Candidate) -> tuple[Part, ...]:
+    """The chunks in a candidate, which may be a passage already."""
+    if piece.parts:
+        return piece.parts
+    whole = (0, len(piece.text))
+    return (Part(chunk=piece.chunk, span=whole, origin=piece.origin, score=piece.score),)
+
+
+def _moved(part: Part, by: int) -> Part:
+    start, end = part.span
+    return replace(part, span=(start + by, end + by))
+
+
+def _head(piece: Candidate) -> Chunk:
+    return piece.parts[0].chunk if piece.parts else piece.chunk
+
+
+def _tail(piece: Candidate) -> Chunk:
+    """The last chunk that reaches the end of the text."""
+    if not piece.parts:
+        return piece.chunk
+    ends = (part.chunk for part in reversed(piece.parts) if part.span[1] == len(piece.text))
+    return next(ends, piece.parts[-1].chunk)
+
+
+def _start(chunk: Chunk) -> int | None:
+    """Where the chunk says that it stands; None where it does not say, or not this many characters.
+
+    A start without an end is enough.
+    """
+    if chunk.start is None:
+        return None
+    consistent = chunk.end is None or chunk.end - chunk.start == len(chunk.text)
+    return chunk.start if consistent else None
+
+
+def _decisions(run: list[Piece], made: Candidate) -> Iterable[Decision]:
+    shared = [min(joint.back, len(piece.text)) for piece, joint in run]
+    yield Decision(
+        chunk_id=made.id,
+        action="changed",
+        reason="stitched",
+        numbers={"parts": len(made.parts), "overlap": sum(shared)},
+    )
+    for (piece, _), characters in zip(run[1:], shared[1:], strict=True):
+        yield Decision(
+            chunk_id=piece.id,
+            action="merged",
+            reason="stitched",
+            by=made.id,
+            numbers={"overlap": characters},
+        )

@@ -1,0 +1,109 @@
+"""SupplementGate: side knowledge enters only where retrieval was not enough.
+
+Does not render: origin `supplement` tells the format to put it before the context, behind its
+own separator, and pack to count it. Rules:
+
+1. Shut unless the request's intent is one of `intents`, and the best retrieved candidate is
+   under `max_similarity` (by semantic score; by score where no candidate has one) or missing.
+2. What the reader may not see neither enters nor is counted.
+3. The most similar first, then by id; all before the candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from foveate.core.candidates import readable
+from foveate.core.errors import BadOption
+from foveate.core.types import Candidate, Chunk, Decision, Number, Request, Step, Supplement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplementGate:
+    """Let side knowledge in for these intents, when nothing retrieved is similar enough.
+
+    `max_similarity`: from this best semantic score up, retrieval was enough. `min_similarity`:
+    a supplement must be at least this similar to the query. No intents: nothing ever enters.
+    """
+
+    intents: tuple[str, ...] = ()
+    max_similarity: float = 0.5
+    min_similarity: float = 0.0
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse thresholds that are no numbers, and one string in place of several."""
+        given: object = self.intents
+        if isinstance(given, str):
+            raise BadOption(f"supplement: intents is {given!r}; give a tuple of strings")
+        object.__setattr__(self, "intents", tuple(self.intents))
+        for name in ("max_similarity", "min_similarity"):
+            value = getattr(self, name)
+            if not isfinite(value):
+                raise BadOption(f"supplement: {name} is {value!r}; give a finite number")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Put supplements first, each with a decision `retrieval_not_enough`, or note how many not.
+
+        The note `suppressed` counts supplements the reader may see that did not enter.
+        """
+        waiting = _waiting(candidates, request)
+        best = best_similarity(candidates)
+        short = best is None or best < self.max_similarity
+        let_in = [s for s in waiting if s.similarity >= self.min_similarity]
+        if request.intent not in self.intents or not short:
+            let_in = []
+        numbers: dict[str, Number] = {"threshold": self.max_similarity}
+        if best is not None:
+            numbers["best"] = best
+        suppressed = len(waiting) - len(let_in)
+        return Step(
+            candidates=(*map(_candidate, let_in), *candidates) if let_in else candidates,
+            decisions=tuple(_decision(s, numbers) for s in let_in),
+            notes={"suppressed": suppressed} if suppressed else {},
+        )
+
+
+def best_similarity(candidates: tuple[Candidate, ...]) -> float | None:
+    """The best semantic score of what was retrieved; the best score where none is known."""
+    retrieved = [c for c in candidates if c.origin == "retrieved"]
+    semantic = [c.semantic_score for c in retrieved if c.semantic_score is not None]
+    return max(semantic or [c.score for c in retrieved], default=None)
+
+
+def _waiting(candidates: tuple[Candidate, ...], request: Request) -> list[Supplement]:
+    there = {candidate.id for candidate in candidates}
+    allowed = frozenset(request.principals)
+    found: dict[str, Supplement] = {}
+    for supplement in request.supplements:
+        if _id(supplement) not in there and readable(supplement.principals, allowed):
+            found.setdefault(supplement.id, supplement)
+    return sorted(found.values(), key=lambda s: (-s.similarity, s.id))
+
+
+def _candidate(supplement: Supplement) -> Candidate:
+    chunk = Chunk(
+        id=_id(supplement),
+        document_id=_id(supplement),
+        text=supplement.text,
+        title=supplement.title,
+        principals=supplement.principals,
+    )
+    return Candidate(chunk=chunk, score=supplement.similarity, origin="supplement")
+
+
+def _decision(supplement: Supplement, numbers: dict[str, Number]) -> Decision:
+    return Decision(
+        chunk_id=_id(supplement),
+        action="entered",
+        reason="retrieval_not_enough",
+        numbers={"similarity": supplement.similarity, **numbers},
+    )
+
+
+def _id(supplement: Supplement) -> str:
+    """Supplements have a name space of their own: their ids cannot meet a chunk's by accident."""
+    return f"supplement:{supplement.id}"

@@ -1,0 +1,117 @@
+"""Small stand-ins: a tokenizer one can count by eye, a request, a candidate in one line.
+
+No mocks: everything here keeps the contracts of the real thing. Words are tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from foveate.core.gauge import Gauge
+from foveate.core.types import (
+    Budget,
+    Candidate,
+    Chunk,
+    Origin,
+    Request,
+    Supplement,
+    Tokenizer,
+    Vector,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """One token a word, words being what white space separates.
+
+    >>> Words().count("two words"), Words().truncate("one two three", 2)
+    (2, 'one two')
+    """
+
+    name: str = "words"
+    fingerprint: str = "words-1"
+
+    def count(self, text: str) -> int:
+        """Number of words."""
+        return len(text.split())
+
+    def truncate(self, text: str, n: int) -> str:
+        """The text up to the end of its nth word."""
+        ends = [match.end() for match in re.finditer(r"\S+", text)]
+        return text if len(ends) <= n else text[: ends[n - 1] if n > 0 else 0]
+
+
+def as_it_is(text: str) -> str:
+    """A body that neutralises nothing."""
+    return text
+
+
+def unframed(candidate: Candidate, fresh: bool) -> str:  # noqa: FBT001
+    """No header, no separator."""
+    return ""
+
+
+def request(
+    query: str = "what fits?",
+    *,
+    budget: Budget | int = 1_000,
+    tokenizer: Tokenizer | None = None,
+    body: Callable[[str], str] = as_it_is,
+    frame: Callable[[Candidate, bool], str] = unframed,
+    principals: tuple[str, ...] = (),
+    neighbours: tuple[Chunk, ...] = (),
+    supplements: tuple[Supplement, ...] = (),
+    intent: str = "",
+    query_embedding: Vector | None = None,
+    instant: datetime | None = None,
+    language: str = "en",
+) -> Request:
+    """A request that needs nothing from outside; an integer budget is tokens for documents."""
+    if isinstance(budget, int):
+        budget = Budget(documents=budget, window=None)
+    return Request(
+        query=query,
+        budget=budget,
+        gauge=Gauge(tokenizer=tokenizer or Words(), body=body, frame=frame),
+        principals=principals,
+        neighbours=neighbours,
+        supplements=supplements,
+        intent=intent,
+        query_embedding=query_embedding,
+        instant=instant,
+        language=language,
+    )
+
+
+def candidate(
+    text: str = "some text",
+    score: float = 0.0,
+    *,
+    id: str = "",
+    document_id: str = "",
+    source: str = "",
+    sequence: int = 0,
+    start: int | None = None,
+    semantic_score: float | None = None,
+    embedding: Vector | None = None,
+    modified_at: datetime | None = None,
+    principals: tuple[str, ...] = (),
+    origin: Origin = "retrieved",
+) -> Candidate:
+    """A candidate in one line; `end` follows from `start`. For other fields build a `Chunk`."""
+    chunk = Chunk(
+        text=text,
+        id=id,
+        document_id=document_id,
+        source=source,
+        sequence=sequence,
+        start=start,
+        end=None if start is None else start + len(text),
+        embedding=embedding,
+        modified_at=modified_at,
+        principals=principals,
+    )
+    return Candidate(chunk=chunk, score=score, semantic_score=semantic_score, origin=origin)

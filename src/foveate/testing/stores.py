@@ -1,0 +1,328 @@
+"""The law suite for stores: hand a way to open an empty one to `check_store`.
+
+Needs no test framework: a law that is broken raises `AssertionError`. The documents are of our
+own making, the same for the same seed; answers are compared with brute force or with another
+store that holds only what may be read, never with a recorded output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from foveate.adapters.embedders.hashing import HashingEmbedder
+from foveate.core.types import Chunk
+from foveate.ports import Document, Found, Store
+
+EMBEDDER = HashingEmbedder(dimensions=64)
+"""Open the stores under test with its name and its dimensions."""
+
+PRINCIPALS: tuple[tuple[str, ...], ...] = ((), ("red",), ("blue",), ("blue", "red"))
+QUERIES = (
+    "cold harbour lamp",
+    "where does the river turn",
+    "granite",
+    "the of and",
+    'lamp -cold AND "river" NEAR(a, b) col:x* ^ {y} (',
+    "zzz",
+)
+_WORDS = (
+    "amber boat cold dune ember field granite harbour iron juniper kettle lamp meadow north oak "
+    "path quarry river stone turn umber valley willow yard the of and where does a it is in"
+).split()  # noqa: SIM905 - a list of words reads better as a sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What one `put` takes."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+    def put(self, store: Store) -> None:
+        """Write it."""
+        vectors = EMBEDDER.embed([chunk.text for chunk in self.chunks])
+        store.put(self.document, self.chunks, vectors, [7] * len(self.chunks), fingerprint="f1")
+
+
+Open = Callable[[], Store]
+Law = Callable[[Open, Sequence[Entry]], None]
+
+
+def corpus(seed: int = 0, count: int = 12) -> tuple[Entry, ...]:
+    """`count` documents of one to eight chunks, some for certain principals alone."""
+    random = Random(seed)  # noqa: S311 - texts, not secrets
+    return tuple(_entry(random, number) for number in range(count))
+
+
+def check_store(open_empty: Open, entries: Sequence[Entry] | None = None) -> None:
+    """Raise `AssertionError` with the law that the store breaks."""
+    for law in LAWS:
+        law(open_empty, corpus() if entries is None else entries)
+
+
+def history_does_not_matter(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """The same documents, however they came there, give the same answers and the same root."""
+    random = Random(1)  # noqa: S311
+    with closing(_filled(open_empty, entries)) as plain, closing(open_empty()) as winding:
+        shuffled = random.sample(entries, len(entries))
+        for entry in shuffled:
+            entry.put(winding)
+            _answers(winding, "cold")
+        for entry in shuffled[::3]:
+            assert winding.delete(entry.document.id), "delete does not find what was put"
+        for entry in shuffled[1::3]:
+            _changed(entry).put(winding)
+        for entry in [*shuffled[::3], *shuffled[1::3]]:
+            entry.put(winding)
+        assert winding.state_root() == plain.state_root(), "the state root knows the history"
+        for query in QUERIES:
+            assert _answers(winding, query) == _answers(plain, query), f"history shows: {query!r}"
+
+
+def what_one_may_not_read_is_not_there(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
+    with closing(_filled(open_empty, entries)) as full:
+        for who in PRINCIPALS:
+            mine = [entry for entry in entries if _may_read(entry.document.principals, who)]
+            with closing(_filled(open_empty, mine)) as alone:
+                for query in QUERIES:
+                    seen, expected = _answers(full, query, who), _answers(alone, query, who)
+                    assert seen == expected, f"{who} learns of others by {query!r}"
+                places = [(e.document.id, c.sequence) for e in entries for c in e.chunks]
+                near = [full.neighbours(places, 1, principals=who) for _ in range(2)]
+                assert near[0] == near[1] == alone.neighbours(places, 1, principals=who)
+                roots = [store.state_root(principals=who) for store in (full, alone)]
+                assert roots[0] == roots[1], f"the root tells {who} about others"
+
+
+def neighbours_are_those_in_reach(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """All chunks within the window of a place, each once, by document and sequence."""
+    everyone = ("blue", "red")
+    chunks = sorted(_all_chunks(entries), key=lambda c: (c.document_id, c.sequence, c.id))
+    places = [(c.document_id, c.sequence) for c in chunks[::4]] + [("nowhere", 1)]
+    with closing(_filled(open_empty, entries)) as store:
+        for window in range(4):
+            expected = [
+                c.id
+                for c in chunks
+                if any(c.document_id == d and abs(c.sequence - s) <= window for d, s in places)
+            ]
+            found = store.neighbours(places, window, principals=everyone)
+            assert [c.id for c in found] == expected, f"window {window}"
+        assert store.neighbours([], 1, principals=everyone) == []
+
+
+def chunks_come_back_as_they_went(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Every field of a chunk survives, what the document says about it included."""
+    with closing(_filled(open_empty, entries)) as store:
+        for entry in entries:
+            places = [(c.document_id, c.sequence) for c in entry.chunks]
+            found = store.neighbours(places, 0, principals=("blue", "red"))
+            expected = [_as_read(entry.document, chunk) for chunk in entry.chunks]
+            assert found == expected, f"{entry.document.id} came back changed"
+
+
+def filters_do_not_thin_out(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """A filtered search is as full as the matching chunks allow, and all of it matches."""
+    everyone = ("blue", "red")
+    with closing(_filled(open_empty, entries)) as store:
+        for where in ({"lang": "nl"}, {"tags": "x"}, {"lang": ["nl", "en"], "page": 2}):
+            matching = {c.id for c in _all_chunks(entries) if _matches(c, where)}
+            for limit in (1, 5, 1000):
+                found = store.search(
+                    "cold lamp",
+                    EMBEDDER.embed(["cold lamp"])[0],
+                    limit=limit,
+                    depth=1000,
+                    principals=everyone,
+                    where=where,
+                )
+                ids = [candidate.id for candidate in found.candidates]
+                assert len(ids) == min(limit, len(matching)), f"{where}: {len(ids)} of {limit}"
+                assert set(ids) <= matching, f"{where} lets others through"
+
+
+def cosines_are_cosines(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """The semantic score is the cosine to within what 8 bits hold, and it orders its leg."""
+    query = "granite"
+    vector = EMBEDDER.embed([query])[0]
+    with closing(_filled(open_empty, entries)) as store:
+        found = store.search("", vector, limit=1000, depth=1000, principals=("blue", "red"))
+    scores = [_given(candidate.semantic_score) for candidate in found.candidates]
+    assert scores == sorted(scores, reverse=True), "not by cosine"
+    assert (found.badge, found.lexical_matches) == ("vector_only", 0)
+    texts = [candidate.text for candidate in found.candidates]
+    for score, row in zip(scores, EMBEDDER.embed(texts), strict=True):
+        exact = float(sum(a * b for a, b in zip(row.tolist(), vector.tolist(), strict=True)))
+        assert abs(score - exact) < 0.02, f"cosine {exact} came back as {score}"
+
+
+def a_query_is_text(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Nothing in a query is syntax: with and without punctuation it finds the same."""
+    with closing(_filled(open_empty, entries)) as store:
+        plain = _answers(store, "cold river and lamp near")
+        assert _answers(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
+
+
+def documents_are_listed_by_id(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Ids in order with the caller's hash; deleting says whether something was there."""
+    with closing(_filled(open_empty, entries)) as store:
+        expected = sorted((e.document.id, e.document.content_hash) for e in entries)
+        assert list(store.documents()) == expected
+        assert store.delete(expected[0][0])
+        assert not store.delete(expected[0][0])
+        assert list(store.documents()) == expected[1:]
+
+
+def counts_are_remembered(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """By fingerprint and content hash, and never for another tokenizer."""
+    with closing(_filled(open_empty, entries)) as store:
+        hashes = [chunk.content_hash for chunk in entries[0].chunks]
+        assert store.counts("f1", [*hashes, "unknown"]) == dict.fromkeys(hashes, 7)
+        assert store.counts("f2", hashes) == {}
+        store.remember("f2", {hashes[0]: 3})
+        assert store.counts("f2", hashes) == {hashes[0]: 3}
+
+
+def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Any field that a reader can see changes the root; putting the same again does not."""
+    entry = entries[0]
+    with closing(_filled(open_empty, entries)) as store:
+        roots = [store.state_root()]
+        entry.put(store)
+        assert store.state_root() == roots[0], "the same document again is another state"
+        for other in _variants(entry):
+            other.put(store)
+            roots.append(store.state_root())
+        assert len(set(roots)) == len(roots), "a change left the root as it was"
+
+
+LAWS: tuple[Law, ...] = (
+    history_does_not_matter,
+    what_one_may_not_read_is_not_there,
+    neighbours_are_those_in_reach,
+    chunks_come_back_as_they_went,
+    filters_do_not_thin_out,
+    cosines_are_cosines,
+    a_query_is_text,
+    documents_are_listed_by_id,
+    counts_are_remembered,
+    the_root_covers_the_content,
+)
+
+
+def _filled(open_empty: Open, entries: Iterable[Entry]) -> Store:
+    store = open_empty()
+    for entry in entries:
+        entry.put(store)
+    return store
+
+
+def _answers(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> Found:
+    return store.search(query, EMBEDDER.embed([query])[0], limit=30, depth=10, principals=who)
+
+
+def _may_read(principals: tuple[str, ...], who: tuple[str, ...]) -> bool:
+    return not principals or bool(set(principals) & set(who))
+
+
+def _all_chunks(entries: Iterable[Entry]) -> list[Chunk]:
+    return [chunk for entry in entries for chunk in entry.chunks]
+
+
+def _matches(chunk: Chunk, where: dict[str, Any]) -> bool:
+    for key, wanted in where.items():
+        value = chunk.page if key == "page" else chunk.metadata.get(key)
+        values = value if isinstance(value, list) else [value]
+        if not set(values) & set(wanted if isinstance(wanted, list) else [wanted]):
+            return False
+    return True
+
+
+def _as_read(document: Document, chunk: Chunk) -> Chunk:
+    return replace(
+        chunk,
+        title=document.title,
+        summary=document.summary,
+        modified_at=document.modified_at,
+        principals=document.principals,
+    )
+
+
+def _given(score: float | None) -> float:
+    assert score is not None, "a candidate has no semantic score"
+    return score
+
+
+def _entry(random: Random, number: int) -> Entry:
+    pieces = [_sentence(random) for _ in range(random.randint(1, 8))]
+    document = Document(
+        id=f"d{number:02}",
+        source=f"notes/{random.choice('xyz')}/{number}.md",
+        text="".join(pieces),
+        title=f"Note {number}",
+        summary=pieces[0],
+        modified_at=datetime(2024, 1, 1 + number % 28, tzinfo=UTC),
+        principals=PRINCIPALS[number % 4],
+        content_hash=f"h{number}",
+    )
+    metadata = {"lang": random.choice(["en", "nl"]), "tags": ["x", "y"][: number % 3]}
+    return Entry(document=document, chunks=_cut(document, pieces, metadata))
+
+
+def _cut(document: Document, pieces: Sequence[str], metadata: dict[str, Any]) -> tuple[Chunk, ...]:
+    chunks, at = [], 0
+    for sequence, text in enumerate(pieces):
+        chunk = Chunk(
+            text=text,
+            document_id=document.id,
+            source=document.source,
+            sequence=sequence,
+            start=at,
+            end=at + len(text),
+            byte_offset=len(document.text[:at].encode()),
+            page=1 + sequence % 3,
+            section=f"Part {sequence // 2}",
+            row=sequence if sequence % 2 else None,
+            line=sequence + 1,
+            metadata=metadata,
+        )
+        chunks.append(chunk)
+        at += len(text)
+    return tuple(chunks)
+
+
+def _sentence(random: Random) -> str:
+    words = random.choices(_WORDS, k=random.randint(3, 25))
+    return " ".join(words).capitalize() + random.choice([". ", "! ", " — é ", " 猫が好き "])
+
+
+def _changed(entry: Entry) -> Entry:
+    """Another text under the same id."""
+    document = replace(entry.document, text="Granite again. " + entry.document.text)
+    return Entry(document=document, chunks=_cut(document, [document.text], {}))
+
+
+def _variants(entry: Entry) -> list[Entry]:
+    document = entry.document
+    changes: list[dict[str, Any]] = [
+        {"source": "elsewhere"},
+        {"title": "Other"},
+        {"summary": "Other"},
+        {"modified_at": None},
+        {"principals": ("green",)},
+        {"metadata": {"a": 1}},
+        {"text": document.text + "More."},
+    ]
+    kept = tuple(replace(chunk, principals=()) for chunk in entry.chunks)
+    variants = [Entry(document=replace(document, **change), chunks=kept) for change in changes]
+    first = kept[0]
+    for change in ({"page": 99}, {"section": "S"}, {"line": 99}, {"sequence": 99}, {"id": "new"}):
+        chunks = (replace(first, **change), *kept[1:])  # type: ignore[arg-type]
+        variants.append(Entry(document=document, chunks=chunks))
+    return [*variants, Entry(document=document, chunks=kept[1:]), _changed(entry)]
