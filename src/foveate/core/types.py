@@ -313,7 +313,7 @@ class Format(Protocol):
         """What one types to get it."""
 
     def separator(self, previous: Block | None, block: Block) -> str:
-        """What stands between two blocks; before the first where `previous` is None."""
+        """What stands between two blocks (supplements come first); `previous` None: at the start."""
 
     def preamble(self, label: str, summary: str) -> str:
         """The page summary's line, before the first block of its document."""
@@ -327,11 +327,11 @@ class Format(Protocol):
     def footer(self, block: Block, following: Block | None) -> str:
         """What stands after the body; `following` is None at the end."""
 
-    def aside(self, block: Block, *, last: bool) -> str:
-        """A whole supplement, before the context; the last one brings the separator."""
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """What stands before and after a supplement's body; `separator` comes before that."""
 
     def parse(self, text: str) -> tuple[Parsed, ...]:
-        """The blocks back, preambles and supplements left out."""
+        """The blocks back, supplements left out; a preamble comes back as the field `summary`."""
 
     def shown(self, block: Block) -> Parsed:
         """What `parse` gives back for this block (`start` apart)."""

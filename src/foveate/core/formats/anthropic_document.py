@@ -1,0 +1,98 @@
+"""Anthropic `document` blocks (plain text) with citations on, one a block.
+
+See "Citations" in the Claude API documentation: type, source (text, media type, data), title,
+context and citations. `json.loads(text)` goes into a user message's `content`. `title` and
+`context` reach the model and cannot be cited, so source, page and page summary stand there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.layout import aside, parts
+from foveate.core.layout.guards import body_guard, field_guard, line_guard
+from foveate.core.layout.header import (
+    details,
+    fields,
+    one_line,
+    read_details,
+    read_section,
+    with_section,
+)
+from foveate.core.types import Block, Parsed
+
+_OPEN = '{"type":"document","context":"'
+_DATA = '"source":{"type":"text","media_type":"text/plain","data":"'
+_END = '"},"citations":{"enabled":true}}'
+_BODY = body_guard()
+_LINE = line_guard()
+_FIELD = field_guard()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnthropicDocument:
+    """Plain-text documents that the model cites by itself."""
+
+    name: ClassVar[str] = "anthropic-document"
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """The list's opening bracket, or a comma."""
+        return parts.between(previous)
+
+    def preamble(self, label: str, summary: str) -> str:
+        """The first line of the document's context; the header goes on in the same string."""
+        return _OPEN + parts.quoted(aside.summary_line(label, summary, _LINE) + "\n")
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """The block up to its text: `Source: S § section, page P, key: value` and the title."""
+        origin = with_section(block.source, block.section, _FIELD)
+        origin += details(block, _FIELD, page=True)
+        title = _LINE(one_line(block.title) or one_line(block.source))
+        lead = "" if block.summary else _OPEN
+        return f'{lead}Source: {parts.quoted(origin)}","title":"{parts.quoted(title)}",{_DATA}'
+
+    def body(self, text: str) -> str:
+        """Neutralised, and as the inside of a JSON string."""
+        return parts.quoted(_BODY(text))
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """The end of the block with citations on, and of the list."""
+        return _END + parts.after(following)
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """A text part of its own, which cannot be cited."""
+        return parts.supplement(block, _LINE, following)
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, with title, source, section, page and metadata."""
+        return tuple(
+            Parsed(
+                text=_BODY.undo(part["source"]["data"]),
+                fields=_header(part["title"], part["context"]),
+                start=start,
+            )
+            for part, start in parts.read(text, _DATA)
+            if part["type"] == "document"
+        )
+
+    def shown(self, block: Block) -> Parsed:
+        """The text and its header; the source where there is no title."""
+        known = fields(block, "title", "source", "section", "page")
+        return Parsed(text=block.text, fields=known)
+
+    def label(self, block: Block) -> str:
+        """The title, as the provider names the document in a citation."""
+        return one_line(block.title) or one_line(block.source)
+
+
+def _header(title: str, context: str) -> dict[str, str]:
+    *summary, line = context.split("\n")
+    lead, found = read_details(line.removeprefix("Source: "), _FIELD)
+    source, section = read_section(lead, _FIELD)
+    known = {"title": _LINE.undo(title), "source": source, **found}
+    if section:
+        known["section"] = section
+    if summary:
+        known["summary"] = aside.read_summary(summary[0], _LINE)
+    return known

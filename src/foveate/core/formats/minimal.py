@@ -1,0 +1,75 @@
+"""Texts with an empty line between them, and nothing else.
+
+An empty line is structure, so a line of the text that shows nothing gets one more leading space.
+Page summaries are written, for they say what they are; sources, pages and markers are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.layout import aside
+from foveate.core.layout.guards import LABELLED, body_guard, line_guard
+from foveate.core.layout.header import one_line
+from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, opening
+from foveate.core.types import Block, Parsed
+
+# A text that opens like a page summary would be read back as one.
+_BODY = body_guard().also(opening("[", LABELLED))
+_LINE = line_guard()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minimal:
+    """The texts alone."""
+
+    name: ClassVar[str] = "minimal"
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """An empty line."""
+        return aside.between(previous, block, "\n\n")
+
+    def preamble(self, label: str, summary: str) -> str:
+        """`[label: summary]` on its own line."""
+        return aside.summary_line(label, summary, _LINE) + "\n"
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """Nothing."""
+        return ""
+
+    def body(self, text: str) -> str:
+        """Neutralised, and without an empty line."""
+        return fill_blank_lines(_BODY(text))
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """Nothing."""
+        return ""
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """`[Supplement: title]` before the body, nothing after it."""
+        return aside.supplement_line(block, _LINE) + "\n", ""
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The texts, with `summary` where one stood before them."""
+        at = aside.supplements_end(text)
+        found = []
+        while at < len(text):
+            end = text.find("\n\n", at)
+            end = len(text) if end < 0 else end
+            start = aside.summary_at(text, at)
+            summary = text[at : start - 1]
+            fields = {"summary": aside.read_summary(summary, _LINE)} if start > at else {}
+            body = _BODY.undo(empty_blank_lines(text[start:end]))
+            found.append(Parsed(text=body, fields=fields, start=start))
+            at = end + 2
+        return tuple(found)
+
+    def shown(self, block: Block) -> Parsed:
+        """The text, and the page summary."""
+        fields = {"summary": one_line(block.summary)} if block.summary else {}
+        return Parsed(text=block.text, fields=fields)
+
+    def label(self, block: Block) -> str:
+        """The source: nothing in the text refers to a block."""
+        return one_line(block.source)

@@ -1,0 +1,78 @@
+"""OpenAI message parts, one a block: `[i] Source: S, page P`, a line break, the text.
+
+See the chat completions reference, "text content part". `json.loads(text)` is a user message's
+`content`. A page summary and a supplement are text parts of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.layout import aside, parts
+from foveate.core.layout.guards import MARKER, body_guard, field_guard, line_guard
+from foveate.core.layout.header import fields, numbered_line, read_numbered, with_summary
+from foveate.core.types import Block, Parsed
+
+_HEAD = re.compile(r"\[(-?\d+)\] Source: ([^\n]*)\n")
+_BODY = body_guard(square=(MARKER,))
+_LINE = line_guard(MARKER)
+_FIELD = field_guard(MARKER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAiParts:
+    """Numbered sources as text parts."""
+
+    name: ClassVar[str] = "openai-parts"
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """The list's opening bracket, or a comma."""
+        return parts.between(previous)
+
+    def preamble(self, label: str, summary: str) -> str:
+        """A text part of its own."""
+        line = aside.summary_line(label, summary, _LINE)
+        return parts.TEXT + parts.quoted(line) + parts.CLOSE + ","
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """The part up to its text, `[i] Source: S, page P` included."""
+        return parts.TEXT + parts.quoted(numbered_line(block, _FIELD, page=True) + "\n")
+
+    def body(self, text: str) -> str:
+        """Neutralised, markers too, and as the inside of a JSON string."""
+        return parts.quoted(_BODY(text))
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """The end of the part, and of the list."""
+        return parts.CLOSE + parts.after(following)
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """A text part of its own."""
+        return parts.supplement(block, _LINE, following)
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, with marker, source, page and metadata."""
+        found = []
+        summary = None
+        for part, start in parts.read(text, parts.TEXT):
+            head = _HEAD.match(part["text"])
+            if head is None:
+                is_summary = not part["text"].startswith("[Supplement: ")
+                summary = aside.read_summary(part["text"], _LINE) if is_summary else None
+                continue
+            known = with_summary(read_numbered(head[1], head[2], _FIELD), summary)
+            body = _BODY.undo(part["text"][head.end() :])
+            at = start + len(parts.quoted(head[0]))
+            found.append(Parsed(text=body, fields=known, start=at))
+            summary = None
+        return tuple(found)
+
+    def shown(self, block: Block) -> Parsed:
+        """The text, marker, source, page and metadata."""
+        return Parsed(text=block.text, fields=fields(block, "marker", "source", "page"))
+
+    def label(self, block: Block) -> str:
+        """`[i]`."""
+        return f"[{block.marker}]"

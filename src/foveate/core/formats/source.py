@@ -1,0 +1,85 @@
+"""`[SOURCE i] file § section`, then the text; an empty line between blocks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.layout import aside
+from foveate.core.layout.guards import body_guard, field_guard, line_guard
+from foveate.core.layout.header import (
+    details,
+    fields,
+    read_details,
+    read_section,
+    with_section,
+    with_summary,
+)
+from foveate.core.types import Block, Parsed
+
+_GAP = "\n\n"
+_HEAD = re.compile(r"^\[SOURCE (-?\d+)\] ([^\n]*)\n", re.MULTILINE)
+# In capitals always, else only with a number: `[source,python]` is AsciiDoc.
+_MARK = r"[ \t]*+(?:SOURCE|(?i:source)[ \t]*+[#:]?+[ \t]*+\d)"
+_BODY = body_guard(square=(_MARK,))
+_LINE = line_guard(_MARK)
+_FIELD = field_guard(_MARK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLabel:
+    """Each block under its source label."""
+
+    name: ClassVar[str] = "source"
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """An empty line."""
+        return aside.between(previous, block, _GAP)
+
+    def preamble(self, label: str, summary: str) -> str:
+        """`[label: summary]` on its own line."""
+        return aside.summary_line(label, summary, _LINE) + "\n"
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """`[SOURCE i] file § section, key: value`."""
+        name = with_section(block.source, block.section, _FIELD)
+        return f"[SOURCE {block.marker}] {name}{details(block, _FIELD, page=False)}\n"
+
+    def body(self, text: str) -> str:
+        """Neutralised: source labels too."""
+        return _BODY(text)
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """Nothing."""
+        return ""
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """`[Supplement: title]` before the body, nothing after it."""
+        return aside.supplement_line(block, _LINE) + "\n", ""
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, with marker, source, section and metadata."""
+        return tuple(
+            Parsed(
+                text=_BODY.undo(text[start:end]),
+                fields=with_summary(_header(head[1], head[2]), summary),
+                start=start,
+            )
+            for head, summary, start, end in aside.passages(text, _HEAD, _GAP, _LINE)
+        )
+
+    def shown(self, block: Block) -> Parsed:
+        """The text, marker, source, section and metadata."""
+        return Parsed(text=block.text, fields=fields(block, "marker", "source", "section"))
+
+    def label(self, block: Block) -> str:
+        """`[SOURCE i]`."""
+        return f"[SOURCE {block.marker}]"
+
+
+def _header(marker: str, line: str) -> dict[str, str]:
+    lead, found = read_details(line, _FIELD)
+    source, section = read_section(lead, _FIELD)
+    known = {"marker": marker, "source": source, **found}
+    return {**known, "section": section} if section else known

@@ -1,0 +1,97 @@
+"""`<chunk index="1" source="…" page="…" score="0.900">`, the text, `</chunk>`.
+
+Attributes are XML-escaped. The text is not entity-escaped, which would cost tokens and spoil code:
+only what looks like a chunk's or a supplement's tag is neutralised, in any spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.layout import aside
+from foveate.core.layout.guards import body_guard, line_guard
+from foveate.core.layout.header import fields, one_line
+from foveate.core.types import Block, Parsed
+
+_OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
+_CLOSE = "\n</chunk>"
+_ATTRIBUTE = re.compile(r'([\w.-]+)="([^"]*)"')
+_TAG = r"(?i:[ \t]*+/?+[ \t]*+(?:chunk|supplement)(?![\w.:-]))"
+_ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"))
+_BODY = body_guard(angle=(_TAG,))
+_LINE = line_guard(angle=(_TAG,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Xml:
+    """One element a block."""
+
+    name: ClassVar[str] = "xml"
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """A line break: the elements separate themselves."""
+        return "" if previous is None else "\n"
+
+    def preamble(self, label: str, summary: str) -> str:
+        """`[label: summary]` on its own line, outside the element."""
+        return aside.summary_line(label, summary, _LINE) + "\n"
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """The opening tag; what is not known is left out."""
+        shown = dict(self.shown(block).fields)
+        shown.pop("summary", None)
+        pairs = [("index", shown.pop("marker")), *shown.items()]
+        return f"<chunk {' '.join(_attribute(key, value) for key, value in pairs)}>\n"
+
+    def body(self, text: str) -> str:
+        """Neutralised: tags of chunks and supplements too."""
+        return _BODY(text)
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """The closing tag."""
+        return _CLOSE
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """An element of its own."""
+        title = _attribute("title", one_line(block.title or block.source))
+        return f"<supplement {title}>\n", "\n</supplement>"
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, with their attributes."""
+        found = []
+        for head in _OPEN.finditer(text):
+            before = text[text.rfind("\n", 0, max(0, head.start() - 1)) + 1 : head.start()]
+            summary = before.rstrip("\n") if before.startswith("[") else None
+            values = _attributes(head[1])
+            if summary is not None:
+                values["summary"] = aside.read_summary(summary, _LINE)
+            body = _BODY.undo(text[head.end() : text.index(_CLOSE, head.end())])
+            found.append(Parsed(text=body, fields=values, start=head.end()))
+        return tuple(found)
+
+    def shown(self, block: Block) -> Parsed:
+        """The text, marker, source, page, score and metadata; a score of 0 counts as unknown."""
+        return Parsed(text=block.text, fields=fields(block, "marker", "source", "page", "score"))
+
+    def label(self, block: Block) -> str:
+        """`chunk i`."""
+        return f"chunk {block.marker}"
+
+
+def _attribute(key: str, value: str) -> str:
+    value = _LINE(value)
+    for raw, entity in _ENTITIES:
+        value = value.replace(raw, entity)
+    return f'{key}="{value}"'
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    found = {}
+    for match in _ATTRIBUTE.finditer(tag):
+        key, value = match.groups()
+        for raw, entity in reversed(_ENTITIES):
+            value = value.replace(entity, raw)
+        found["marker" if key == "index" else key] = _LINE.undo(value)
+    return found

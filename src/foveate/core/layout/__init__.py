@@ -1,0 +1,1 @@
+"""What the formats share: guards, header lines, what stands beside blocks, JSON parts."""

@@ -1,0 +1,55 @@
+"""JSON for providers: the text of a context that is a list of content blocks.
+
+What it is: the pieces that the provider formats share. The finished text is compact JSON without
+ASCII escapes, so `json.loads(text)` is what one sends. What it is not: a client.
+
+Rules: one part a block, in order; a page summary and a supplement are text parts of their own where
+the provider has no better place. JSON's own escaping keeps a text inside its string; special tokens
+and markers are neutralised first, for the model reads the string and not the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from foveate.core.layout.aside import supplement_line
+from foveate.core.text.escape import Guard
+from foveate.core.types import Block
+
+TEXT = '{"type":"text","text":"'
+CLOSE = '"}'
+
+
+def quoted(text: str) -> str:
+    """The inside of a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def between(previous: Block | None) -> str:
+    """The list's opening bracket, or a comma."""
+    return "[" if previous is None else ","
+
+
+def after(following: Block | None) -> str:
+    """The list's closing bracket after the last part."""
+    return "]" if following is None else ""
+
+
+def supplement(block: Block, guard: Guard, following: Block | None) -> tuple[str, str]:
+    """A text part of its own: what stands before and after the body."""
+    return TEXT + quoted(supplement_line(block, guard) + "\n"), CLOSE + after(following)
+
+
+def read(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each part, and where the string after the literal `opening` starts in it.
+
+    Inside a JSON string every quote has a backslash, so the literal occurs as structure only.
+    """
+    decoder = json.JSONDecoder()
+    at = 1
+    while at < len(text):
+        part, end = decoder.raw_decode(text, at)
+        yield part, text.find(opening, at) + len(opening)
+        at = end + 1

@@ -1,0 +1,132 @@
+"""Blocks become text, and text becomes blocks again.
+
+What it is: the one place that puts a format's pieces together, in linear time, and knows where each
+body stands. What it is not: a format, or a judge of what fits.
+
+Per block: `separator + [preamble] + header + body + footer`; supplements come first.
+
+Rules
+- Pure. A block's text should be sanitised already; any text without lone surrogates is rendered so
+  that `parse` gives it back exactly.
+- `body` is the whole way from a block's text to what stands in the context: marked (`spotlight`),
+  the summary label neutralised, then the format's own neutralising. Count that.
+- `pieces` is everything else that a block costs, given its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from foveate.core.errors import BadOption
+from foveate.core.text import spotlight as datamark
+from foveate.core.text.escape import Guard, inline
+from foveate.core.types import Block, Format, Parsed, Span
+
+_LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """The finished text; `spans[i]` is where the neutralised body of block i stands in it."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderer:
+    r"""A format, the label of page summaries (empty: leave them out), and whether texts are marked.
+
+    >>> from foveate.core.formats.numbered import Numbered
+    >>> block = Block(marker=1, text="See [2].", source="a.md", page=3)
+    >>> print(Renderer(format=Numbered()).render([block]).text)
+    [1] Source: a.md, page 3
+    See [\2].
+    """
+
+    format: Format
+    label: str = "Page context"
+    spotlight: bool = False
+    _labels: Guard = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a label that could not be read back."""
+        if self.label and not _LABEL.fullmatch(self.label):
+            raise BadOption(
+                f"label {self.label!r}: give one line of at most 80 characters without brackets, "
+                f"colon, comma, backslash or §, or an empty label to leave page summaries out"
+            )
+        words = r"[ \t^]++".join(re.escape(word) for word in self.label.split())
+        rules = (inline("[", rf"(?i:[ \t^]*+{words}[ \t^]*+:)"),) if words else ()
+        object.__setattr__(self, "_labels", Guard(rules))
+
+    def body(self, text: str) -> str:
+        """A block's text as it stands in the context; the same object where nothing changes."""
+        if self.spotlight:
+            text = datamark.mark(text)
+        return self.format.body(self._labels(text))
+
+    def pieces(
+        self, block: Block, previous: Block | None = None, following: Block | None = None
+    ) -> tuple[str, str]:
+        """What stands before and after the block's body."""
+        form = self.format
+        separator = form.separator(previous, block)
+        if block.kind == "supplement":
+            before, after = form.aside(block, following)
+            return separator + before, after
+        block = self._labelled(block)
+        preamble = form.preamble(self.label, block.summary) if block.summary else ""
+        above = previous if previous is not None and previous.kind == "chunk" else None
+        return separator + preamble + form.header(block, above), form.footer(block, following)
+
+    def overhead(
+        self, block: Block, previous: Block | None = None, following: Block | None = None
+    ) -> str:
+        """Everything that the block adds to the context beyond its body, as one text to count."""
+        return "".join(self.pieces(block, previous, following))
+
+    def render(self, blocks: Sequence[Block]) -> Rendered:
+        """The finished text, and where each body stands in it. No blocks: an empty text."""
+        order = sorted(range(len(blocks)), key=lambda i: blocks[i].kind != "supplement")
+        spans: list[Span] = [(0, 0)] * len(blocks)
+        out: list[str] = []
+        at = 0
+        previous = None
+        for index, follows in zip(order, [*order[1:], None], strict=False):
+            block = blocks[index]
+            following = None if follows is None else blocks[follows]
+            before, after = self.pieces(block, previous, following)
+            body = self.body(block.text)
+            start = at + len(before)
+            spans[index] = (start, start + len(body))
+            at = start + len(body) + len(after)
+            out += (before, body, after)
+            previous = block
+        return Rendered(text="".join(out), spans=tuple(spans))
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks of a rendered context: text, header fields, where the body starts.
+
+        The field `summary` is the page summary that stood before the block. Supplements are left
+        out.
+        """
+        return tuple(replace(p, text=self._unbody(p.text)) for p in self.format.parse(text))
+
+    def shown(self, block: Block) -> Parsed:
+        """What `parse` gives back for this block (`start` apart)."""
+        return self.format.shown(self._labelled(block))
+
+    def reference(self, block: Block) -> str:
+        """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
+        return self.format.label(block)
+
+    def _labelled(self, block: Block) -> Block:
+        """The block as this renderer shows it: without its summary where there is no label."""
+        return replace(block, summary="") if block.summary and not self.label else block
+
+    def _unbody(self, text: str) -> str:
+        text = self._labels.undo(text)
+        return datamark.unmark(text) if self.spotlight else text

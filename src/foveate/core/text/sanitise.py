@@ -1,0 +1,111 @@
+"""Makes invisible, bidirectional and control characters harmless, and says how many there were.
+
+What it is: the step between a reader's text and a block's text (SPEC R3). What it is not: a
+normaliser; letters, combining marks, spaces and symbols pass through untouched.
+
+Rules
+- A character goes only where it says nothing: ZWJ stays inside an emoji sequence, beside a virama
+  and after an Arabic letter, ZWNJ between letters of joining scripts, a variation selector after a
+  base it applies to, tags inside an emoji flag.
+- Whether a character stays depends on neighbours that stay for certain, so once is enough:
+  `sanitise(sanitise(t)[0]) == (sanitise(t)[0], {})`.
+- Plain ASCII comes back as the same object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore).
+_INVISIBLE = (
+    r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
+    r"\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
+    r"\U000e01f0-\U000e0fff"
+)
+_BIDI = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_BREAKS = r"\x0b\x0c\x85\u2028\u2029"
+_CONTROLS = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
+_SOMETIMES = r"\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0000-\U000e007f\U000e0100-\U000e01ef"
+
+# Bases that a joiner or a selector can apply to. Blocks, not exact sets: a superset costs nothing
+# but an invisible character that stays in a place where it is expected.
+_EMOJI = (
+    r"\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935"
+    r"\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_IDEOGRAPHS = (
+    r"\u3001\u3002\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff1f\U00020000-\U000323af"
+)
+_SELECTABLE = r"\u2200-\u22ff\u2a00-\u2aff\u1000-\u109f\uaa60-\uaa7f\ua840-\ua877"
+_ARABIC = r"\u0600-\u061b\u061d-\u07ff\u0840-\u08ff\ufb50-\ufdff\ufe70-\ufefc"
+_JOINING = (
+    _ARABIC + r"\u0900-\u0fff\u1000-\u109f\u1700-\u17b3\u17b6-\u180a\u1810-\u18af\u1a20-\u1aad"
+    r"\u1b00-\u1bff\u1c00-\u1c4f\ua800-\ua87f\ua880-\ua8ff\ua900-\uaaff\uabc0-\uabff"
+    r"\U00010a00-\U00010a5f\U00011000-\U00011fff"
+)
+_VIRAMAS = (
+    r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0f84\u1039\u103a"
+    r"\u17d2\u1a60\u1b44\u1baa\u1bab\ua806\ua8c4\ua953\ua9c0\uabed\U00011046\U0001107f\U000110b9"
+    r"\U00011133\U00011134\U000111c0\U00011235\U0001134d\U00011442\U000114c2\U000115bf\U0001163f"
+)
+
+# ASCII that is not as plain as it looks; `\r` is looked at more closely.
+_ASCII_ODD = bytes([*range(9), *range(11, 32), 127])
+_ODD = re.compile(rf"\r(?!\n)|[{_BREAKS}{_CONTROLS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]")
+_ALWAYS = re.compile(
+    rf"(?P<line_break>\r(?!\n)|[{_BREAKS}])|(?P<control>[{_CONTROLS}])|(?P<bidi>[{_BIDI}])"
+    rf"|(?P<invisible>[{_INVISIBLE}])"
+)
+_CONTEXTUAL = re.compile(
+    # Kept: no named group takes part.
+    r"(?<=\U0001f3f4)[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}"
+    r"\U000e007f"
+    rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
+    rf"|(?<=[{_VIRAMAS}{_ARABIC}])\u200d|(?<=[{_JOINING}])\u200d(?=[{_VIRAMAS}])"
+    rf"|(?<=[{_JOINING}])\u200c(?=[{_JOINING}])"
+    rf"|(?<=[{_EMOJI}#*0-9])[\ufe0e\ufe0f]"
+    rf"|(?<=[{_IDEOGRAPHS}{_SELECTABLE}])[\ufe00-\ufe0f]|(?<=[{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
+    r"|(?<=[\u1820-\u18aa])[\u180b-\u180f]"
+    # Everything else of the kind goes.
+    rf"|(?P<tag_characters>[\U000e0000-\U000e007f])|(?P<invisible>[{_SOMETIMES}])"
+)
+_REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
+
+
+def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
+    r"""The text without hidden characters, and how many were changed for which reason.
+
+    Reasons: `line_break` (became a newline), `control` (became its visible picture), `bidi`,
+    `invisible` and `tag_characters` (removed). An empty record means that the text is unchanged.
+
+    >>> sanitise("pay\u200bpal\x07")
+    ('paypal␇', {'control': 1, 'invisible': 1})
+    """
+    if text.isascii():
+        data = text.encode("ascii")
+        if len(data.translate(None, _ASCII_ODD)) == len(data):
+            return text, {}
+    if not _ODD.search(text):
+        return text, {}
+    counts = dict.fromkeys(_REASONS, 0)
+
+    def replace(match: re.Match[str]) -> str:
+        reason = match.lastgroup
+        if reason is None:
+            return match[0]
+        counts[reason] += 1
+        if reason == "line_break":
+            return "\n"
+        return _picture(match[0]) if reason == "control" else ""
+
+    text = _CONTEXTUAL.sub(replace, _ALWAYS.sub(replace, text))
+    return text, {reason: count for reason, count in counts.items() if count}
+
+
+def _picture(control: str) -> str:
+    """Control Pictures for C0 and DEL, the replacement character for C1, which has no picture."""
+    code = ord(control)
+    if code == 0x7F:
+        return "\u2421"
+    return chr(0x2400 + code) if code < 0x20 else "\ufffd"
