@@ -1,1 +1,80 @@
+"""Tokenizers by name. One file each; this one only turns a name into a tokenizer.
 
+| name | tokenizer |
+|---|---|
+| `cl100k_base`, `o200k_base` | exact, offline (toktok-rs; else bpe-openai; else tiktoken) |
+| `simple` | four bytes a token |
+| `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
+| `NAME*1.3` | any of these with a safety margin |
+| `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
+
+Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.testing.tokenizers`.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from foveate.core.errors import OutsideFailure, UnknownName
+from foveate.core.types import Tokenizer
+
+ENCODINGS = ("cl100k_base", "o200k_base")
+KNOWN = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL")
+
+
+def load(name: str) -> Tokenizer:
+    """The tokenizer of this name.
+
+    Raises `UnknownName` with the near miss, `BadOption` where a path or a factor cannot be used,
+    `OutsideFailure` where a package is missing.
+
+    >>> load("o200k_base*1.3").count("hello world")
+    3
+    """
+    inner, star, factor = name.rpartition("*")
+    if star and _is_number(factor):
+        from foveate.adapters.tokenizers.margin import Margin
+
+        return Margin(inner=load(inner), factor=float(factor))
+    if name in ENCODINGS:
+        return _encoding(name)
+    if name == "simple":
+        from foveate.adapters.tokenizers.simple import Simple
+
+        return Simple()
+    if name.startswith("anthropic:"):
+        from foveate.adapters.tokenizers.anthropic import Anthropic
+
+        model = name.removeprefix("anthropic:")
+        return Anthropic(model=model, key=os.environ.get("ANTHROPIC_API_KEY", ""))
+    if name.startswith("hf:") or name.endswith(".json") or os.sep in name:
+        from foveate.adapters.tokenizers.huggingface import HuggingFace
+
+        return HuggingFace.load(name.removeprefix("hf:"))
+    raise UnknownName("tokenizer", name, KNOWN)
+
+
+def _encoding(name: str) -> Tokenizer:
+    """The fastest exact implementation that is installed; they all count the same."""
+    if find_spec("toktok"):
+        from foveate.adapters.tokenizers.toktok import Toktok
+
+        return Toktok(name=name)
+    if find_spec("bpe_openai"):
+        from foveate.adapters.tokenizers.bpe_openai import BpeOpenai
+
+        return BpeOpenai(name=name)
+    if find_spec("tiktoken"):
+        from foveate.adapters.tokenizers.tiktoken import Tiktoken
+
+        return Tiktoken(name=name)
+    raise OutsideFailure(f"nothing that counts {name} is installed; run: pip install toktok-rs")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,50 @@
+"""cl100k_base and o200k_base by bpe-openai, for an environment that has it and not toktok-rs.
+
+Its public wrapper refuses a million characters and 200,000 tokens, so its own counter is used.
+Counts with the ordinary encoder; linear; safe to share between threads.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from foveate.adapters.tokenizers.prefix import longest_prefix, well_formed
+from foveate.adapters.tokenizers.probe import probe
+from foveate.core.errors import OutsideFailure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BpeOpenai:
+    """An OpenAI vocabulary, counted by bpe-openai (exact)."""
+
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        """The vocabulary's, whoever counts with it."""
+        return probe(self.name, self.count)
+
+    def count(self, text: str) -> int:
+        """Number of tokens."""
+        try:
+            return int(_encoding(self.name).count(text))
+        except UnicodeEncodeError:
+            return int(_encoding(self.name).count(well_formed(text)))
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens."""
+        return longest_prefix(text, n, self.count)
+
+
+@lru_cache(maxsize=4)
+def _encoding(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of the way it opens its data
+            from bpe_openai import _bindings
+    except ImportError:
+        raise OutsideFailure("bpe_openai is not installed; run: pip install bpe-openai") from None
+    return _bindings.tokenizer_for_encoding(name)

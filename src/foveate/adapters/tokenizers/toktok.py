@@ -1,0 +1,58 @@
+"""cl100k_base and o200k_base by toktok-rs: the tokenizer that comes with foveate.
+
+Counts with the ordinary encoder: the text of a special token is counted as the text it is.
+Linear on every input tried; releases the interpreter lock; safe to share between threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from foveate.adapters.tokenizers.prefix import longest_prefix, well_formed
+from foveate.adapters.tokenizers.probe import probe
+from foveate.core.errors import OutsideFailure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toktok:
+    """An OpenAI vocabulary, counted by toktok-rs (exact).
+
+    >>> Toktok(name="cl100k_base").count("hello world")
+    2
+    """
+
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        """The vocabulary's, whoever counts with it."""
+        return probe(self.name, self.count)
+
+    def count(self, text: str) -> int:
+        """Number of tokens."""
+        try:
+            counts: list[int] = _toktok().batch_count([text], self.name, 1)
+        except UnicodeEncodeError:
+            counts = _toktok().batch_count([well_formed(text)], self.name, 1)
+        return counts[0]
+
+    def truncate(self, text: str, n: int) -> str:
+        """A verbatim prefix of at most `n` tokens, counted again before it is handed back."""
+        if n < 1:
+            return ""
+        try:
+            prefix: str = _toktok().truncate(text, n, self.name)[0]
+        except UnicodeEncodeError:
+            return longest_prefix(text, n, self.count)
+        if text.startswith(prefix) and self.count(prefix) <= n:
+            return prefix
+        return longest_prefix(text, n, self.count)
+
+
+def _toktok() -> Any:
+    try:
+        import toktok
+    except ImportError:
+        raise OutsideFailure("toktok is not installed; run: pip install toktok-rs") from None
+    return toktok
