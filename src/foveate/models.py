@@ -1,0 +1,183 @@
+"""What is known about models: window, limits, tokenizer, chat framing. The data: `models.toml`.
+
+Rules: a name is looked up as it is written (or in lower case), never guessed from its parts; a
+model that is not known gets a small window and a warning; a registry is a value, nothing is global.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from foveate.core.errors import BadInput, BadOption, OutsideFailure, UnknownName
+
+SAFE_WINDOW = 8_192
+"""For a model that is not known."""
+
+
+class UnknownModel(UserWarning):
+    """A model is not in the registry; a small window and a cautious tokenizer are assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """One model. All numbers are tokens; a limit of None means: only the window limits.
+
+    `frame`: what the chat format adds to each message, and before the answer.
+    """
+
+    name: str
+    window: int
+    max_input: int | None = None
+    max_output: int | None = None
+    tokenizer: str = "cl100k_base*1.3"
+    frame: tuple[int, int] = (8, 8)
+    aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers and names that cannot be."""
+        where = f"model {self.name!r}"
+        if self.window < 1:
+            raise BadOption(f"{where}: window is {self.window}; it must be 1 or more")
+        for name in ("max_input", "max_output"):
+            limit = getattr(self, name)
+            if limit is not None and not 1 <= limit <= self.window:
+                raise BadOption(f"{where}: {name} is {limit}; it must be 1 to {self.window}")
+        if min(self.frame) < 0:
+            raise BadOption(f"{where}: frame is {self.frame}; it must be 0 or more")
+        if not all((self.name, self.tokenizer, *self.aliases)):
+            raise BadOption(f"{where}: name, tokenizer and aliases must not be empty")
+
+    def framing(self, messages: int) -> int:
+        """What the chat format adds to a request of so many messages."""
+        per_message, per_reply = self.frame
+        return messages * per_message + per_reply
+
+
+def registry(*extra: str | Path) -> Mapping[str, Model]:
+    """Every model by name and by alias: the built-in ones, then those of the files given.
+
+    A later model replaces an earlier one of its name, aliases included. A file is written like `models.toml`.
+    Raises `OutsideFailure` where a file cannot be read, `BadInput` and `BadOption` for its content.
+
+    >>> registry()["mistral:7b"].window
+    8192
+    """
+    if not extra:
+        return _built_in()
+    known = dict(_built_in())
+    for path in extra:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise OutsideFailure(f"models file {str(path)!r}: {error.strerror}") from error
+        except UnicodeDecodeError:
+            raise BadInput(f"models file {str(path)!r}: not UTF-8 text") from None
+        added = _parse(text, str(path))
+        replaced = {m.name for m in added.values()}
+        known = {name: m for name, m in known.items() if m.name not in replaced} | added
+    return MappingProxyType(known)
+
+
+def models(*extra: str | Path) -> tuple[Model, ...]:
+    """Every model once, by name."""
+    known = registry(*extra)
+    return tuple(sorted({m.name: m for m in known.values()}.values(), key=lambda m: m.name))
+
+
+def model(name: str, known: Mapping[str, Model] | None = None) -> Model:
+    """The model of this name or alias; an unknown one gets 8,192 tokens and an `UnknownModel`.
+
+    `known`: a `registry(...)` with models of one's own.
+
+    >>> model("gpt-4o").window
+    128000
+    """
+    known = _built_in() if known is None else known
+    found = known.get(name) or known.get(name.strip().lower())
+    if found is not None:
+        return found
+    near = get_close_matches(name.strip().lower(), sorted(known), n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    warnings.warn(
+        f"unknown model {name!r}; {hint}A window of {SAFE_WINDOW} tokens is assumed; "
+        "add the model to a file and give that to foveate.models.registry(FILE)",
+        UnknownModel,
+        stacklevel=2,
+    )
+    return Model(name=name, window=SAFE_WINDOW)
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> Mapping[str, Model]:
+    from importlib.resources import files
+
+    text = files("foveate").joinpath("models.toml").read_text(encoding="utf-8")
+    return MappingProxyType(_parse(text, "models.toml"))
+
+
+def _parse(text: str, source: str) -> dict[str, Model]:
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"models file {source!r}: {error}") from None
+    known: dict[str, Model] = {}
+    for found in (_model(name, table) for name, table in tables.items()):
+        for name in _names(found):
+            if name in known:
+                raise BadInput(f"models file {source!r}: {name!r} is named twice")
+            known[name] = found
+    return known
+
+
+def _model(name: str, table: Any) -> Model:
+    if not isinstance(table, dict) or "window" not in table:
+        raise BadOption(f"model {name!r}: write {name!r} = {{ window = 8192 }}")
+    for key, value in table.items():
+        if key not in _WRITTEN:
+            raise UnknownName(f"key of model {name!r}", key, _WRITTEN)
+        wanted, is_right = _WRITTEN[key]
+        if not is_right(value):
+            raise BadOption(f"model {name!r}: {key} is {value!r}; it must be {wanted}")
+    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
+    return Model(name=name, **{**table, **lists})
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_frame(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+_WRITTEN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "window": ("a whole number", _is_number),
+    "max_input": ("a whole number", _is_number),
+    "max_output": ("a whole number", _is_number),
+    "tokenizer": ("a text", _is_text),
+    "frame": ("two whole numbers", _is_frame),
+    "aliases": ("a list of texts", _is_texts),
+}
+"""What a model's line may say, and how."""
+
+
+def _names(found: Model) -> Iterator[str]:
+    yield found.name
+    yield from found.aliases
