@@ -134,7 +134,7 @@ def seat_summaries(
     seated: dict[int, str] = {}
     for document, n in first.items():
         summary = sanitise(texts[document])[0]
-        if summary and _pay(renderer.preamble(summary), scale):
+        if summary and _pay(renderer.format.preamble(renderer.label, summary), scale):
             seated[n] = summary
     return seated
 

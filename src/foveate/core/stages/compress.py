@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.text.salience import choose, joined, rarity, weigh
@@ -30,6 +30,8 @@ class Compress:
     target: int | None = None
     max_chunk_tokens: int = 2000
     min_tokens: int = 20
+
+    keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""

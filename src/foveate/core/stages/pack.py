@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.pack.choice import Choice, Choices, why_left_out
@@ -47,6 +47,8 @@ class Pack:
     min_tokens: int = 20
     per_document: int | None = None
     cap: int | None = None
+
+    keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""

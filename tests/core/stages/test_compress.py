@@ -1,0 +1,121 @@
+"""Compress: shorter renditions on offer, and when."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.errors import BadOption
+from foveate.core.stages.compress import Compress
+from foveate.core.text.salience import ELISION, joined
+from foveate.core.types import Candidate, Chunk, Part
+from foveate.testing.fakes import candidate, request
+from foveate.testing.stages import check_stage
+from foveate.testing.strategies import texts
+
+TEXT = (
+    "The river rises in the hills above the town. It has flooded the mill four times. "
+    "Lanterns are lit along the quay every autumn. The bridge was built by Ada Weir in 1871. "
+    "Fishing is allowed from March. Boats are hired out by the hour."
+)
+
+
+@pytest.mark.parametrize("when", ["over_budget", "oversized", "always"])
+def test_laws(when: str) -> None:
+    """S12: compress keeps the laws of a stage."""
+    check_stage(Compress(when=when, min_tokens=1, max_chunk_tokens=5), examples=30)
+
+
+def test_offers_and_never_shortens() -> None:
+    """S8: the text stays; renditions are offered beside it, none chosen."""
+    step = Compress(min_tokens=1)((candidate(TEXT, id="a"),), request(budget=20))
+    (one,) = step.candidates
+
+    assert one.text == TEXT
+    assert one.shown is None
+    assert len(one.renditions) >= 2
+    assert [d.reason for d in step.decisions] == ["offered"]
+
+
+def test_nothing_is_offered_while_there_is_room() -> None:
+    """S8: with `over_budget`, a pool that fits is left alone."""
+    pool = (candidate(TEXT, id="a"),)
+    step = Compress(min_tokens=1)(pool, request(budget=500))
+
+    assert step.candidates == pool
+    assert step.notes["tight"] == 0
+
+
+def test_oversized_whatever_the_budget() -> None:
+    """S8: a chunk over `max_chunk_tokens` gets an offer even when there is room."""
+    pool = (candidate(TEXT, id="a"), candidate("Short one.", id="b"))
+    step = Compress(min_tokens=1, max_chunk_tokens=30)(pool, request(budget=5000))
+
+    assert [bool(c.renditions) for c in step.candidates] == [True, False]
+
+
+def test_keeps_what_was_asked_for() -> None:
+    """S8: the sentence that holds the query's words is in the shortest rendition."""
+    asked = request("Who built the bridge?", budget=20)
+    (one,) = Compress(min_tokens=1)((candidate(TEXT, id="a"),), asked).candidates
+
+    assert "The bridge was built by Ada Weir in 1871." in one.renditions[-1].text
+
+
+def test_never_below_the_floor() -> None:
+    """S8: nothing under `min_tokens` is offered."""
+    (one,) = Compress(min_tokens=20)((candidate(TEXT, id="a"),), request(budget=20)).candidates
+
+    assert all(len(r.text.split()) >= 15 for r in one.renditions)
+
+
+def test_target() -> None:
+    """S8: with a target, one rendition of about that many tokens is offered."""
+    step = Compress(when="oversized", shares=(), target=25, max_chunk_tokens=30, min_tokens=1)(
+        (candidate(TEXT, id="a"),), request(budget=5000)
+    )
+    (way,) = step.candidates[0].renditions
+
+    assert len(way.text.split()) <= 25
+
+
+def test_a_passage_without_its_neighbours() -> None:
+    """S8: of a stitched passage, what was retrieved is on offer without what came along."""
+    pieces = (TEXT[:45], TEXT[45:81], TEXT[81:])
+    spans = ((0, 45), (45, 81), (81, len(TEXT)))
+    parts = tuple(
+        Part(chunk=Chunk(text=t, id=f"p{n}"), span=s, origin=o, score=1.0)
+        for n, (t, s, o) in enumerate(
+            zip(pieces, spans, ("neighbour", "retrieved", "neighbour"), strict=True)
+        )
+    )
+    passage = Candidate(chunk=Chunk(text=TEXT, id="p0"), score=1.0, parts=parts)
+    (one,) = Compress(min_tokens=1, shares=())((passage,), request(budget=20)).candidates
+
+    assert [r.text for r in one.renditions] == [pieces[1]]
+
+
+@given(text=texts(40), query=texts(4), budget=st.integers(1, 30))
+def test_verbatim_and_shorter(text: str, query: str, budget: int) -> None:
+    """S8: every rendition is spans of the source joined by the mark, and shorter than it."""
+    step = Compress(min_tokens=1, when="always")(
+        (candidate(text, id="a"),), request(query, budget=budget)
+    )
+    for way in step.candidates[0].renditions:
+        assert way.text == ELISION.join(text[a:b] for a, b in way.spans)
+        assert way.text == joined(text, way.spans)[0]
+        assert len(way.text) < len(text)
+        assert 0 < way.value <= 1
+        assert way.verbatim
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"when": "never"}, {"shares": (0.0,)}, {"shares": (1.5,)}, {"target": 0}, {"min_tokens": -1}],
+    ids=str,
+)
+def test_refuses(options: dict[str, object]) -> None:
+    """X1: an option without a meaning is refused."""
+    with pytest.raises(BadOption, match="compress"):
+        Compress(**options)  # type: ignore[arg-type]

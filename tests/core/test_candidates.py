@@ -1,0 +1,210 @@
+"""Reading candidates: what is welcome, what is refused, and with which words."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.candidates import (
+    candidate_to_json,
+    candidates_from,
+    candidates_from_jsonl,
+)
+from foveate.core.errors import BadInput
+from foveate.core.types import Candidate, Chunk, content_hash
+
+FULL = {
+    "id": "c1",
+    "document_id": "d1",
+    "source": "a.md",
+    "title": "A",
+    "sequence": 3,
+    "text": "The text.",
+    "score": 0.5,
+    "semantic_score": 0.4,
+    "lexical_score": 7.0,
+    "rerank_score": -1.5,
+    "page": 2,
+    "section": "One > Two",
+    "row": 4,
+    "line": 5,
+    "start": 10,
+    "end": 19,
+    "byte_offset": 11,
+    "summary": "All about A.",
+    "modified_at": "2026-01-02T03:04:05+00:00",
+    "principals": ["b", "a"],
+    "metadata": {"lang": "en"},
+    "embedding": [0.5, 0.25],
+}
+
+
+def test_only_text_is_required() -> None:
+    """I1: id comes from the content, the score is 0, the document is the chunk itself."""
+    (one,) = candidates_from([{"text": "Hello."}])
+
+    assert one.score == 0.0
+    assert one.chunk.id
+    assert one.chunk.document_id == one.chunk.id
+    assert one == candidates_from([{"text": "Hello."}])[0]
+    assert one.chunk.content_hash == content_hash("Hello.")
+
+
+def test_every_field_of_the_line_is_read() -> None:
+    """I2: the JSON object of one line gives a candidate with all its fields."""
+    (one,) = candidates_from_jsonl([json.dumps(FULL)])
+    chunk = one.chunk
+
+    assert (one.score, one.semantic_score, one.lexical_score) == (0.5, 0.4, 7.0)
+    assert one.rerank_score == -1.5
+    assert (chunk.page, chunk.row, chunk.line, chunk.sequence) == (2, 4, 5, 3)
+    assert (chunk.start, chunk.end, chunk.byte_offset) == (10, 19, 11)
+    assert chunk.modified_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert chunk.principals == ("a", "b")
+    assert chunk.metadata == {"lang": "en"}
+    assert chunk.embedding == (0.5, 0.25)
+
+
+def test_lines_come_back_as_they_went() -> None:
+    """I2: writing a candidate and reading it again changes nothing."""
+    (one,) = candidates_from([FULL])
+    (again,) = candidates_from([json.loads(json.dumps(candidate_to_json(one)))])
+
+    assert again == one
+    assert again.chunk.embedding == one.chunk.embedding
+
+
+def test_unknown_keys_are_kept() -> None:
+    """I1: what has no field of its own goes to the metadata."""
+    (one,) = candidates_from([{"text": "x", "colour": "red", "metadata": {"size": 3}}])
+
+    assert one.chunk.metadata == {"colour": "red", "size": 3}
+
+
+ROWS = [
+    {"id": "a", "text": "One.", "score": 0.5, "page": 3},
+    {"id": "b", "text": "Two.", "score": 0.25, "page": None},
+]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ROWS,
+        pd.DataFrame(ROWS),
+        pl.DataFrame(ROWS),
+        pa.Table.from_pylist(ROWS),
+        [Chunk(id="a", text="One.", page=3), Chunk(id="b", text="Two.")],
+    ],
+    ids=["mappings", "pandas", "polars", "arrow", "chunks"],
+)
+def test_tables(table: Any) -> None:
+    """I1: tables of pandas, polars and Arrow are rows; a missing cell is a missing field."""
+    one, two = candidates_from(table)
+
+    assert (one.id, one.text, one.chunk.page) == ("a", "One.", 3)
+    assert (two.id, two.text, two.chunk.page) == ("b", "Two.", None)
+
+
+def test_arrays_are_vectors() -> None:
+    """I1: a numpy row is an embedding and is kept as it is."""
+    row = np.array([0.5, 0.25], dtype=np.float32)
+    (one,) = candidates_from([{"text": "x", "embedding": row}])
+
+    assert one.chunk.embedding is row
+
+
+def with_field(**changes: Any) -> list[dict[str, Any]]:
+    """A good line, then one with these fields."""
+    return [{"text": "fine"}, {"text": "x", **changes}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "field"),
+    [
+        ([{"text": "fine"}, {"id": "x"}], "text"),
+        (with_field(text=7), "text"),
+        (with_field(score=float("nan")), "score"),
+        (with_field(score=float("inf")), "score"),
+        (with_field(lexical_score=float("-inf")), "lexical_score"),
+        (with_field(score="0.5"), "score"),
+        (with_field(score=True), "score"),
+        (with_field(start=5, end=4), "end"),
+        (with_field(page=-1), "page"),
+        (with_field(page=1.5), "page"),
+        (with_field(sequence="3"), "sequence"),
+        (with_field(text="a\ud800b"), "text"),
+        (with_field(source="a\udfffb"), "source"),
+        (with_field(title=3), "title"),
+        (with_field(modified_at="yesterday"), "modified_at"),
+        (with_field(principals="alice"), "principals"),
+        (with_field(metadata=[1]), "metadata"),
+        (with_field(embedding=[]), "embedding"),
+        (with_field(embedding=[1.0, float("nan")]), "embedding"),
+        (with_field(embedding="0.1"), "embedding"),
+        (with_field(origin="made up"), "origin"),
+    ],
+)
+def test_refused_with_line_and_field(rows: list[dict[str, Any]], field: str) -> None:
+    """I3: what is wrong is named with its line and its field."""
+    with pytest.raises(BadInput, match=rf"^line 2, field '{field}': ") as caught:
+        candidates_from(rows)
+
+    assert (caught.value.line, caught.value.field) == (2, field)
+
+
+def test_two_chunks_with_one_id() -> None:
+    """I3: one id for two different chunks is refused; the same chunk twice is not."""
+    same = {"id": "a", "text": "One."}
+
+    assert len(candidates_from([same, same])) == 2
+    with pytest.raises(BadInput, match="line 2, field 'id': two different chunks"):
+        candidates_from([same, {"id": "a", "text": "Two."}])
+
+
+def test_vectors_of_unequal_length() -> None:
+    """I3: vectors of different lengths are refused together."""
+    rows = [{"text": "a", "embedding": [1.0]}, {"text": "b", "embedding": [1.0, 2.0]}]
+
+    with pytest.raises(BadInput, match="line 2, field 'embedding': 2 numbers where others have 1"):
+        candidates_from(rows)
+
+
+def test_a_line_that_is_not_json() -> None:
+    """I3: a broken line is named by its number, blank lines counted."""
+    with pytest.raises(BadInput, match="^line 3: not JSON"):
+        candidates_from_jsonl(['{"text": "a"}', "", '{"text": '])
+
+
+@pytest.mark.parametrize("items", ["text", b"text", {"text": "x"}, 7, None])
+def test_not_a_list(items: Any) -> None:
+    """X2: a single value where a list belongs is refused, not read letter by letter."""
+    with pytest.raises(BadInput):
+        candidates_from(items)
+
+
+def test_a_list_of_strings() -> None:
+    """X2: strings are not candidates; the message says what one is."""
+    with pytest.raises(BadInput, match="line 1: a candidate is an object with a text"):
+        candidates_from(["some text"])
+
+
+@given(
+    text=st.text(alphabet=st.characters(exclude_categories=["Cs"])),
+    score=st.floats(allow_nan=False, allow_infinity=False),
+    metadata=st.dictionaries(st.text(alphabet="abc"), st.integers() | st.text(alphabet="xyz")),
+)
+def test_round_trip(text: str, score: float, metadata: dict[str, Any]) -> None:
+    """I2: any text, score and metadata survive the way through JSON."""
+    one = Candidate(chunk=Chunk(text=text, metadata=metadata), score=score)
+
+    assert candidates_from_jsonl([json.dumps(candidate_to_json(one))]) == (one,)
