@@ -47,7 +47,7 @@ def parse_json(line: str) -> Any:
     """One JSON value; `BadInput` says what is wrong and where in the line."""
     try:
         return json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5,000 digits
         raise BadInput(f"not JSON: {error}; give one JSON object a line") from None
 
 
@@ -221,9 +221,13 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+    try:
+        number = float("nan" if isinstance(value, bool) or not isinstance(value, Real) else value)
+    except OverflowError:  # a whole number that no float can hold
+        number = float("inf")
+    if not isfinite(number):
         raise BadInput(f"must be a finite number, not {value!r}", field=name)
-    return float(value)
+    return number
 
 
 def _section(value: Any) -> str:
