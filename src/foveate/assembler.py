@@ -60,6 +60,39 @@ def assemble(
         query=query,
         channel=channel,
     )
+    return prepare_candidates(
+        query,
+        candidates,
+        settled,
+        principals=principals,
+        neighbours=neighbours,
+        supplements=supplements,
+        messages=messages,
+        intent=intent,
+        query_embedding=query_embedding,
+        instant=instant,
+        language=language,
+    ).context
+
+
+def prepare_candidates(
+    query: str,
+    candidates: Any,
+    settled: Plan,
+    *,
+    principals: Iterable[str] = (),
+    neighbours: Iterable[Chunk] = (),
+    supplements: Iterable[Supplement] = (),
+    messages: Iterable[Mapping[str, str]] = (),
+    intent: str = "",
+    query_embedding: Vector | None = None,
+    instant: datetime | None = None,
+    language: str = "en",
+) -> Prepared:
+    """Candidates at hand by a settled plan: the context, and the inputs that a bundle is made of.
+
+    The arguments and the errors are those of `assemble`.
+    """
     inputs = Inputs(
         query=_query(query),
         candidates=candidates_from(candidates),
@@ -74,7 +107,7 @@ def assemble(
         instant=instant,
         language=language,
     )
-    return run(flow(inputs, settled.tokenizer, None)).context
+    return run(flow(inputs, settled.tokenizer, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +176,7 @@ class Assembler:
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
     ) -> Flow[Prepared]:
         found = yield from self._search(query, principals, where)
-        root = yield Call(self.store.state_root)
+        root = yield Call(lambda: self.store.state_root(principals=principals))
         inputs = Inputs(
             query=query,
             candidates=found.candidates,
