@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from random import Random
 from typing import Any
 
-from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.core.types import Chunk
 from foveate.ports import Document, Found, Store
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus, variants
 
-EMBEDDER = HashingEmbedder(dimensions=64)
-"""Open the stores under test with its name and its dimensions."""
-
-PRINCIPALS: tuple[tuple[str, ...], ...] = ((), ("red",), ("blue",), ("blue", "red"))
 QUERIES = (
     "cold harbour lamp",
     "where does the river turn",
@@ -30,33 +25,8 @@ QUERIES = (
     'lamp -cold AND "river" NEAR(a, b) col:x* ^ {y} (',
     "zzz",
 )
-_WORDS = (
-    "amber boat cold dune ember field granite harbour iron juniper kettle lamp meadow north oak "
-    "path quarry river stone turn umber valley willow yard the of and where does a it is in"
-).split()  # noqa: SIM905 - a list of words reads better as a sentence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What one `put` takes."""
-
-    document: Document
-    chunks: tuple[Chunk, ...]
-
-    def put(self, store: Store) -> None:
-        """Write it."""
-        vectors = EMBEDDER.embed([chunk.text for chunk in self.chunks])
-        store.put(self.document, self.chunks, vectors, [7] * len(self.chunks), fingerprint="f1")
-
-
 Open = Callable[[], Store]
 Law = Callable[[Open, Sequence[Entry]], None]
-
-
-def corpus(seed: int = 0, count: int = 12) -> tuple[Entry, ...]:
-    """`count` documents of one to eight chunks, some for certain principals alone."""
-    random = Random(seed)  # noqa: S311 - texts, not secrets
-    return tuple(_entry(random, number) for number in range(count))
 
 
 def check_store(open_empty: Open, entries: Sequence[Entry] | None = None) -> None:
@@ -76,7 +46,7 @@ def history_does_not_matter(open_empty: Open, entries: Sequence[Entry]) -> None:
         for entry in shuffled[::3]:
             assert winding.delete(entry.document.id), "delete does not find what was put"
         for entry in shuffled[1::3]:
-            _changed(entry).put(winding)
+            changed(entry).put(winding)
         for entry in [*shuffled[::3], *shuffled[1::3]]:
             entry.put(winding)
         assert winding.state_root() == plain.state_root(), "the state root knows the history"
@@ -196,7 +166,7 @@ def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> N
         roots = [store.state_root()]
         entry.put(store)
         assert store.state_root() == roots[0], "the same document again is another state"
-        for other in _variants(entry):
+        for other in variants(entry):
             other.put(store)
             roots.append(store.state_root())
         assert len(set(roots)) == len(roots), "a change left the root as it was"
@@ -257,72 +227,3 @@ def _as_read(document: Document, chunk: Chunk) -> Chunk:
 def _given(score: float | None) -> float:
     assert score is not None, "a candidate has no semantic score"
     return score
-
-
-def _entry(random: Random, number: int) -> Entry:
-    pieces = [_sentence(random) for _ in range(random.randint(1, 8))]
-    document = Document(
-        id=f"d{number:02}",
-        source=f"notes/{random.choice('xyz')}/{number}.md",
-        text="".join(pieces),
-        title=f"Note {number}",
-        summary=pieces[0],
-        modified_at=datetime(2024, 1, 1 + number % 28, tzinfo=UTC),
-        principals=PRINCIPALS[number % 4],
-        content_hash=f"h{number}",
-    )
-    metadata = {"lang": random.choice(["en", "nl"]), "tags": ["x", "y"][: number % 3]}
-    return Entry(document=document, chunks=_cut(document, pieces, metadata))
-
-
-def _cut(document: Document, pieces: Sequence[str], metadata: dict[str, Any]) -> tuple[Chunk, ...]:
-    chunks, at = [], 0
-    for sequence, text in enumerate(pieces):
-        chunk = Chunk(
-            text=text,
-            document_id=document.id,
-            source=document.source,
-            sequence=sequence,
-            start=at,
-            end=at + len(text),
-            byte_offset=len(document.text[:at].encode()),
-            page=1 + sequence % 3,
-            section=f"Part {sequence // 2}",
-            row=sequence if sequence % 2 else None,
-            line=sequence + 1,
-            metadata=metadata,
-        )
-        chunks.append(chunk)
-        at += len(text)
-    return tuple(chunks)
-
-
-def _sentence(random: Random) -> str:
-    words = random.choices(_WORDS, k=random.randint(3, 25))
-    return " ".join(words).capitalize() + random.choice([". ", "! ", " — é ", " 猫が好き "])
-
-
-def _changed(entry: Entry) -> Entry:
-    """Another text under the same id."""
-    document = replace(entry.document, text="Granite again. " + entry.document.text)
-    return Entry(document=document, chunks=_cut(document, [document.text], {}))
-
-
-def _variants(entry: Entry) -> list[Entry]:
-    document = entry.document
-    changes: list[dict[str, Any]] = [
-        {"source": "elsewhere"},
-        {"title": "Other"},
-        {"summary": "Other"},
-        {"modified_at": None},
-        {"principals": ("green",)},
-        {"metadata": {"a": 1}},
-        {"text": document.text + "More."},
-    ]
-    kept = tuple(replace(chunk, principals=()) for chunk in entry.chunks)
-    variants = [Entry(document=replace(document, **change), chunks=kept) for change in changes]
-    first = kept[0]
-    for change in ({"page": 99}, {"section": "S"}, {"line": 99}, {"sequence": 99}, {"id": "new"}):
-        chunks = (replace(first, **change), *kept[1:])  # type: ignore[arg-type]
-        variants.append(Entry(document=document, chunks=chunks))
-    return [*variants, Entry(document=document, chunks=kept[1:]), _changed(entry)]

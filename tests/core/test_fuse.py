@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.errors import BadOption
+from foveate.core.fuse import rrf, zsum
+
+KEYS = st.sampled_from("abcdefgh")
+RANKINGS = st.lists(st.lists(KEYS, unique=True, max_size=8), max_size=4)
+SCORED = st.lists(
+    st.dictionaries(KEYS, st.integers(-50, 50).map(float), max_size=8), min_size=1, max_size=4
+)
+
+
+@given(RANKINGS, st.integers(0, 100))
+def test_rrf_is_the_sum_of_reciprocal_ranks(rankings: list[list[str]], k: int):
+    """T4: each list gives 1 / (k + rank); checked with exact fractions."""
+    exact: dict[str, Fraction] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, start=1):
+            exact[key] = exact.get(key, Fraction(0)) + Fraction(1, k + rank)
+    expected = sorted(exact, key=lambda key: (-float(exact[key]), key))
+    fused = rrf(rankings, k=k)
+    assert dict(fused) == pytest.approx(
+        {key: float(score) for key, score in exact.items()}, rel=1e-15
+    )
+    assert sorted(key for key, _ in fused) == sorted(expected)
+    assert [score for _, score in fused] == sorted((s for _, s in fused), reverse=True)
+
+
+@given(RANKINGS, st.randoms(use_true_random=False))
+def test_rrf_does_not_depend_on_the_order_of_the_lists(rankings, random):
+    """D1: sums are exact, so the lists may come in any order, to the bit."""
+    shuffled = list(rankings)
+    random.shuffle(shuffled)
+    assert rrf(shuffled) == rrf(rankings)
+
+
+@given(RANKINGS)
+def test_rrf_counts_a_repeated_key_once(rankings):
+    """T4: a key twice in one list has the weight of its best place alone."""
+    assert rrf([ranking + ranking for ranking in rankings]) == rrf(rankings)
+
+
+def test_rrf_breaks_ties_by_the_key():
+    """D1: equal scores are ordered by the content key, not by who came first."""
+    assert [key for key, _ in rrf([["b"], ["a"]])] == ["a", "b"]
+    assert [key for key, _ in rrf([[("s", 2), ("s", 1)], [("s", 1), ("s", 2)]])] == [
+        ("s", 1),
+        ("s", 2),
+    ]
+
+
+def test_rrf_gives_the_published_figures():
+    """T4: k is 60 unless said otherwise: first place 1/61, first and second 1/61 + 1/62."""
+    assert rrf([["a", "b"], ["b"]]) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
+
+
+def test_rrf_refuses_a_negative_k():
+    """X1: a k below zero would divide by zero; the message names it."""
+    with pytest.raises(BadOption, match="k is -1"):
+        rrf([["a"]], k=-1)
+
+
+@given(SCORED)
+def test_zsum_adds_standardised_scores(scored):
+    """T4: per list (score - mean) / deviation, a missing key at the list's lowest."""
+    lists = [scores for scores in scored if scores]
+    expected: dict[str, float] = {key: 0.0 for scores in lists for key in scores}
+    for scores in lists:
+        mean = sum(scores.values()) / len(scores)
+        spread = (sum((s - mean) ** 2 for s in scores.values()) / len(scores)) ** 0.5
+        low = min(scores.values())
+        for key in expected:
+            expected[key] += (scores.get(key, low) - mean) / spread if spread else 0.0
+    assert dict(zsum(scored)) == pytest.approx(expected, abs=1e-9)
+
+
+@given(SCORED, st.randoms(use_true_random=False))
+def test_zsum_does_not_depend_on_order(scored, random):
+    """D1: neither the order of the lists nor that of their keys shows in a single bit."""
+    shuffled = [dict(random.sample(list(s.items()), len(s))) for s in scored]
+    random.shuffle(shuffled)
+    assert zsum(shuffled) == zsum(scored)
+
+
+def test_nothing_fuses_to_nothing():
+    """X2: no list, or empty ones, are no error."""
+    assert rrf([]) == []
+    assert rrf([[], []]) == []
+    assert zsum([{}, {}]) == []
