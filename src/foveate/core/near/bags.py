@@ -1,0 +1,152 @@
+"""Many texts' sets of items as arrays of numbers, the rarest item first.
+
+Not an index: `postings.py` is. Rules: items are words, or runs of three words; an item that one
+text alone has cannot be shared, so it is counted (`sizes`, `lonely`) and left out of `items`;
+the numbers depend on the texts and their order and on nothing else.
+
+Rarest first is what makes the prefix filter of Bayardo, Ma and Srikant (2007) work: two sets
+that share many items share one of the few rarest of each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bags:
+    """`items[starts[i]:starts[i + 1]]` are text i's shared items, rarest first, ascending."""
+
+    sizes: Ints
+    lonely: Ints
+    starts: Ints
+    items: Ints
+    universe: int
+
+    def of(self, i: int) -> Ints:
+        """Text i's shared items."""
+        return self.items[self.starts[i] : self.starts[i + 1]]
+
+    def prefix(self, i: int, depth: int) -> Ints:
+        """The shared ones among text i's `depth` rarest items."""
+        return self.of(i)[: max(0, depth - int(self.lonely[i]))]
+
+    def taken(self, order: Sequence[int]) -> Bags:
+        """The same texts in another order."""
+        import numpy as np
+
+        chosen = np.array(order, dtype=np.int64)
+        lengths = self.starts[chosen + 1] - self.starts[chosen]
+        return Bags(
+            sizes=self.sizes[chosen],
+            lonely=self.lonely[chosen],
+            starts=np.concatenate(([0], np.cumsum(lengths))),
+            items=self.items[_places(self.starts[chosen], lengths)],
+            universe=self.universe,
+        )
+
+    def overlaps(self, i: int, others: Ints) -> Ints:
+        """How many items text i has in common with each of `others`; one pass over theirs."""
+        import numpy as np
+
+        mine = np.zeros(self.universe, dtype=bool)
+        mine[self.of(i)] = True
+        first, lengths = self.starts[others], self.starts[others + 1] - self.starts[others]
+        ends = np.cumsum(lengths)
+        running = np.concatenate(([0], np.cumsum(mine[self.items[_places(first, lengths)]])))
+        overlaps: Ints = running[ends] - running[ends - lengths]
+        return overlaps
+
+
+def _places(first: Ints, lengths: Ints) -> Ints:
+    """`first[0], first[0] + 1, …` for `lengths[0]` of them, then the same for the next."""
+    import numpy as np
+
+    ends = np.cumsum(lengths)
+    places: Ints = np.repeat(first - ends + lengths, lengths) + np.arange(lengths.sum())
+    return places
+
+
+def word_bags(spelled: Sequence[Sequence[str]]) -> Bags:
+    """The texts' sets of words."""
+    return _bags(*_numbered([dict.fromkeys(words) for words in spelled]), len(spelled))
+
+
+def shingle_bags(spelled: Sequence[Sequence[str]]) -> Bags:
+    """The texts' sets of three-word runs, as `text.shingles` defines them."""
+    import numpy as np
+
+    codes, owners = _numbered(spelled)
+    lengths = np.bincount(owners, minlength=len(spelled))
+    codes += 1  # 0 stands for "no word here"
+    padded = np.concatenate((codes, np.zeros(2, dtype=np.int64)))
+    within = np.arange(len(codes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    left = lengths[owners] - within
+    second = np.where(left > 1, padded[1:-1], 0)
+    third = np.where(left > 2, padded[2:], 0)
+    whole = (left > 2) | (within == 0)
+    width = int(codes.max(initial=0)) + 1
+    runs = _packed(codes[whole], second[whole], third[whole], width)
+    return _bags(runs, owners[whole], len(spelled))
+
+
+def _packed(first: Ints, second: Ints, third: Ints, width: int) -> Ints:
+    """One number for three below `width`, no two alike."""
+    import numpy as np
+
+    pairs = first * width + second
+    if width**3 >= 2**63:
+        pairs = np.unique(pairs, return_inverse=True)[1]
+    packed: Ints = pairs * width + third
+    return packed
+
+
+def _numbered(texts: Sequence[Collection[str]]) -> tuple[Ints, Ints]:
+    """Every word's number, by first appearance, and the text it stands in."""
+    import numpy as np
+
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    lengths = [len(words) for words in texts]
+    flat = map(numbers.__getitem__, chain.from_iterable(texts))
+    codes = np.fromiter(flat, dtype=np.int64, count=sum(lengths))
+    return codes, np.repeat(np.arange(len(texts)), lengths)
+
+
+def _bags(codes: Ints, owners: Ints, texts: int) -> Bags:
+    """Sort by item, drop repeats within a text, number the shared items from the rarest on."""
+    import numpy as np
+
+    order = np.argsort(codes, kind="stable")
+    codes, owners = codes[order], owners[order]
+    another = np.ones(len(codes), dtype=bool)
+    another[1:] = codes[1:] != codes[:-1]
+    fresh = another.copy()
+    fresh[1:] |= owners[1:] != owners[:-1]
+    item, owners = np.cumsum(another)[fresh] - 1, owners[fresh]
+    holders = np.bincount(item)
+    place = np.empty(len(holders), dtype=np.int64)
+    place[np.argsort(holders, kind="stable")] = np.arange(len(holders))
+    alone = int(np.count_nonzero(holders == 1))
+    universe = len(holders) - alone
+    shared = holders[item] > 1
+    keys = owners[shared] * max(1, universe) + place[item[shared]] - alone
+    keys.sort()
+    sizes = np.bincount(owners, minlength=texts)
+    many = np.bincount(owners[shared], minlength=texts)
+    return Bags(
+        sizes=sizes,
+        lonely=sizes - many,
+        starts=np.concatenate(([0], np.cumsum(many))),
+        items=keys % max(1, universe),
+        universe=universe,
+    )

@@ -1,0 +1,42 @@
+"""Which kept texts hold an item: an inverted index that grows as texts are kept."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foveate.core.near.bags import Ints
+
+
+class Postings:
+    """Lists of text numbers by item number; texts are added in ascending order."""
+
+    def __init__(self, texts: int) -> None:
+        self._texts = texts
+        self._lists: defaultdict[int, array[int]] = defaultdict(partial(array, "q"))
+
+    def add(self, i: int, items: Iterable[int]) -> None:
+        """Text i holds these items."""
+        for item in items:
+            self._lists[item].append(i)
+
+    def holding(self, items: Iterable[int]) -> Ints:
+        """The texts that hold any of the items, ascending."""
+        import numpy as np
+
+        found = [self._lists[item] for item in items if item in self._lists]
+        if len(found) == 1:
+            return np.array(found[0], dtype=np.int64)
+        held = np.zeros(self._texts if found else 0, dtype=bool)
+        for posting in found:
+            held[np.frombuffer(posting, dtype=np.int64)] = True
+        return np.flatnonzero(held)
+
+    def fewest(self, items: Iterable[int]) -> int | None:
+        """The item that the fewest texts hold, the first of equals; None of no items."""
+        lists = self._lists
+        return min(items, key=lambda item: len(lists[item]) if item in lists else 0, default=None)

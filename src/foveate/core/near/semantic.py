@@ -1,0 +1,134 @@
+"""Cosine of embeddings, in integers, and words that agree enough.
+
+Each vector is scaled by its largest component and rounded to whole numbers from -127 to 127, so a
+product is a sum of whole numbers that float32 holds exactly below 2**24, whatever the order of
+summation, the block, the thread count or the machine; where vectors are so long that it might
+not, float64 is used. The threshold is compared in integers too. The rounding moves a cosine by
+less than 0.001.
+
+A match of vectors alone drops nothing: the two texts' sets of words must share half of all their
+words (Jaccard 0.5), and the guard must agree. A text without a vector, or with a zero vector,
+matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from foveate.core.errors import BadInput
+from foveate.core.near.settle import Match
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from foveate.core.near.bags import Ints
+    from foveate.core.near.guard import Guard
+    from foveate.core.near.jaccard import Jaccard
+    from foveate.core.near.threshold import Threshold
+    from foveate.core.types import Vector
+
+WORDS_AGREE = 0.5
+BLOCK = 256
+MANY = 64
+
+
+class Semantic:
+    """A finder over the texts' vectors, given in order of preference.
+
+    `words`: a Jaccard finder at `WORDS_AGREE` with the same guard; None: cosine and guard alone.
+    """
+
+    def __init__(
+        self,
+        vectors: Sequence[Vector | None],
+        threshold: Threshold,
+        guard: Guard,
+        words: Jaccard | None,
+    ) -> None:
+        import numpy as np
+
+        self.compared = 0
+        self._threshold = threshold
+        self._guard = guard
+        self._words = words
+        self._rows, self._squares = quantised(vectors)
+        self._roots = np.sqrt(self._squares)
+        self._kept = np.zeros(len(vectors), dtype=bool)
+        self._start, self._stop = 0, 0
+        self._columns: Ints = np.empty(0, dtype=np.int64)
+
+    def matches(self, i: int) -> list[Match]:
+        """The kept texts that text i matches."""
+        import numpy as np
+
+        if not self._squares[i]:
+            return []
+        if i >= self._stop:
+            self._multiply(i)
+        row = i - self._start
+        hits = self._columns[self._likely[row]]
+        others = self._guard.among(i, hits[self._kept[hits]])
+        if self._words is not None and len(others) > MANY:
+            others = np.intersect1d(others, self._words.near(i), assume_unique=True)
+        if self._words is not None and len(others):
+            others = np.array([m.other for m in self._words.among(i, others)], dtype=np.int64)
+        self.compared += len(others)
+        return [match for other in others.tolist() if (match := self._match(i, other)) is not None]
+
+    def keep(self, i: int) -> None:
+        """Text i is kept."""
+        if not self._squares[i]:
+            return
+        self._kept[i] = True
+        if self._words is None:
+            self._guard.keep(i)
+        else:
+            self._words.keep(i)
+
+    def _match(self, i: int, other: int) -> Match | None:
+        column = int(self._columns.searchsorted(other))
+        dot, square = int(self._dots[i - self._start, column]), int(self._squares[i])
+        square *= int(self._squares[other])
+        if not self._threshold.reached_by_root(dot, square) or not self._guard.agrees(i, other):
+            return None
+        return Match(other, dot / sqrt(square))
+
+    def _multiply(self, i: int) -> None:
+        """The block that starts with text i, against all kept before it and against itself."""
+        import numpy as np
+
+        self._start, self._stop = i, min(i + BLOCK, len(self._kept))
+        block = np.arange(self._start, self._stop)
+        self._columns = np.concatenate((np.flatnonzero(self._kept), block))
+        self._dots = self._rows[block] @ self._rows[self._columns].T
+        share = float(self._threshold.share) * (1 - 1e-6)
+        least = np.outer(self._roots[block] * share, self._roots[self._columns])
+        self._likely = (self._dots >= least) & (self._dots > 0)
+
+
+def quantised(vectors: Sequence[Vector | None]) -> tuple[NDArray[np.floating], Ints]:
+    """Whole numbers from -127 to 127, a row a vector, and the rows' squared lengths.
+
+    Raises `BadInput` where vectors are of different lengths or hold what is no number.
+    """
+    import numpy as np
+
+    known = {i: vector for i, vector in enumerate(vectors) if vector is not None}
+    lengths = {len(vector) for vector in known.values()}
+    if len(lengths) > 1:
+        raise BadInput(f"vectors of different lengths: {sorted(lengths)}", field="embedding")
+    whole = np.zeros((len(vectors), max(lengths, default=0)), dtype=np.float32)
+    for i, given in known.items():
+        vector = np.asarray(given, dtype=np.float64)
+        largest = np.abs(vector).max(initial=0.0)
+        if not np.isfinite(largest):
+            raise BadInput("the vector holds a value that is not finite", field="embedding")
+        if largest > 0:
+            whole[i] = np.rint(vector / largest * 127)
+    squares = np.einsum("ij,ij->i", whole, whole, dtype=np.float64).astype(np.int64)
+    if squares.max(initial=0) >= 2**24:
+        return whole.astype(np.float64), squares
+    return whole, squares
