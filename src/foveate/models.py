@@ -63,8 +63,9 @@ class Model:
 def registry(*extra: str | Path) -> Mapping[str, Model]:
     """Every model by name and by alias: the built-in ones, then those of the files given.
 
-    A later model replaces an earlier one of its name, aliases included. A file is written like `models.toml`.
-    Raises `OutsideFailure` where a file cannot be read, `BadInput` and `BadOption` for its content.
+    A later model replaces an earlier one of its name, aliases included. A file is written like
+    `models.toml`. Raises `OutsideFailure` where a file cannot be read, `BadInput` and `BadOption`
+    for what is in it.
 
     >>> registry()["mistral:7b"].window
     8192

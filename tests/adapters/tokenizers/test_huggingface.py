@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import wordllama
 from blake3 import blake3
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
@@ -18,7 +18,9 @@ from foveate.adapters.tokenizers.huggingface import HuggingFace, only_text
 from foveate.core.errors import BadOption, MissingExtra
 from foveate.testing.tokenizers import check_tokenizer, samples
 
-LLAMA2 = Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
+LLAMA2 = (
+    Path(find_spec("wordllama").origin).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
+)
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 SPECIAL = ("<s>", "</s>", "<|im_start|>", "[CLS]")
 

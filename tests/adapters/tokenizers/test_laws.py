@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,9 @@ from foveate.adapters.tokenizers.bpe_openai import BpeOpenai
 from foveate.core.types import Tokenizer
 from foveate.testing.tokenizers import SPECIALS, check_tokenizer, samples
 
-LLAMA2 = str(Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json")
+LLAMA2 = str(
+    Path(find_spec("wordllama").origin).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
+)
 EXACT = ("cl100k_base", "o200k_base", LLAMA2)
 CUTTING = (*EXACT, "cl100k_base*1.3", "o200k_base*2")
 
