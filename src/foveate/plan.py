@@ -10,7 +10,7 @@ from foveate import plugins
 from foveate.adapters import tokenizers
 from foveate.budget import Budget
 from foveate.core import types as core
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadInput, BadOption, UnknownName
 from foveate.core.formats.minimal import Minimal
 from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.order import Order
@@ -48,12 +48,17 @@ def plan(
     """
     chosen = _changed(_recipe(recipe), format, order, channel)
     if model is None:
-        named = tokenizers.load(tokenizer or chosen.tokenizer)
+        named = _tokenizer(tokenizer or chosen.tokenizer)
         return Plan(recipe=chosen, budget=_budget(budget, chosen), tokenizer=named)
     known = model_named(model)
-    named = tokenizers.load(tokenizer or known.tokenizer)
+    named = _tokenizer(tokenizer or known.tokenizer)
     room = Budget.for_model(known, query=query, tokenizer=named)
     return Plan(recipe=chosen, budget=_within(budget, room), tokenizer=named)
+
+
+def _tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
+    """By value or by name."""
+    return tokenizers.load(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
 
 def _recipe(recipe: str | Recipe) -> Recipe:
@@ -83,7 +88,7 @@ def _changed(
     elif isinstance(format, str):
         formats = plugins.known().formats
         if format not in formats:
-            raise plugins.UnknownName("format", format, formats)
+            raise UnknownName("format", format, formats)
         recipe = replace(recipe, format=formats[format]())
     elif format is not None:
         recipe = replace(recipe, format=format)

@@ -38,7 +38,7 @@ def candidates_from(items: Any) -> tuple[Candidate, ...]:
 def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
     """JSON Lines → candidates; blank lines are passed over, a line that is not JSON is refused."""
     read = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    found = tuple(_at(number, lambda line=line: _one(parse_json(line))) for number, line in read)
+    found = tuple(_at(number, line, _from_line) for number, line in read)
     check_together(found)
     return found
 
@@ -137,13 +137,17 @@ def _is_gap(value: Any) -> bool:
 
 def _numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:
     for number, item in enumerate(items, 1):
-        yield _at(number, lambda item=item: make(item))
+        yield _at(number, item, make)
 
 
-def _at(number: int, make: Callable[[], Candidate]) -> Candidate:
-    """Run `make`; a `BadInput` from it gets the line's number."""
+def _from_line(line: str) -> Candidate:
+    return _one(parse_json(line))
+
+
+def _at(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:
+    """Make one candidate; a `BadInput` about it gets the line's number."""
     try:
-        return make()
+        return make(item)
     except BadInput as error:
         if error.line is not None:
             raise
