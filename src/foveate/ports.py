@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from foveate.core.errors import BadInput
 from foveate.core.types import Candidate, Chunk, Tokenizer, Vector
 
 __all__ = [
@@ -53,19 +54,33 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What a loader made of a file: one text, and where its sections, pages and rows stand."""
+    """What a loader made of a file: one text, and where its sections, pages and rows stand.
+
+    `sections` are in order and apart. `id` is empty where the document is the whole file, begins
+    with `#` where it is a part of it, and is the document's own otherwise. `lines`: whether the
+    text's lines are the file's. `principals` empty: whatever the caller says of all documents.
+    """
 
     text: str
     title: str = ""
     sections: tuple[Section, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    source: str = ""
+    summary: str = ""
+    modified_at: datetime | None = None
+    principals: tuple[str, ...] = ()
+    lines: bool = True
 
 
 class Loader(Protocol):
-    """Turns a file's bytes into text with positions."""
+    """Turns a file's bytes into documents: texts with positions."""
 
-    def __call__(self, data: bytes, path: Path) -> Loaded:
-        """Raise `BadInput` where the bytes are not what the name says."""
+    def __call__(self, data: bytes, path: Path) -> Sequence[Loaded | BadInput]:
+        """Raise `BadInput` where the bytes are not what the name says.
+
+        Where a part of the file alone is not usable, its `BadInput` stands in its place.
+        """
 
 
 class Embedder(Protocol):
@@ -147,5 +162,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
-
-

@@ -1,0 +1,66 @@
+"""Headings of Markdown and plain text, and the sections that they open. Reads no bytes.
+
+Levels: the number of `#`; `=` and `-` underlines are 1 and 2 in Markdown; in plain text and
+reStructuredText an underline's level is the order in which its character first appears.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foveate.core.text.blocks import block_spans, line_spans
+from foveate.core.types import Span
+from foveate.ports import Section
+
+__all__ = ["Heading", "headings", "plain", "sections"]
+
+Heading = tuple[int, int, str]
+"""(start, level, title): where it stands, 1 for the highest, and what it says."""
+
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+|\Z)")
+_CLOSING = re.compile(r"(?:\A|[ \t])#+[ \t]*\Z|[ \t]*\{#[^{}]*\}[ \t]*\Z")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP = re.compile(r"(`+|\*\*|__|\*)(?=\S)([^`*]+?)(?<=\S)\1")
+_LONGEST = 200
+
+
+def headings(text: str, *, markdown: bool) -> list[Heading]:
+    """The headings of the text in order; in plain text the underlined ones alone."""
+    found: list[Heading] = []
+    order = ["=", "-"] if markdown else []
+    for span, kind in block_spans(text):
+        heading = _heading(text, span, order, markdown=markdown) if kind == "heading" else None
+        if heading is not None:
+            found.append(heading)
+    return found
+
+
+def sections(text: str, found: list[Heading]) -> tuple[Section, ...]:
+    """What each heading reaches over, up to the next one, with its path `A > B > C`."""
+    path: list[tuple[int, str]] = []
+    reach: list[Section] = []
+    for i, (start, level, title) in enumerate(found):
+        end = found[i + 1][0] if i + 1 < len(found) else len(text)
+        path = [*(step for step in path if step[0] < level), (level, title)]
+        reach.append(Section(start=start, end=end, path=" > ".join(name for _, name in path)))
+    return tuple(reach)
+
+
+def plain(title: str) -> str:
+    """A title without links and emphasis, on one line, of at most 200 characters."""
+    short = " ".join(title[: 4 * _LONGEST].split())
+    return _MARKUP.sub(r"\2", _LINK.sub(r"\1", short))[:_LONGEST].strip()
+
+
+def _heading(text: str, span: Span, order: list[str], *, markdown: bool) -> Heading | None:
+    start, end = span
+    body = text[start:end]
+    atx = _ATX.match(body)
+    if atx is not None:
+        title = plain(_CLOSING.sub("", body[atx.end() : atx.end() + 4 * _LONGEST]))
+        return (start, len(atx.group(1)), title) if markdown and title else None
+    rule = body[-1]
+    if rule not in order:
+        order.append(rule)
+    title = plain(body[: list(line_spans(body))[-1][0]])
+    return (start, order.index(rule) + 1, title) if title else None

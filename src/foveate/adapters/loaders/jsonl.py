@@ -1,0 +1,116 @@
+"""JSON Lines: one object a line, each a document of its own with at least `text`.
+
+Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals`
+(list of strings), `metadata` (object); other keys go to the metadata. A line that is not usable
+is a `BadInput` with its number; the others stand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from foveate.adapters.loaders.decode import decode
+from foveate.core.errors import BadInput
+from foveate.ports import Loaded, Section
+
+__all__ = ["load_jsonl"]
+
+
+def load_jsonl(data: bytes, path: Path) -> Sequence[Loaded | BadInput]:
+    r"""The lines' documents in order; blank lines are passed over.
+
+    >>> [loaded.id for loaded in load_jsonl(b'{"text": "a", "id": "x"}\n{"text": "b"}', Path("d"))]
+    ['x', '#2']
+    """
+    found: list[Loaded | BadInput] = []
+    for number, line in enumerate(_lines(data), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_document(line, number, path))
+        except BadInput as error:
+            found.append(error)
+    return found
+
+
+def _lines(data: bytes) -> list[str]:
+    # Not splitlines: U+2028 and its like may stand in a JSON string.
+    return decode(data).split("\n")
+
+
+def _document(line: str, number: int, path: Path) -> Loaded:
+    row = _object(line, number)
+    if "text" not in row:
+        raise BadInput("missing; every line needs a text", line=number, field="text")
+    text = _string(row, "text", number)
+    metadata = row.pop("metadata", None) or {}
+    if not isinstance(metadata, dict):
+        raise BadInput("must be an object", line=number, field="metadata")
+    known = {key: _string(row, key, number) for key in ("id", "title", "summary", "source")}
+    return Loaded(
+        text=text,
+        title=known["title"] or path.stem,
+        sections=(Section(start=0, end=len(text), path="", row=number),),
+        id=known["id"] or f"#{number}",
+        source=known["source"],
+        summary=known["summary"],
+        modified_at=_instant(row, number),
+        principals=_principals(row, number),
+        metadata={**row, **metadata},
+        lines=False,
+    )
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line, parse_constant=_refuse_constant)
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            "a lone surrogate (\\ud800 to \\udfff) is no character", line=number
+        ) from None
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise BadInput(f"not usable JSON: {reason}", line=number) from None
+    if not isinstance(row, dict):
+        raise BadInput(f"must be an object, not {type(row).__name__}", line=number)
+    return row
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _take(
+    row: dict[str, Any], key: str, number: int, fits: Callable[[Any], bool], want: str
+) -> Any:
+    value = row.pop(key, None)
+    if value is None or fits(value):
+        return value
+    raise BadInput(f"must be {want}, not {type(value).__name__}", line=number, field=key)
+
+
+def _string(row: dict[str, Any], key: str, number: int) -> str:
+    return _take(row, key, number, lambda value: isinstance(value, str), "a string") or ""
+
+
+def _principals(row: dict[str, Any], number: int) -> tuple[str, ...]:
+    def fits(value: Any) -> bool:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+    value = _take(row, "principals", number, fits, "a list of strings")
+    return tuple(value or ())
+
+
+def _instant(row: dict[str, Any], number: int) -> datetime | None:
+    value = _string(row, "modified_at", number)
+    try:
+        return datetime.fromisoformat(value) if value else None
+    except ValueError:
+        raise BadInput(
+            f"{value[:40]!r} is no ISO 8601 date", line=number, field="modified_at"
+        ) from None
