@@ -1,1 +1,87 @@
+"""foveate assembles the context that a language model reads from what a retriever found.
 
+The public names. Each is imported when it is first asked for, so that `import foveate` costs
+next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from foveate._version import __version__
+
+if TYPE_CHECKING:
+    from foveate.assembler import Assembler, assemble
+    from foveate.budget import Budget
+    from foveate.core.errors import (
+        BadInput,
+        BadOption,
+        BadRequest,
+        BudgetTooSmall,
+        FoveateError,
+        MissingExtra,
+        OutsideFailure,
+        StageBroke,
+        UnknownName,
+    )
+    from foveate.core.types import (
+        Block,
+        Candidate,
+        Chunk,
+        Citation,
+        Context,
+        Decision,
+        Recipe,
+        Rendition,
+        Request,
+        Stage,
+        StageTrace,
+        Step,
+        Supplement,
+    )
+
+__all__ = [
+    "Assembler",
+    "BadInput",
+    "BadOption",
+    "BadRequest",
+    "Block",
+    "Budget",
+    "BudgetTooSmall",
+    "Candidate",
+    "Chunk",
+    "Citation",
+    "Context",
+    "Decision",
+    "FoveateError",
+    "MissingExtra",
+    "OutsideFailure",
+    "Recipe",
+    "Rendition",
+    "Request",
+    "Stage",
+    "StageBroke",
+    "StageTrace",
+    "Step",
+    "Supplement",
+    "UnknownName",
+    "__version__",
+    "assemble",
+]
+
+_HOME = {"Assembler": "assembler", "assemble": "assembler", "Budget": "budget"}
+_ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
+_ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name at its first use (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module 'foveate' has no attribute {name!r}")
+    home = _HOME.get(name, "core.errors" if name in _ERRORS else "core.types")
+    value = globals()[name] = getattr(import_module(f"foveate.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foveate.core import formats, recipes, stages
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.core.spec import Known
 from foveate.core.types import Recipe
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "loaders", "stores")
 
@@ -92,6 +94,8 @@ def listed() -> tuple[Plugin, ...]:
 
 def _points(group: str) -> list[EntryPoint]:
     """The group's entry points, in an order that does not depend on the installation."""
+    from importlib.metadata import entry_points
+
     return sorted(entry_points(group=f"foveate.{group}"), key=lambda p: (p.name, p.value))
 
 

@@ -70,11 +70,19 @@ def _attempt(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> Context | No
         blocks=blocks,
         citations=citations_of(blocks, recipe.format.label),
         trace=trace,
-        metrics=measures(blocks, fitted.candidates, trace, fitted.tokens, room.documents),
+        metrics=measures(
+            blocks, fitted.candidates, trace, fitted.tokens, _use(fitted.text, fitted.tokens, room)
+        ),
         manifest=manifest_of(inputs, tokenizer, fitted.text, fitted.tokens),
         budget=inputs.budget,
         query=inputs.query,
     )
+
+
+def _use(text: str, tokens: int, room: Budget) -> float:
+    """The share of the tighter limit that was used."""
+    of_tokens = tokens / room.documents if room.documents else 0.0
+    return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
 
 def _request(

@@ -16,7 +16,7 @@ def measures(
     candidates: Sequence[Candidate],
     trace: Trace,
     token_count: int,
-    documents: int | None,
+    budget_use: float,
 ) -> dict[str, float]:
     """All self-measures, shares from 0 to 1 but for the counts."""
     blocks = [b for b in text_blocks if b.kind == "chunk"]
@@ -25,7 +25,7 @@ def measures(
     total = len(blocks) + excluded
     return {
         "tokens": token_count,
-        "budget_use": _share(token_count, documents or 0),
+        "budget_use": round(budget_use, 6),
         "unique_token_share": unique_share([t for block in terms for t in block]),
         "redundancy": redundancy(terms),
         "adjacency": adjacency(blocks),

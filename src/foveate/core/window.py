@@ -33,7 +33,10 @@ def request_messages(inputs: Inputs, text: str) -> list[Message]:
 
 
 def room_left(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
-    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
+    """The budget with its document zone cut to what the window leaves, which settles the window.
+
+    Raises `BudgetTooSmall` where it leaves nothing.
+    """
     budget = inputs.budget
     if budget.window is None:
         return budget
@@ -45,7 +48,7 @@ def room_left(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
             budget.window - left + 1,
             what="the messages, the query and the reply leave no room for a context: the window",
         )
-    return replace(budget, documents=min(left, budget.documents or left))
+    return replace(budget, documents=min(left, budget.documents or left), window=None)
 
 
 def over_window(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:

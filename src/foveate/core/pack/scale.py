@@ -32,15 +32,14 @@ def whole(candidate: Candidate) -> Rendition:
 def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
     """The renditions to choose from, fullest first; a choice already made is the only one.
 
-    With `cap`, the full text of a candidate over that many tokens is left out where a shorter
-    rendition was offered.
+    With `cap`, those over that many tokens are left out where a shorter one was offered.
     """
     if candidate.shown is not None:
         return (candidate.shown,)
-    full = whole(candidate)
-    if cap is not None and candidate.renditions and gauge.chunk(candidate.chunk) > cap:
-        return candidate.renditions
-    return (full, *candidate.renditions)
+    ways = (whole(candidate), *candidate.renditions)
+    if cap is None or len(ways) == 1 or gauge.chunk(candidate.chunk) <= cap:
+        return ways
+    return tuple(way for way in ways[1:] if gauge.text(way.text) <= cap) or ways[-1:]
 
 
 @dataclass(slots=True)

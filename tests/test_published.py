@@ -1,0 +1,245 @@
+"""Five published systems, reproduced by composing stages: their own test vectors (SPEC P1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.assembler import assemble
+from foveate.core.assemble import assemble as assemble_inputs
+from foveate.core.blocks import blocks_of
+from foveate.core.recipes import builtin
+from foveate.core.render import Renderer
+from foveate.core.stages.expand import Expand
+from foveate.core.stages.group import Group
+from foveate.core.stages.order import Order
+from foveate.core.stages.stitch import Stitch
+from foveate.core.types import Budget, Candidate, Chunk, Inputs
+from foveate.testing.fakes import Words, candidate, request
+
+RECIPES = builtin()
+FILLER = "Enough words stand here for this chunk not to be taken for a degenerate scrap of text, {}."
+
+
+def text_of(n: int, word: str) -> str:
+    """A text of n words."""
+    return " ".join(f"{word}{i}" for i in range(n))
+
+
+def ordered(by: str, ids: str) -> str:
+    """The ids in the order that the stage gives them, best first going in."""
+    pool = tuple(candidate(i, 1 - n / 10, id=i) for n, i in enumerate(ids))
+    return " ".join(c.id for c in Order(by=by)(pool, request()).candidates)
+
+
+def test_cfs_021_packing() -> None:
+    """P1: A 50, B 100, C 30, D 80 tokens, 10 a document, budget 150: A and C, nothing cut."""
+    rows = (("A", 50, 0.9), ("B", 100, 0.85), ("C", 30, 0.8), ("D", 80, 0.75))
+    pool = tuple(
+        candidate(text_of(n, name), score, id=name, source=f"{name}.md") for name, n, score in rows
+    )
+    context = assemble_inputs(
+        Inputs(
+            query="q",
+            candidates=pool,
+            recipe=RECIPES["cfs-021"],
+            budget=Budget(documents=150, window=None),
+        ),
+        Words(),
+    )
+
+    assert [b.chunk_ids for b in context.blocks] == [("A",), ("C",)]
+    assert {b.rendition for b in context.blocks} == {"verbatim"}
+    assert sum(len(b.text.split()) for b in context.blocks) == 80
+
+
+def test_cfs_021_grouping() -> None:
+    """P1: one header a document, one line a chunk, a blank line before the next document."""
+    rows = (("a", 1, 0.9), ("b", 1, 0.88), ("a", 2, 0.85), ("b", 2, 0.82))
+    pool = tuple(
+        candidate(
+            f"Chunk {n}", score, id=f"{d}{n}", document_id=d, source=f"{d}.md", sequence=n
+        )
+        for d, n, score in rows
+    )
+    recipe = RECIPES["cfs-021"]
+    grouped = Group()(pool, request()).candidates
+    rendered = Renderer(format=recipe.format).render(blocks_of(grouped, recipe))
+
+    assert rendered.text == "[DOC: a.md]\nChunk 1\nChunk 2\n\n[DOC: b.md]\nChunk 1\nChunk 2\n"
+
+
+def test_four_stage_bookend() -> None:
+    """P1: A to E, best first, become A C D E B; up to three stay as they are."""
+    assert ordered("bookend", "ABCDE") == "A C D E B"
+    assert ordered("bookend", "ABC") == "A B C"
+
+
+def test_local_llm_edges() -> None:
+    """P1: 1 to 6 become 1 3 5 6 4 2; two stay as they are."""
+    assert ordered("edges", "123456") == "1 3 5 6 4 2"
+    assert ordered("edges", "12") == "1 2"
+
+
+@pytest.mark.parametrize("n", range(1, 51))
+def test_order_does_not_turn_on_parity(n: int) -> None:
+    """S10: for any number of blocks the best is first, and the second-best last (from 4 on)."""
+    pool = tuple(candidate(f"{i}", -i, id=f"{i:02}") for i in range(n))
+    for by in ("bookend", "edges"):
+        ids = [c.id for c in Order(by=by)(pool, request()).candidates]
+
+        assert ids[0] == "00"
+        assert sorted(ids) == [c.id for c in pool]
+        if n > 3:
+            assert ids[-1] == "01"
+
+
+def test_document_first_expand() -> None:
+    """P1: 5, 8 and 12, one to each side, become 4 to 9 and 11 to 13."""
+    chunks = [
+        Chunk(text=f"Text {n}.", id=f"c{n}", document_id="d", sequence=n) for n in range(20)
+    ]
+    pool = tuple(Candidate(chunk=chunks[n], score=0.5) for n in (5, 8, 12))
+    neighbours = tuple(c for c in chunks if c.sequence not in (5, 8, 12))
+    step = Expand()(pool, request(neighbours=neighbours))
+
+    assert sorted(c.chunk.sequence for c in step.candidates) == [4, 5, 6, 7, 8, 9, 11, 12, 13]
+    assert {c.score for c in step.candidates if c.origin == "neighbour"} == {0.25}
+
+
+def test_document_first_stitch() -> None:
+    """P1: the sentence that two chunks share stands in the passage once."""
+    said = "U brengt best uw identiteitskaart en verwijsbrief mee."
+    first = f"Meld u aan bij de balie. {said}"
+    second = f"{said} Na de raadpleging krijgt u een afspraak."
+    pool = tuple(
+        candidate(t, 0.5, id=f"c{n}", document_id="d", sequence=n)
+        for n, t in enumerate((first, second))
+    )
+    (passage,) = Stitch()(pool, request()).candidates
+
+    assert passage.text == (
+        f"Meld u aan bij de balie. {said} Na de raadpleging krijgt u een afspraak."
+    )
+    assert [p.chunk.id for p in passage.parts] == ["c0", "c1"]
+
+
+def test_document_first_citations() -> None:
+    """P1: A5, B2, A6, C1 become A5 A6 B2 C1, and [1] is A, [2] is B, [3] is C."""
+    rows = (("A", 5, 0.9), ("B", 2, 0.8), ("A", 6, 0.7), ("C", 1, 0.6))
+    pool = [
+        {
+            "id": f"{d}{n}",
+            "document_id": d,
+            "source": f"{d}.md",
+            "sequence": n,
+            "text": FILLER.format(f"{d}{n}"),
+            "score": score,
+            "start": n * 500,
+            "end": n * 500 + len(FILLER.format(f"{d}{n}")),
+        }
+        for d, n, score in rows
+    ]
+    context = assemble("q", pool, recipe="document-first", budget=8000)
+
+    assert [i for b in context.blocks for i in b.chunk_ids] == ["A5", "A6", "B2", "C1"]
+    assert [(c.marker, c.document_id) for c in context.citations] == [
+        (1, "A"),
+        (2, "B"),
+        (3, "C"),
+    ]
+    assert context.citations[0].chunk_ids == ("A5", "A6")
+
+
+def test_document_first_drops_the_tail() -> None:
+    """P1: whole documents within the budget; the tail is dropped and said to be."""
+    pool = [
+        {
+            "id": f"{d}{n}",
+            "document_id": d,
+            "text": FILLER.format(f"{d}{n} " * 20),
+            "score": score,
+            "sequence": n * 5,
+        }
+        for d, n, score in (("A", 1, 0.9), ("B", 1, 0.8), ("B", 2, 0.1), ("C", 1, 0.7))
+    ]
+    context = assemble("q", pool, recipe="document-first", budget=160)
+    kept = {b.document_id for b in context.blocks}
+    dropped = {d.chunk_id for s in context.trace for d in s.decisions if d.action == "dropped"}
+
+    assert kept == {"A"}
+    assert dropped == {"B1", "B2", "C1"}
+
+
+def test_source_label() -> None:
+    """P1: [SOURCE n] labels by score, stopped at 24,000 characters, then the list of sources."""
+    pool = [
+        {
+            "text": f"{n} " + FILLER.format("x" * 3000),
+            "source": f"f{n}.md",
+            "section": "Intro",
+            "score": 1 - n / 20,
+            "page": n,
+            "line": n * 10,
+        }
+        for n in range(12)
+    ]
+    context = assemble("q", pool, recipe="source-label")
+
+    assert len(context.text) <= 24_000
+    assert context.text.startswith("[SOURCE 1] f0.md § Intro\n0 Enough")
+    assert [c.source for c in context.citations] == [f"f{n}.md" for n in range(7)]
+    assert all(len(c.snippet) == 200 for c in context.citations)
+    assert [(c.page, c.line) for c in context.citations] == [(n, n * 10) for n in range(7)]
+    reasons = [d.reason for d in context.trace[1].decisions if d.action == "dropped"]
+    assert reasons == ["over_budget", *["after_stop"] * 4]
+
+
+def test_four_stage_numbered_without_pages() -> None:
+    """P1: numbered, no page in the header, `---` between, semantic copies at 0.92 gone."""
+    pool = [
+        {"text": FILLER.format("one"), "score": 0.9, "page": 3, "embedding": [1.0, 0.0]},
+        {"text": FILLER.format("one") + " ", "score": 0.8, "page": 4, "embedding": [1.0, 0.1]},
+        {"text": "Quite another matter. " * 8, "score": 0.7, "embedding": [0.0, 1.0]},
+    ]
+    for n, row in enumerate(pool):
+        row["source"] = f"s{n}"
+    context = assemble("q", pool, recipe="four-stage")
+
+    assert context.text.startswith(f"[1] Source: s0\n{FILLER.format('one')}\n\n---\n\n[2] Source:")
+    assert "page" not in context.text
+    assert [s.source for s in context.citations[0].corroborating] == ["s1"]
+
+
+def test_four_stage_compresses_the_oversized() -> None:
+    """P1: a chunk over 2,000 tokens is shown in at most about 2,000, verbatim sentences."""
+    long = " ".join(f"Sentence number {n} says a little about the mill." for n in range(400))
+    context = assemble("mill?", [{"text": long, "score": 1.0}], recipe="four-stage")
+
+    assert context.blocks[0].rendition == "extract"
+    assert 500 < context.token_count <= 2100
+
+
+def test_local_llm_truncates() -> None:
+    """P1: the window is filled with a truncated chunk, in XML, the best at both ends."""
+    pool = [
+        {"id": f"c{n}", "text": f"This is sentence {n}. " * 200, "score": 1 - n / 9}
+        for n in range(5)
+    ]
+    context = assemble("q", pool, recipe="local-llm", budget=2600)
+
+    assert [b.rendition for b in context.blocks].count("truncated") == 1
+    assert context.text.startswith('<chunk index="1"')
+    assert "[…]" in context.text
+
+
+def test_local_llm_window_from_the_registry() -> None:
+    """P1: the window comes from the registry, less 1,024 for the output and 64 of overhead."""
+    context = assemble(
+        "q", [{"text": FILLER.format(1)}], recipe="local-llm", model="gemma2:9b"
+    )
+    budget = context.budget
+
+    assert budget.window == 8192
+    assert budget.generation == 1024
+    assert budget.total == 8192
+    assert 7000 < (budget.documents or 0) <= 8192 - 1024 - 64
