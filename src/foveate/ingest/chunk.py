@@ -18,7 +18,7 @@ from foveate.core.errors import BadOption
 from foveate.ingest.units import CountBatch, Unit, units
 from foveate.ports import Section
 
-__all__ = ["Piece", "chunk"]
+__all__ = ["Piece", "chunk", "refuse_sizes"]
 
 _SMALLEST = 16
 _INDENT = 80
@@ -71,14 +71,19 @@ def chunk(
     >>> [piece.text for piece in chunk("Boil water. " * 12, [], words, size=16, overlap=0)]
     ['Boil water. ... Boil water.', 'Boil water. ... Boil water.']
     """
-    if size < _SMALLEST:
-        raise BadOption(f"chunk: size is {size} tokens; it must be {_SMALLEST} or more")
-    if not 0 <= overlap <= size // 2:
-        raise BadOption(f"chunk: overlap is {overlap} tokens; it must be from 0 to {size // 2}")
+    refuse_sizes(size, overlap)
     found = units(text, sections, count, size=size, language=language)
     runs = list(_packed(_Weights(found), size, overlap))
     settled = _settled(text, found, runs, count, size)
     return list(_pieces(text, sections, found, settled))
+
+
+def refuse_sizes(size: int, overlap: int) -> None:
+    """Raise `BadOption` where chunks of this size and overlap cannot be made."""
+    if size < _SMALLEST:
+        raise BadOption(f"chunk: size is {size} tokens; it must be {_SMALLEST} or more")
+    if not 0 <= overlap <= size // 2:
+        raise BadOption(f"chunk: overlap is {overlap} tokens; it must be from 0 to {size // 2}")
 
 
 class _Weights:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from foveate.core.text.blocks import block_spans, trimmed
 from foveate.core.text.graphemes import safe_cut, word_cut
@@ -71,7 +72,7 @@ def _spans(text: str, sections: Sequence[Section], language: str) -> Iterator[Un
 
 def _weighed(text: str, found: list[Unit], count: CountBatch) -> list[Unit]:
     """Count all units and the long gaps between them, in one batch."""
-    gaps = [text[a.end : b.start] for a, b in zip(found, found[1:], strict=False)]
+    gaps = [text[a.end : b.start] for a, b in pairwise(found)]
     long = sorted({gap for gap in gaps if len(gap) not in _SPACED and gap})
     counts = count([*(text[unit.start : unit.end] for unit in found), *long])
     weights = dict(zip(long, counts[len(found) :], strict=True))
@@ -111,7 +112,7 @@ def _limits(found: list[Unit], size: int) -> list[int]:
 
 def _cuts(text: str, unit: Unit, limit: int) -> list[Unit]:
     """The unit, or its pieces of about a fifth of a chunk, so that a few of them fill one."""
-    if unit.tokens <= limit or unit.end - unit.start < 2:  # noqa: PLR2004 - one cannot be cut
+    if unit.tokens <= limit or unit.end - unit.start < 2:
         return [unit]
     step = max(1, (unit.end - unit.start) * limit // (_PIECES * unit.tokens))
     pieces: list[Unit] = []

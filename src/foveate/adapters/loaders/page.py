@@ -67,16 +67,11 @@ class Page:
             if name == "br":
                 self._pre.append("\n")
             return
-        if name in _ROW_ENDS:
-            self._end_row()
-        if name in _LOOSE and name != "div" and self._heading and self._heading[0] >= 0:
-            self._end_heading()
+        self._end_for(name)
         if name in _LEVELS:
-            self._end_heading()
             self._break("\n\n", "#" * _LEVELS[name] + " ")
             self._heading = (-1, _LEVELS[name], 0)
         elif name == "pre":
-            self._end_heading()
             self._break("\n\n")
             self._pre = []
         elif name in _CELLS:
@@ -133,6 +128,14 @@ class Page:
         self._gap = "" if self._row else self._gap
         self._write(" | " if self._row else "| ")
         self._row += 1
+
+    def _end_for(self, name: str) -> None:
+        """End the row or the heading that the element cannot stand in."""
+        if name in _ROW_ENDS:
+            self._end_row()
+        written = self._heading is not None and self._heading[0] >= 0
+        if name in _LEVELS or name == "pre" or (written and name in _LOOSE and name != "div"):
+            self._end_heading()
 
     def _end_row(self) -> None:
         """A block in a cell: the row goes on as text, without the mark of the cell just opened."""

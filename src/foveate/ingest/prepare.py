@@ -1,0 +1,131 @@
+"""A loaded file to what a store takes: a document, its chunks, their counts. Embeds nothing.
+
+The content hash says whether a document has to be written again, and which file it came from
+(`<hash>@<file>`), so that it can be deleted with it. It covers what was read and how it is cut,
+counted and embedded; it does not cover when the file was written, so that the same content is the
+same state on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from blake3 import blake3
+
+from foveate.core.types import Chunk, Tokenizer, content_hash
+from foveate.ingest.chunk import Piece, chunk
+from foveate.ports import Document, Loaded
+
+__all__ = ["Settings", "chunked", "document_of", "file_hash", "origin_of"]
+
+_FORMAT = "foveate ingest 1"
+_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What decides how a text becomes chunks: with the same settings, the same chunks."""
+
+    size: int
+    overlap: int
+    language: str
+    fingerprint: str
+    embedder: str
+    principals: tuple[str, ...]
+
+    def key(self) -> str:
+        """All of it as one line."""
+        return repr((_FORMAT, *(getattr(self, name) for name in self.__slots__)))
+
+
+def file_hash(data: bytes, name: str, settings: Settings) -> str:
+    """The content hash of a document that is a whole file, known before the file is parsed."""
+    digest = blake3(f"file\n{settings.key()}\n{name}\n".encode())
+    return f"{digest.update(data).hexdigest(_DIGITS)}@{name}"
+
+
+def origin_of(stored_hash: str) -> str:
+    """The file that a stored document came from; empty where it was not read from one.
+
+    >>> origin_of("0123@docs/a.md"), origin_of("0123")
+    ('docs/a.md', '')
+    """
+    return stored_hash.partition("@")[2]
+
+
+def document_of(loaded: Loaded, name: str, whole: str, settings: Settings) -> Document:
+    """The document; `whole` is its hash where it is the whole file. Raises `BadInput`."""
+    content_hash(loaded.text)
+    identity = loaded.id if loaded.id and not loaded.id.startswith("#") else f"{name}{loaded.id}"
+    return Document(
+        id=identity,
+        source=loaded.source or (name if loaded.id.startswith("#") else identity),
+        text=loaded.text,
+        title=loaded.title,
+        summary=loaded.summary,
+        modified_at=loaded.modified_at,
+        principals=loaded.principals or settings.principals,
+        metadata=loaded.metadata,
+        content_hash=_part_hash(loaded, name, settings) if loaded.id else whole,
+    )
+
+
+def chunked(
+    loaded: Loaded, document: Document, settings: Settings, tokenizer: Tokenizer
+) -> tuple[list[Chunk], list[int]]:
+    """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`."""
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [tokenizer.count(text) for text in texts]
+
+    pieces = chunk(
+        loaded.text,
+        loaded.sections,
+        count,
+        size=settings.size,
+        overlap=settings.overlap,
+        language=settings.language,
+    )
+    chunks = [_chunk(piece, document, lines=loaded.lines) for piece in pieces]
+    return chunks, [piece.tokens for piece in pieces]
+
+
+def _part_hash(loaded: Loaded, name: str, settings: Settings) -> str:
+    fields = (
+        loaded.id,
+        loaded.source,
+        loaded.title,
+        loaded.summary,
+        str(loaded.modified_at),
+        loaded.principals,
+        loaded.metadata,
+        [(section.start, section.end, section.path, section.row) for section in loaded.sections],
+        loaded.text,
+    )
+    line = json.dumps(fields, sort_keys=True, default=str)
+    digest = blake3(f"part\n{settings.key()}\n{name}\n{line}".encode())
+    return f"{digest.hexdigest(_DIGITS)}@{name}"
+
+
+def _chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:
+    return Chunk(
+        id=f"{document.id}#{piece.sequence}",
+        document_id=document.id,
+        source=document.source,
+        title=document.title,
+        summary=document.summary,
+        text=piece.text,
+        sequence=piece.sequence,
+        start=piece.start,
+        end=piece.end,
+        byte_offset=piece.byte_offset,
+        page=piece.page,
+        section=piece.section,
+        row=piece.row,
+        line=piece.line if lines else None,
+        modified_at=document.modified_at,
+        principals=document.principals,
+        metadata=document.metadata,
+    )

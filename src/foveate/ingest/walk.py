@@ -1,0 +1,114 @@
+"""The files under a folder, in a fixed order, and what was left out and why. Reads no contents.
+
+Hidden files and folders are passed over in silence, as is usual; everything else that is not read
+is told. Links are followed to files inside of the folder only, never to folders.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from foveate.core.errors import BadInput
+
+__all__ = ["Failure", "File", "Walk", "walk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A file, folder or line that was not read, by the name it would have had, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file to read: where it is, and what it is called in the store."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """What is under one path. `scope`: names that begin with it, or are it, are this path's."""
+
+    scope: str
+    files: tuple[File, ...]
+    skipped: tuple[Failure, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+
+def walk(root: Path, suffixes: frozenset[str]) -> Walk:
+    """The readable files under a folder, or the file itself; names begin with the folder's name.
+
+    Names have forward slashes and say nothing of where the folder is: `docs/guide/intro.md`.
+    Raises `BadInput` where there is no such path.
+    """
+    if not root.exists():
+        raise BadInput(f"no such file or folder: {str(root)!r}")
+    whole = root.resolve()
+    if root.is_file():
+        return Walk(scope=root.name, files=(File(path=root, name=root.name),))
+    if not root.is_dir():
+        failure = Failure(path=root.name, reason="not a regular file")
+        return Walk(scope=root.name, files=(), failed=(failure,))
+    return _folder(root, whole, suffixes)
+
+
+def _folder(root: Path, whole: Path, suffixes: frozenset[str]) -> Walk:
+    files: list[File] = []
+    skipped: list[Failure] = []
+    failed: list[Failure] = []
+    waiting = [(root, whole.name)]
+    while waiting:
+        folder, name = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            failed.append(Failure(path=f"{name}/", reason=_reason(error)))
+            continue
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            called = f"{name}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append((Path(entry.path), called))
+            elif why := _why_not(entry, whole, suffixes):
+                skipped.append(Failure(path=called, reason=why))
+            else:
+                files.append(File(path=Path(entry.path), name=called))
+    return Walk(
+        scope=f"{whole.name}/",
+        files=tuple(sorted(files, key=lambda file: file.name)),
+        skipped=tuple(sorted(skipped, key=lambda failure: failure.path)),
+        failed=tuple(sorted(failed, key=lambda failure: failure.path)),
+    )
+
+
+def _why_not(entry: os.DirEntry[str], whole: Path, suffixes: frozenset[str]) -> str:
+    """Why the entry is not read; empty where it is."""
+    path = Path(entry.path)
+    try:
+        entry.name.encode()
+        if entry.is_symlink():
+            if not path.resolve().is_relative_to(whole):
+                return "a link out of the folder"
+            if path.is_dir():
+                return "a link to a folder"
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "not a regular file"
+    except UnicodeEncodeError:
+        return "the name is not UTF-8"
+    except (OSError, RuntimeError) as error:
+        return f"a broken link: {_reason(error)}" if entry.is_symlink() else _reason(error)
+    suffix = path.suffix.lower()
+    return "" if suffix in suffixes else f"no loader for {suffix or 'files without a suffix'}"
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
