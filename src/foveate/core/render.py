@@ -73,11 +73,11 @@ class Renderer:
     ) -> tuple[str, str]:
         """What stands before and after the block's body."""
         form = self.format
+        block = self._labelled(block)
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)
             return separator + before, after
-        block = self._labelled(block)
         preamble = form.preamble(self.label, block.summary) if block.summary else ""
         above = previous if previous is not None and previous.kind == "chunk" else None
         return separator + preamble + form.header(block, above), form.footer(block, following)
