@@ -44,12 +44,10 @@ def _lines(data: bytes) -> list[str]:
 
 def _document(line: str, number: int, path: Path) -> Loaded:
     row = _object(line, number)
-    if "text" not in row:
+    if row.get("text") is None:
         raise BadInput("missing; every line needs a text", line=number, field="text")
     text = _string(row, "text", number)
-    metadata = row.pop("metadata", None) or {}
-    if not isinstance(metadata, dict):
-        raise BadInput("must be an object", line=number, field="metadata")
+    metadata = _take(row, "metadata", number, lambda value: isinstance(value, dict), "an object")
     known = {key: _string(row, key, number) for key in ("id", "title", "summary", "source")}
     return Loaded(
         text=text,
@@ -60,7 +58,7 @@ def _document(line: str, number: int, path: Path) -> Loaded:
         summary=known["summary"],
         modified_at=_instant(row, number),
         principals=_principals(row, number),
-        metadata={**row, **metadata},
+        metadata={**row, **(metadata or {})},
         lines=False,
     )
 
