@@ -7,11 +7,12 @@ entry point may not take a built-in's name. Nothing is loaded before it is asked
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from foveate.adapters import embedders, loaders, stores, tokenizers
 from foveate.core import formats, recipes, stages
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.core.spec import Known
@@ -82,6 +83,11 @@ def listed() -> tuple[Plugin, ...]:
         for group, table in tables.items()
         for name, thing in table.items()
     ]
+    found += [
+        Plugin(group=group, name=name, origin="foveate", summary="")
+        for group, names in _adapters().items()
+        for name in names
+    ]
     for group in GROUPS:
         loaded = _loaded(group, tables.get(group, {}))
         origins = {point.name: _origin(point) for point in _points(group)}
@@ -90,6 +96,16 @@ def listed() -> tuple[Plugin, ...]:
             for name, thing in loaded.items()
         ]
     return tuple(found)
+
+
+def _adapters() -> Mapping[str, Sequence[str]]:
+    """The built-in adapters, as one types their names; loaders by the suffixes they read."""
+    return {
+        "tokenizers": tokenizers.KNOWN,
+        "embedders": embedders.NAMES,
+        "loaders": loaders.suffixes(),
+        "stores": stores.SCHEMES,
+    }
 
 
 def _points(group: str) -> list[EntryPoint]:

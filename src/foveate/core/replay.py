@@ -23,9 +23,11 @@ from foveate.core.errors import BadInput, FoveateError
 from foveate.core.manifest import changed, digest, part_hashes, spelled
 from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Budget, Context, Inputs, Supplement
-from foveate.core.wire import manifest_to_json, stage_to_json
+from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
 
 KIND = "foveate-bundle"
+PARTS = {"manifest": dict, "trace": list, "text": str, "parts": dict, "recipe_spelled": str}
+"""What a comparison reads of a bundle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +108,16 @@ def check_kind(bundle: Any) -> None:
     """Refuse a file that is not a bundle."""
     if not isinstance(bundle, Mapping) or bundle.get("kind") != KIND:
         raise BadInput("this is not a bundle; `foveate assemble --bundle FILE` writes one")
-    for name in ("manifest", "trace", "text", "parts", "recipe_spelled"):
+    for name, kind in PARTS.items():
         if name not in bundle:
             raise BadInput(f"the bundle has no {name!r}; write it again with --bundle")
+        if not isinstance(bundle[name], kind):
+            raise BadInput(f"the bundle's {name!r} is damaged; write it again with --bundle")
+    try:
+        for stage in bundle["trace"]:
+            stage_from_json(stage)
+    except (KeyError, TypeError):
+        raise BadInput("the bundle's 'trace' is damaged; write it again with --bundle") from None
 
 
 def verdict(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
