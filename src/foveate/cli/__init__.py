@@ -1,1 +1,89 @@
+"""The command line: one command a file. This one puts them together and starts them.
 
+Rules: what a command makes goes to stdout and nothing else does; progress, warnings, explanations
+and errors go to stderr. An error is one line that says what to do, and an exit code that stays.
+Whatever is heavy is imported inside the command that uses it, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from foveate.cli import (
+    assemble,
+    assemble_batch,
+    index,
+    output,
+    plugins,
+    recipes,
+    replay,
+    search,
+)
+from foveate.cli.failures import exit_code_of, one_line
+
+EPILOG = (
+    "Exit codes: 0 ok, 1 a fault in foveate or in a plugin, 2 usage, 3 bad input (also: a replay "
+    "that diverged), 4 budget too small, 5 a failure outside. Errors are one line on stderr; "
+    "FOVEATE_DEBUG=1 shows where they come from."
+)
+
+app = typer.Typer(
+    name="foveate",
+    epilog=EPILOG,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: quick, one width, the same on the page and in a pipe
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+app.command()(index.index)
+app.command()(search.search)
+app.command()(assemble.assemble)
+app.command("assemble-batch")(assemble_batch.assemble_batch)
+app.command()(replay.replay)
+app.add_typer(recipes.app, name="recipes")
+app.command()(plugins.plugins)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from foveate._version import __version__
+
+        output.write_line(f"foveate {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def foveate(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Context assembly for RAG: what you retrieve is not what the model reads."""
+    if context.invoked_subcommand is None:
+        output.write_line(context.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; gives the exit code.
+
+    >>> main(["--version"])
+    foveate ...
+    0
+    """
+    output.prepare_streams()
+    try:
+        with output.warnings_as_lines():
+            code = app(
+                None if argv is None else list(argv), prog_name="foveate", standalone_mode=False
+            )
+            output.flush()
+    except BaseException as error:  # noqa: BLE001  # a panic of a compiled package is no Exception
+        code = exit_code_of(error)
+        if message := one_line(error):
+            sys.stderr.write(f"{message}\n")
+    return int(code or 0)

@@ -1,0 +1,123 @@
+"""Many requests, one JSON line each → one context line each, in the same order.
+
+`answer` is a pure function of a line, so that any engine can map it over any partition. A request
+that is refused becomes a line that says why, and the rest go on. No clock: same lines, same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from foveate.assembler import prepare_candidates
+from foveate.core.candidates import candidates_from, parse_json
+from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
+from foveate.core.wire import context_to_json
+from foveate.plan import plan
+
+KEYS = ("id", "query", "chunks", "budget", "recipe")
+MORE = ("tokenizer", "model", "format", "order", "principals", "messages")
+LISTS = ("chunks", "messages", "principals")
+TEXTS = ("query", "recipe", "tokenizer", "model", "format", "order")
+
+Answer = dict[str, Any]
+
+
+def answers(lines: Iterable[bytes]) -> Iterator[Answer]:
+    """One answer a line, as they come; blank lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield answer(line, number)
+
+
+def answer(line: bytes, number: int) -> Answer:
+    """The answer to one line, or `{"id", "error": {"type", "message"}}`; never raises.
+
+    `number`: the line's, counted from 1; it is named where the line is no request at all.
+
+    >>> answer(b'{"id": 7, "query": "Who?", "chunks": [], "bugdet": 5}', 1)
+    {'id': 7, 'error': {'type': 'UnknownName',
+     'message': "unknown key 'bugdet'; did you mean 'budget'?"}}
+    """
+    name: Any = None
+    try:
+        record = _record(line, number)
+        name = _id(record)
+        return {"id": name, **_context(record)}
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # one bad request must not stop the rest
+        return {"id": name, "error": {"type": type(error).__name__, "message": str(error)}}
+
+
+def _record(line: bytes, number: int) -> Mapping[str, Any]:
+    """The request as it stands there; what is no request is named by its line."""
+    try:
+        record = parse_json(line.decode())
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8 at byte {error.start + 1}", line=number) from None
+    except BadInput as error:
+        raise BadInput(str(error), line=number) from None
+    if not isinstance(record, Mapping):
+        what = type(record).__name__
+        raise BadInput(f"a request is an object with a query and chunks, not {what}", line=number)
+    return record
+
+
+def _id(record: Mapping[str, Any]) -> str | int | None:
+    """The request's own id; None where it has none."""
+    name = record.get("id")
+    if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
+        raise BadInput("must be a string or a whole number", field="id")
+    return name
+
+
+def _context(record: Mapping[str, Any]) -> Answer:
+    given = {key: value for key, value in record.items() if value is not None}
+    _check(given)
+    settled = plan(
+        recipe=given.get("recipe", "default"),
+        budget=given.get("budget"),
+        tokenizer=given.get("tokenizer"),
+        model=given.get("model"),
+        format=given.get("format"),
+        order=given.get("order"),
+        query=given["query"],
+    )
+    try:
+        candidates = candidates_from(given["chunks"])
+    except BadRequest as error:
+        raise BadInput(f"chunks: {error}") from error
+    prepared = prepare_candidates(
+        given["query"],
+        candidates,
+        settled,
+        principals=given.get("principals", ()),
+        messages=given.get("messages", ()),
+    )
+    return context_to_json(prepared.context)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Refuse what is misspelled, missing, or asked for twice."""
+    for key in given:
+        if key not in KEYS and key not in MORE:
+            raise UnknownName("key", key, (*KEYS, *MORE))
+    for key in ("query", "chunks"):
+        if key not in given:
+            raise BadInput("is missing", field=key)
+    if "tokenizer" in given and "model" in given:
+        raise BadOption("give tokenizer or model, not both: a model brings its tokenizer")
+    _check_kinds(given)
+
+
+def _check_kinds(given: Mapping[str, Any]) -> None:
+    """Refuse what is not of its kind."""
+    for key in TEXTS:
+        if not isinstance(given.get(key, ""), str):
+            raise BadInput(f"must be a string, not {type(given[key]).__name__}", field=key)
+    for key in LISTS:
+        if not isinstance(given.get(key, []), list):
+            raise BadInput(f"must be a list, not {type(given[key]).__name__}", field=key)
+    if not all(isinstance(name, str) for name in given.get("principals", [])):
+        raise BadInput("must be a list of strings", field="principals")

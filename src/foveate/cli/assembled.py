@@ -1,0 +1,97 @@
+"""What `foveate assemble` does, once its flags are read: settle, assemble, hand over."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+from foveate import plugins
+from foveate.assembler import Assembler, prepare_candidates
+from foveate.cli import output
+from foveate.cli.failures import in_file
+from foveate.cli.files import text_lines, written
+from foveate.cli.stored import opened
+from foveate.core.candidates import candidates_from_jsonl
+from foveate.core.errors import BadInput, BadOption, BadRequest
+from foveate.core.replay import bundle_of
+from foveate.core.spec import recipe_from_toml
+from foveate.core.types import Recipe
+from foveate.core.wire import context_to_json
+from foveate.plan import Plan, plan
+from foveate.prepare import Prepared
+
+
+def settle(
+    *,
+    query: str,
+    recipe: str,
+    budget: int | None,
+    tokenizer: str | None,
+    model: str | None,
+    format: str | None,
+    order: str | None,
+) -> Plan:
+    """The plan that the flags ask for; what is wrong in a recipe's file is bad input."""
+    if tokenizer is not None and model is not None:
+        raise BadOption("give --tokenizer or --model, not both: a model brings its tokenizer")
+    return plan(
+        recipe=_recipe(recipe),
+        budget=budget,
+        tokenizer=tokenizer,
+        model=model,
+        format=format,
+        order=order,
+        query=query,
+    )
+
+
+def _recipe(name: str) -> str | Recipe:
+    """A file is read here, so that its mistakes are told from those in the flags."""
+    if not name.endswith(".toml"):
+        return name
+    text = "\n".join(text_lines(name))
+    with in_file(name):
+        return recipe_from_toml(text, plugins.known())
+
+
+def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
+    """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
+    lines = text_lines(name)
+    try:
+        candidates = candidates_from_jsonl(lines)
+    except BadRequest as error:
+        said = str(error)
+        raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from error
+    if not candidates:
+        raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
+    return prepare_candidates(query, candidates, settled, principals=principals)
+
+
+def from_store(url: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
+    """Candidates that a store finds for the query."""
+    with opened(url) as (store, embedder):
+        assembler = Assembler(store=store, embedder=embedder, plan=settled)
+        return assembler.prepare(query, principals=principals)
+
+
+def hand_over(prepared: Prepared, *, as_json: bool, explain: bool, bundle: str | None) -> None:
+    """The bundle first: where it cannot be written, nothing is printed."""
+    if bundle is not None:
+        _write_bundle(prepared, bundle)
+    if as_json:
+        output.write_json(context_to_json(prepared.context))
+    else:
+        output.write_text(prepared.context.text)
+    output.flush()
+    if explain:
+        from foveate.cli.show import explained
+
+        lines = explained(prepared.context, output.terminal_width())
+        output.print_lines(["", *lines], sys.stderr)
+
+
+def _write_bundle(prepared: Prepared, name: str) -> None:
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    made = bundle_of(prepared.inputs, prepared.context, plugins.known(), when=when)
+    with written(name) as file:
+        file.write(f"{output.as_json(made)}\n".encode())

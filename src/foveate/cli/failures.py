@@ -1,0 +1,125 @@
+"""What went wrong → one line on stderr and an exit code. The only place that maps the two.
+
+| code | meaning |
+|---|---|
+| 0 | ok |
+| 1 | a fault in foveate, or in a plugin's stage |
+| 2 | usage: a flag, an option, a name that does not exist |
+| 3 | bad input: a file, a candidate, a query; a replay that diverged |
+| 4 | budget too small |
+| 5 | a failure outside: a store, a model, a file system, a missing package |
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from foveate.core.errors import (
+    BadInput,
+    BadRequest,
+    BudgetTooSmall,
+    FoveateError,
+    OutsideFailure,
+    StageBroke,
+)
+
+FAULT, USAGE, INPUT, BUDGET, OUTSIDE = 1, 2, 3, 4, 5
+INTERRUPTED, PIPE_CLOSED = 130, 141
+"""As a shell reports SIGINT and SIGPIPE."""
+
+WrongUsage: type[BaseException] = typer.BadParameter.__mro__[1]
+"""click's UsageError, which typer hands on without naming it."""
+
+SPACES = "\t\n\u00a0\u2002\u2003\u2009\u202f\u3000"
+"""White space that is not `isprintable` and harms nobody."""
+
+LONGEST = 1_000
+"""Characters of a message; a wrong value can be a megabyte long."""
+
+CODES: tuple[tuple[type[BaseException], int], ...] = (
+    (BadInput, INPUT),
+    (BadRequest, USAGE),
+    (BudgetTooSmall, BUDGET),
+    (OutsideFailure, OUTSIDE),
+    (StageBroke, FAULT),
+    (WrongUsage, USAGE),
+    (BrokenPipeError, PIPE_CLOSED),
+    (OSError, OUTSIDE),
+    (KeyboardInterrupt, INTERRUPTED),
+    (typer.Abort, INTERRUPTED),
+)
+
+
+def exit_code_of(error: BaseException) -> int:
+    """The exit code for this error; the first kind in the table that it is of."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else FAULT
+    return next((code for kind, code in CODES if isinstance(error, kind)), FAULT)
+
+
+def one_line(error: BaseException) -> str:
+    """What to say about it, in one line; empty where there is nothing to say."""
+    if isinstance(error, SystemExit | KeyboardInterrupt | BrokenPipeError | typer.Abort):
+        return ""
+    if os.environ.get("FOVEATE_DEBUG"):
+        return "".join(traceback.format_exception(error)).rstrip("\n")
+    return f"foveate: {plain(_said(error))}"
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, FoveateError):
+        return str(error)
+    if isinstance(error, WrongUsage):
+        return _usage(error)
+    if isinstance(error, OSError):
+        where = f": {error.filename!r}" if error.filename else ""
+        return f"{error.strerror or error}{where}"
+    return (
+        f"{type(error).__name__}: {error}; this is a fault in foveate or in a plugin, "
+        "FOVEATE_DEBUG=1 shows where"
+    )
+
+
+def _usage(error: BaseException) -> str:
+    """A mistake in the flags, and where to read about them."""
+    said = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "foveate"
+    return f"{said.rstrip('.')}; see {command} --help"
+
+
+def plain(text: str) -> str:
+    r"""One line of printable characters, shortened in the middle where it is very long.
+
+    >>> plain("two\nlines \x1b[31m")
+    'two lines \\x1b[31m'
+    """
+    shown = printable(" ".join(text.split()))
+    if len(shown) <= LONGEST:
+        return shown
+    return f"{shown[: LONGEST // 2]} … {shown[-LONGEST // 2 :]}"
+
+
+def printable(text: str) -> str:
+    """What a terminal could take for a command is spelled out; spaces of any kind stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in SPACES else ascii(c)[1:-1] for c in text)
+
+
+@contextmanager
+def in_file(name: object) -> Iterator[None]:
+    """Whatever is wrong with a request inside is this file's fault, and says so."""
+    try:
+        yield
+    except BadRequest as error:
+        line = error.line if isinstance(error, BadInput) else None
+        field = error.field if isinstance(error, BadInput) else None
+        found = BadInput(f"{name}: {error}")
+        found.line, found.field = line, field
+        raise found from error

@@ -1,0 +1,49 @@
+"""`foveate index`: files and folders into a store; only what changed is read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foveate.cli.failures import INPUT
+from foveate.cli.options import STORE, Json
+
+
+def index(
+    *,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")
+    ],
+    store: Annotated[
+        str, typer.Option("--store", metavar="DIR", help="Where the store is, or will be.")
+    ] = str(STORE),
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="NAME", help="What turns texts into vectors.")
+    ] = "wordllama",
+    size: Annotated[
+        int, typer.Option("--size", metavar="N", help="Tokens of a chunk, at the most.")
+    ] = 350,
+    overlap: Annotated[
+        int, typer.Option("--overlap", metavar="N", help="Tokens of it that the next one repeats.")
+    ] = 70,
+    as_json: Json = False,
+) -> None:
+    """Index files and folders into a store.
+
+    Only what changed is read again; what is gone is deleted. A file that cannot be read is
+    reported with its reason and the rest go on (exit code 3 only where none could be read).
+    """
+    from foveate.cli import output
+    from foveate.cli.indexed import brought_up_to_date, report_as_json, report_lines
+
+    done = brought_up_to_date(paths, store, embedder, size=size, overlap=overlap)
+    if as_json:
+        output.write_json(report_as_json(done))
+    else:
+        for line in report_lines(done, output.terminal_width()):
+            output.write_line(line)
+    report = done.report
+    if report.failed and not (report.added or report.updated or report.unchanged):
+        raise typer.Exit(INPUT)

@@ -1,0 +1,69 @@
+"""Text in columns of a terminal: wide characters count two, combining marks none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, chop_cells
+
+from foveate.cli.failures import printable
+
+
+def wrapped(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
+    """The words in lines of at most `width` columns, the first after `first`, others after `rest`.
+
+    >>> wrapped("one two three", 9, first="- ")
+    ['- one two', '  three']
+    """
+    indent = " " * cell_len(first) if rest is None else rest
+    lines, line, fresh = [], first, True
+    for word in _words(text, width - cell_len(indent)):
+        added = word if fresh else f" {word}"
+        if not fresh and cell_len(line) + cell_len(added) > width:
+            lines.append(line)
+            line, added = indent, word
+        line, fresh = line + added, False
+    return [*lines, line.rstrip()]
+
+
+def _words(text: str, room: int) -> Iterator[str]:
+    """The words, one that is longer than a line in pieces."""
+    for word in printable(text).split():
+        if cell_len(word) <= room:
+            yield word
+        else:
+            yield from chop_cells(word, max(room, 2))
+
+
+def folded(text: str, width: int, *, prefix: str = "") -> list[str]:
+    r"""Every line of the text as it is, broken where the terminal would break it.
+
+    >>> folded("abcdef\n\ng", 5, prefix="| ")
+    ['| abc', '| def', '|', '| g']
+    """
+    room = max(width - cell_len(prefix), 2)
+    lines = []
+    for line in text.split("\n"):
+        pieces = chop_cells(printable(line.expandtabs(4)), room) or [""]
+        lines += [f"{prefix}{piece}".rstrip() for piece in pieces]
+    return lines
+
+
+def rows(
+    pairs: Sequence[tuple[str, str]], width: int, *, indent: str = "  ", most: int = 24
+) -> list[str]:
+    """Names and texts in two columns; a name over `most` columns has a line of its own.
+
+    >>> rows([("a", "one two"), ("bcd", "three")], 40)
+    ['  a    one two', '  bcd  three']
+    """
+    sizes = [cell_len(printable(name)) for name, _ in pairs]
+    column = max((size for size in sizes if size <= most), default=2)
+    lines = []
+    for (name, text), size in zip(pairs, sizes, strict=True):
+        shown = printable(name)
+        if size > column:
+            lines += wrapped(shown, width, first=indent)
+            shown, size = "", 0  # noqa: PLW2901
+        lines += wrapped(text, width, first=f"{indent}{shown}{' ' * (column - size)}  ")
+    return lines

@@ -1,0 +1,97 @@
+"""Everything that goes to stdout, and what surrounds it: UTF-8, the same bytes everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any, TextIO
+
+from foveate.cli.failures import PIPE_CLOSED, plain
+
+
+def prepare_streams() -> None:
+    """UTF-8 and plain line ends, whatever the locale says; what cannot be written is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def write(text: str) -> None:
+    """Put the text on stdout, byte for byte."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        nobody_reads()
+
+
+def write_line(text: str) -> None:
+    """The text and a line end."""
+    write(f"{text}\n")
+
+
+def write_text(text: str) -> None:
+    """A context: exactly its characters in a pipe or a file, on a line of its own on a terminal."""
+    write(f"{text}\n" if sys.stdout.isatty() and not text.endswith("\n") else text)
+
+
+def write_json(value: Any) -> None:
+    """One object on one line."""
+    write_line(as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """How JSON is written everywhere: UTF-8, no NaN, keys in the order they were put in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def flush() -> None:
+    """Hand everything over, and notice if nobody reads any more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nobody_reads()
+
+
+def nobody_reads() -> None:
+    """Stop quietly; the interpreter flushes once more at the end, so give it somewhere to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(PIPE_CLOSED)
+
+
+def print_lines(lines: Sequence[str], stream: TextIO) -> None:
+    """Lines for a person; on a terminal those that are not indented stand out as headings."""
+    if not stream.isatty():
+        stream.writelines(f"{line}\n" for line in lines)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    for line in lines:
+        heading = line and not line.startswith(" ")
+        console.print(Text(line, style="bold" if heading else ""))
+
+
+def terminal_width() -> int:
+    """Columns to write for: COLUMNS or the terminal's; lines of more than 100 are hard to read."""
+    from shutil import get_terminal_size
+
+    return max(40, min(get_terminal_size((80, 24)).columns, 100))
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Our own warnings as one line each on stderr; those of other packages are not the user's."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            ours = [w for w in caught if w.category.__module__.partition(".")[0] == "foveate"]
+            sys.stderr.writelines(f"foveate: warning: {plain(str(w.message))}\n" for w in ours)

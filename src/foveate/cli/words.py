@@ -1,0 +1,88 @@
+"""Decisions in words: the same reason codes as everywhere, with the numbers that decided.
+
+A reason that is not in the table (a plugin's) is shown with its numbers as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from foveate.core.types import Decision, Number
+
+SENTENCES: Mapping[str, str] = {
+    "found_again": "found {copies} times, goes on once",
+    "below_floor": "its score {score} is below {min}",
+    "degenerate": "{tokens} tokens, fewer than {min}",
+    "document_quota": "number {rank} of its document, {quota} are let in",
+    "recent": "score {old} → {new}, {age_days} days old",
+    "exact_duplicate": "the same text as {by}",
+    "near_duplicate": "nearly the same words as {by}: {similarity}, limit {threshold}",
+    "contained": "its text is part of {by}: {similarity}, limit {threshold}",
+    "semantic_duplicate": "says the same as {by}: {similarity}, limit {threshold}",
+    "corroborated": "{copies} copies of it left; their sources stay citable",
+    "neighbour": "{distance} from {by}, at score {score}",
+    "offered": "{tokens} tokens; {renditions} shorter versions offered",
+    "retrieval_not_enough": "let in: retrieval was not enough",
+    "over_budget": "{tokens} tokens do not fit",
+    "document_over_budget": "its document does not fit",
+    "after_stop": "a better one did not fit before it",
+    "shed": "{tokens} tokens taken away: the finished text was {over} over",
+    "verbatim": "in full, {tokens} tokens, score {score}",
+    "stripped": "without the repeated part, {tokens} tokens, score {score}",
+    "extract": "an extract of its sentences, {tokens} tokens, score {score}",
+    "abstract": "rewritten, {tokens} tokens, score {score}",
+    "truncated": "cut to fit, {tokens} tokens, score {score}",
+    "reference": "its title alone, {tokens} tokens, score {score}",
+}
+STITCHED = {
+    "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
+    "merged": "joined to {by}, {overlap} repeated characters left out",
+}
+COUNTERFACTUALS: Mapping[str, str] = {
+    "short_by": "fits with +{short_by} tokens",
+    "lost_by": "lost to {by} by {lost_by}",
+}
+
+
+def in_words(decision: Decision) -> str:
+    """Why, and by how much; where it lost, what would have changed that.
+
+    >>> in_words(Decision(chunk_id="c9", action="dropped", reason="over_budget", by="c17",
+    ...                   numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04}))
+    '412 tokens do not fit; fits with +312 tokens; lost to c17 by 0.04'
+    """
+    values = {"by": decision.by, **{k: figure(v) for k, v in decision.numbers.items()}}
+    table = STITCHED.get(decision.action, "") if decision.reason == "stitched" else ""
+    sentence = table or SENTENCES.get(decision.reason, "")
+    said = [_filled(sentence, values) or _plain(decision, values)]
+    for name, words in COUNTERFACTUALS.items():
+        if name in decision.numbers and (filled := _filled(words, values)):
+            said.append(filled)
+    return "; ".join(said)
+
+
+def _filled(sentence: str, values: Mapping[str, str]) -> str:
+    """The sentence; empty where a number is missing that it wants."""
+    try:
+        return sentence.format_map(values)
+    except KeyError:
+        return ""
+
+
+def _plain(decision: Decision, values: Mapping[str, str]) -> str:
+    """Reason, culprit and numbers as they are."""
+    by = [f"by {decision.by}"] if decision.by else []
+    rest = [f"{name} {values[name]}" for name in decision.numbers if name not in COUNTERFACTUALS]
+    return ", ".join([decision.reason, *by, *rest])
+
+
+def figure(value: Number) -> str:
+    """A number as one reads it.
+
+    >>> figure(12345), figure(0.0400), figure(-1.25), figure("xml")
+    ('12,345', '0.04', '-1.25', 'xml')
+    """
+    if isinstance(value, float):
+        shown = f"{value:,.4f}".rstrip("0").rstrip(".")
+        return shown if shown not in ("", "-0") else "0"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,212 @@
+"""`foveate assemble-batch`: many requests, one line each, in order, and none stops the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import CHUNKS, QUERY, jsonl
+from foveate.batch import answers
+from source_tree import PACKAGE
+
+REQUESTS = [
+    {"id": "a", "query": QUERY, "chunks": CHUNKS},
+    {"id": 2, "query": QUERY, "chunks": CHUNKS, "budget": 45, "recipe": "tight"},
+    {"id": "c", "query": QUERY, "chunks": CHUNKS, "tokenizer": "simple", "format": "xml"},
+    {"id": "d", "query": QUERY, "chunks": CHUNKS, "model": "mistral", "order": "edges"},
+    {"id": "e", "query": "Where is the key?", "chunks": CHUNKS, "principals": ["staff"]},
+    {"id": "f", "query": QUERY, "chunks": CHUNKS, "messages": [{"role": "user", "content": "Hi"}]},
+]
+
+
+def batch(run, requests: str | bytes, *flags: str) -> list[dict[str, object]]:
+    """The answers to the requests, read back."""
+    data = requests if isinstance(requests, bytes) else requests.encode()
+    Path("in.jsonl").write_bytes(data)
+    ran = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl", *flags)
+    assert ran.code == 0, ran.err
+    return [json.loads(line) for line in Path("out.jsonl").read_bytes().split(b"\n")[:-1]]
+
+
+def test_an_answer_is_what_json_prints_with_the_id_first(run, chunks):
+    """F2: a line of the batch is the id and the very object of `assemble --json`."""
+    found = batch(run, jsonl(REQUESTS[:2]))
+    ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--json"]
+
+    assert [list(answer)[0] for answer in found] == ["id", "id"]
+    assert found[0] == {"id": "a", **run(*ask).json}
+    assert found[1] == {"id": 2, **run(*ask, "--budget", "45", "--recipe", "tight").json}
+
+
+def test_every_optional_key_is_read(run):
+    """F2: tokenizer, model, format, order, principals and messages each make their difference."""
+    found = batch(run, jsonl(REQUESTS))
+
+    assert [answer["id"] for answer in found] == ["a", 2, "c", "d", "e", "f"]
+    assert all("error" not in answer for answer in found)
+    assert found[2]["manifest"]["tokenizer"] == "simple"
+    assert found[2]["text"].startswith("<chunk")
+    assert found[3]["manifest"]["tokenizer"] != found[0]["manifest"]["tokenizer"]
+    assert "spare key" in found[4]["text"]
+    assert found[5]["manifest"]["inputs_hash"] != found[0]["manifest"]["inputs_hash"]
+
+
+BAD = [
+    ({"id": 1, "query": QUERY, "chunks": CHUNKS, "budget": 2}, "BudgetTooSmall", "at least"),
+    ({"id": 2, "query": QUERY, "chunks": CHUNKS, "bugdet": 99}, "UnknownName", "'budget'"),
+    ({"id": 3, "query": QUERY, "chunks": CHUNKS, "recipe": "tigth"}, "UnknownName", "'tight'"),
+    ({"id": 4, "query": QUERY, "chunks": CHUNKS, "budget": "9"}, "BadOption", "budget"),
+    ({"id": 5, "query": QUERY, "chunks": CHUNKS, "budget": True}, "BadOption", "budget"),
+    ({"id": 6, "query": QUERY, "chunks": []}, "BadInput", "no candidates"),
+    ({"id": 7, "query": QUERY, "chunks": [{"id": "x"}]}, "BadInput", "chunks: line 1, field 'text'"),
+    ({"id": 8, "query": QUERY}, "BadInput", "field 'chunks': is missing"),
+    ({"id": 9, "chunks": CHUNKS}, "BadInput", "field 'query': is missing"),
+    ({"id": 10, "query": ["?"], "chunks": CHUNKS}, "BadInput", "field 'query': must be a string"),
+    ({"id": 11, "query": " ", "chunks": CHUNKS}, "BadInput", "the query is empty"),
+    ({"id": 12, "query": QUERY, "chunks": {"text": "a"}}, "BadInput", "field 'chunks'"),
+    ({"id": 13, "query": QUERY, "chunks": CHUNKS, "principals": "staff"}, "BadInput", "a list"),
+    ({"id": 14, "query": QUERY, "chunks": CHUNKS, "principals": [1]}, "BadInput", "strings"),
+    ({"id": 15, "query": QUERY, "chunks": CHUNKS, "messages": [{"role": "user"}]}, "BadInput",
+     "message 1"),
+    ({"id": 16, "query": QUERY, "chunks": CHUNKS, "model": "mistral", "tokenizer": "simple"},
+     "BadOption", "not both"),
+    ({"id": 17, "query": QUERY, "chunks": CHUNKS, "order": 3}, "BadInput", "field 'order'"),
+    ({"id": 18, "query": "\ud800", "chunks": CHUNKS}, "BadInput", "surrogate"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("request_", "kind", "said"), BAD, ids=[str(b[0]["id"]) for b in BAD])
+def test_a_refused_request_is_a_line_that_says_why(request_, kind, said):
+    """F2, X1, X2: a request that is refused gives its id, the error's class and its message."""
+    found = next(answers([json.dumps(request_).encode()]))
+
+    assert list(found) == ["id", "error"]
+    assert found["id"] == request_["id"]
+    assert list(found["error"]) == ["type", "message"]
+    assert found["error"]["type"] == kind
+    assert said in found["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"{'id': 1}", "line 2: not JSON"),
+        (b"[1, 2]", "line 2: a request is an object"),
+        (b'{"id": "\xe9"}', "line 2: not UTF-8"),
+        (b"[" * 100_000, "line 2: not JSON"),
+        (b'{"id": [1], "query": "q", "chunks": []}', "field 'id'"),
+        (b'{"id": true, "query": "q", "chunks": []}', "field 'id'"),
+    ],
+)
+def test_a_line_that_is_no_request_is_named_by_its_number(line, said):
+    """F2, X2: without an id to name, the error has id null and says the line; the rest go on."""
+    good = json.dumps(REQUESTS[0]).encode()
+
+    found = list(answers([good, line, good]))
+
+    assert [answer["id"] for answer in found] == ["a", None, "a"]
+    assert found[1]["error"]["type"] == "BadInput"
+    assert found[1]["error"]["message"].startswith(said)
+    assert found[2] == found[0]
+
+
+def test_the_rest_go_on_and_the_run_is_ok(run, tmp_path):
+    """F2: refused requests stand in their places, the exit code is 0, the counts are told."""
+    lines = jsonl([REQUESTS[0], BAD[0][0]]) + "not json\n\n" + jsonl([REQUESTS[1]])
+    (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
+
+    said = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl")
+    counted = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl", "--json")
+    found = [json.loads(line) for line in Path("out.jsonl").read_text("utf-8").splitlines()]
+
+    assert (said.code, said.out, said.err) == (0, "", "2 contexts, 2 refused\n")
+    assert counted.json == {"contexts": 2, "refused": 2}
+    assert [answer["id"] for answer in found] == ["a", 1, None, 2]
+    assert ["error" in answer for answer in found] == [False, True, True, False]
+
+
+def test_dashes_are_stdin_and_stdout(run):
+    """F2: `--in - --out -` is a filter; nothing but answers is on stdout."""
+    data = jsonl(REQUESTS[:2])
+
+    ran = run("assemble-batch", "--in", "-", "--out", "-", stdin=data.encode())
+
+    assert ran.code == 0
+    assert [json.loads(line)["id"] for line in ran.out.splitlines()] == ["a", 2]
+    assert ran.out.encode().decode() == ran.out
+
+
+def test_the_output_appears_whole_or_not_at_all(run, tmp_path):
+    """T5, F2: while a batch runs, and where it fails, the old output stays as it was."""
+    (tmp_path / "out.jsonl").write_text("old\n", encoding="utf-8")
+
+    ran = run("assemble-batch", "--in", "missing.jsonl", "--out", "out.jsonl")
+
+    assert ran.code == 3
+    assert "missing.jsonl: no such file" in ran.complaint
+    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == "old\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_a_file_can_be_its_own_output(run, tmp_path):
+    """F2: the answers take the requests' place only when all are read."""
+    path = tmp_path / "both.jsonl"
+    path.write_text(jsonl(REQUESTS[:3]), encoding="utf-8")
+
+    ran = run("assemble-batch", "--in", "both.jsonl", "--out", "both.jsonl")
+
+    assert ran.code == 0
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["a", 2, "c"]
+
+
+@pytest.mark.parametrize(("engine", "said"), [("ray", "available: local"), ("loca", "'local'")])
+def test_an_engine_that_is_not_there_is_2(run, engine, said):
+    """F2: another engine is refused with what there is."""
+    ran = run("assemble-batch", "--in", "a", "--out", "b", "--engine", engine)
+
+    assert ran.code == 2
+    assert said in ran.complaint
+
+
+def test_requests_are_streamed():
+    """F2: an answer is there before the next request is read; memory does not grow with them."""
+    read: list[int] = []
+
+    def lines():
+        for number in range(1_000):
+            read.append(number)
+            yield json.dumps(REQUESTS[0]).encode()
+
+    stream = answers(lines())
+    next(stream)
+    next(stream)
+
+    assert read == [0, 1]
+
+
+def test_the_same_bytes_whatever_the_hash_seed_and_the_order_of_the_chunks(tmp_path):
+    """D1, F2: the real program writes the same file in every process, for shuffled chunks too."""
+    outs = set()
+    for seed in (0, 1, 4242):
+        shuffled = [
+            {**request, "chunks": random.Random(seed).sample(CHUNKS, len(CHUNKS))}
+            for request in [*REQUESTS, BAD[0][0], BAD[1][0]]
+        ]
+        (tmp_path / "in.jsonl").write_text(jsonl(shuffled), encoding="utf-8")
+        subprocess.run(
+            [sys.executable, "-m", "foveate", "assemble-batch", "--in", "in.jsonl",
+             "--out", "out.jsonl", "--engine", "local"],
+            cwd=tmp_path, check=True, capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONHASHSEED": str(seed)},
+        )  # fmt: skip
+        outs.add((tmp_path / "out.jsonl").read_bytes())
+
+    assert len(outs) == 1
+    assert outs.pop().count(b"\n") == len(REQUESTS) + 2

@@ -1,0 +1,269 @@
+"""What the program refuses: one line on stderr that says what to do, and a stable exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from command_line import CHUNKS, QUERY, jsonl
+from foveate.cli import assembled
+from source_tree import PACKAGE
+
+ASK = ["assemble", "--query", QUERY]
+USAGE = [
+    ([], "give either --chunks FILE or --store URL"),
+    (["--chunks", "chunks.jsonl", "--store", "s"], "give either --chunks FILE or --store URL"),
+    (["--chunks", "chunks.jsonl", "--recipe", "defualt"], "did you mean 'default'?"),
+    (["--chunks", "chunks.jsonl", "--format", "numberd"], "did you mean 'numbered'?"),
+    (["--chunks", "chunks.jsonl", "--order", "edge"], "order"),
+    (["--chunks", "chunks.jsonl", "--tokenizer", "cl100k_bas"], "did you mean 'cl100k_base'?"),
+    (["--chunks", "chunks.jsonl", "--budget", "0"], "it must be 1 or more"),
+    (["--chunks", "chunks.jsonl", "--budget", "many"], "integer"),
+    (["--chunks", "chunks.jsonl", "--budgt", "9"], "--budget"),
+    (["--chunks", "chunks.jsonl", "--tokenizer", "simple", "--model", "mistral"], "not both"),
+    (["--chunks", "chunks.jsonl", "--model", "mistral", "--budget", "99999"], "at the most"),
+    (["--store", "postgress://here"], "unknown store"),
+]
+
+
+@pytest.mark.parametrize(("flags", "said"), USAGE, ids=[" ".join(f) or "none" for f, _ in USAGE])
+def test_wrong_usage_is_2(run, chunks, flags, said):
+    """F2, X1: a flag, an option or a name that cannot be is exit code 2 and one line."""
+    ran = run(*ASK, *flags)
+
+    assert ran.code == 2
+    assert said in ran.complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["assmble"], "assmble"),
+        (["assemble"], "--query"),
+        (["--nothing"], "--nothing"),
+        (["recipes"], "Missing command"),
+        (["recipes", "show"], "NAME"),
+        (["recipes", "show", "naiv"], "did you mean 'naive'?"),
+        (["replay"], "FILE"),
+        (["search", "--query", "q", "--limit", "0"], "--limit"),
+        (["index"], "PATH"),
+        (["assemble-batch", "--in", "a"], "--out"),
+        (["assemble-batch", "--in", "a", "--out", "-", "--json"], "stdout"),
+    ],
+    ids=" ".join,
+)
+def test_commands_that_do_not_exist_are_2(run, words, said):
+    """F2: a mistake in the words is one line that leads to --help."""
+    ran = run(*words)
+
+    assert ran.code == 2
+    assert said in ran.complaint
+
+
+FILES = {
+    "folder": (None, "is a folder"),
+    "missing": (None, "no such file"),
+    "empty": (b"", "holds no candidates"),
+    "blank": (b"\n \n", "holds no candidates"),
+    "binary": (b'{"text": "a\0b"}\n', "line 1: this is no text"),
+    "latin-1": (jsonl(CHUNKS[:2]).encode() + b'{"text": "\xe9t\xe9"}\n', "line 3: not UTF-8"),
+    "utf-16": ('{"text": "a"}\n'.encode("utf-16"), "line 1: "),
+    "not json": (jsonl(CHUNKS[:1]).encode() + b"{'text': 'single'}\n", "line 2: not JSON"),
+    "an array": (json.dumps(CHUNKS, indent=1).encode(), "line 1: not JSON"),
+    "a number": (b"7\n", "line 1: a candidate is an object"),
+    "deep": (b"[" * 100_000 + b"\n", "line 1: not JSON"),
+    "long number": (b'{"text": "a", "score": ' + b"9" * 5_000 + b"}\n", "line 1: not JSON"),
+    "huge number": (b'{"text": "a", "score": ' + b"9" * 400 + b"}\n", "finite"),
+    "no text": (b'{"id": "a"}\n', "line 1, field 'text'"),
+    "text a list": (b'{"text": ["a"]}\n', "line 1, field 'text'"),
+    "NaN": (b'{"text": "a", "score": NaN}\n', "line 1, field 'score'"),
+    "infinite": (b'{"text": "a", "score": 1e999}\n', "line 1, field 'score'"),
+    "end before start": (b'{"text": "a", "start": 5, "end": 2}\n', "line 1, field 'end'"),
+    "surrogate": (b'{"text": "\\ud800"}\n', "line 1, field 'text'"),
+    "one id twice": (b'{"id": 1, "text": "a"}\n{"id": 1, "text": "b"}\n', "line 2, field 'id'"),
+    "vectors": (
+        b'{"text": "a", "embedding": [1, 2]}\n{"text": "b", "embedding": [1]}\n',
+        "line 2, field 'embedding'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_bad_file_is_3(run, tmp_path, what):
+    """X2, I3: a file that cannot be used is exit code 3, naming file, line and field."""
+    content, said = FILES[what]
+    path = tmp_path / "bad.jsonl"
+    if what == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+
+    ran = run(*ASK, "--chunks", "bad.jsonl")
+
+    assert ran.code == 3
+    assert ran.complaint.startswith("bad.jsonl")
+    assert said in ran.complaint
+    assert len(ran.complaint) < 1_100
+
+
+def test_a_query_of_nothing_is_3(run, chunks):
+    """X2: an empty question is refused before anything is done."""
+    ran = run("assemble", "--query", " ", "--chunks", chunks)
+
+    assert ran.code == 3
+    assert "query" in ran.complaint
+
+
+def test_nothing_that_may_be_read_is_3(run):
+    """X2, I4: candidates that all are others' are as good as none."""
+    ran = run(*ASK, "--chunks", "-", stdin=jsonl(CHUNKS[4:]).encode())
+
+    assert ran.code == 3
+    assert "there are no candidates" in ran.complaint
+    assert "vault" not in ran.complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stages = [", "not TOML"),
+        ("", "'name' is missing"),
+        ('name = "x"\nformat = "xml"\nstages = ["packk"]\n', "did you mean 'pack'?"),
+        (
+            'name = "x"\nformat = "xml"\nstages = []\nspotligth = true\n',
+            "did you mean 'spotlight'?",
+        ),
+        ('name = "x"\nformat = "xml"\n[[stages]]\nuse = "pack"\npolicy = "best"\n', "policy"),
+    ],
+)
+def test_a_bad_recipe_file_is_3(run, chunks, tmp_path, text, said):
+    """X2, P2: what is wrong in a recipe's file is bad input and names the file."""
+    (tmp_path / "r.toml").write_text(text, encoding="utf-8")
+
+    ran = run(*ASK, "--chunks", chunks, "--recipe", "r.toml")
+
+    assert ran.code == 3
+    assert ran.complaint.startswith("r.toml: ")
+    assert said in ran.complaint
+
+
+def test_a_store_that_is_not_there_is_3(run, tmp_path):
+    """X2, T1: a folder without a store is said to be one, and none is made."""
+    ran = run(*ASK, "--store", "nowhere")
+
+    assert ran.code == 3
+    assert "no store in 'nowhere'" in ran.complaint
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_budget_too_small_is_4_and_says_what_would_do(run, chunks):
+    """B1, F2, X1: exit code 4 names the smallest budget that would do, and it does."""
+    ran = run(*ASK, "--chunks", chunks, "--budget", "3")
+    needed = int(ran.complaint.rpartition(" ")[2])
+
+    assert ran.code == 4
+    assert run(*ASK, "--chunks", chunks, "--budget", needed).code == 0
+    assert run(*ASK, "--chunks", chunks, "--budget", needed - 1).code == 4
+
+
+def test_a_failure_outside_is_5(run, chunks):
+    """F2, X1: what cannot be written is exit code 5, and then nothing is printed."""
+    ran = run(*ASK, "--chunks", chunks, "--bundle", "no/such/folder/b.json")
+
+    assert ran.code == 5
+    assert "no/such/folder/b.json: cannot be written" in ran.complaint
+
+
+def test_a_full_disk_is_5_and_leaves_nothing(run, chunks):
+    """X1, X2: a device without room is exit code 5."""
+    ran = run("assemble-batch", "--in", chunks, "--out", "/dev/full/x")
+
+    assert ran.code == 5
+    assert "cannot be written" in ran.complaint
+
+
+def test_a_fault_of_ours_is_1_and_one_line(run, chunks, monkeypatch):
+    """F2, X1: an exception nobody expected is one line, with the way to its traceback."""
+
+    def fail(**_: object) -> None:
+        raise KeyError("lost\nand\x1b[31m found")
+
+    monkeypatch.setattr(assembled, "settle", fail)
+
+    ran = run(*ASK, "--chunks", chunks)
+    monkeypatch.setenv("FOVEATE_DEBUG", "1")
+    shown = run(*ASK, "--chunks", chunks)
+
+    assert ran.code == 1
+    assert "KeyError" in ran.complaint
+    assert "FOVEATE_DEBUG=1" in ran.complaint
+    assert "\x1b" not in ran.complaint
+    assert shown.code == 1
+    assert "Traceback" in shown.err
+
+
+def test_a_stage_that_breaks_a_law_is_1(run, chunks, monkeypatch):
+    """X1, S12: a stage that loses a candidate is named, on one line."""
+    monkeypatch.setattr("foveate.core.stages.pack.why_left_out", lambda *_: [])
+
+    ran = run(*ASK, "--chunks", chunks, "--budget", "45")
+
+    assert ran.code == 1
+    assert "stage pack" in ran.complaint
+
+
+def test_an_interruption_is_130(run, chunks, monkeypatch):
+    """F2: Ctrl-C ends with what a shell expects, and no traceback."""
+
+    def interrupt(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(assembled, "settle", interrupt)
+
+    ran = run(*ASK, "--chunks", chunks)
+
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
+
+
+def test_a_reader_that_leaves_is_not_an_error(tmp_path):
+    """F2: a closed pipe ends the program quietly, as other programs end."""
+    (tmp_path / "c.jsonl").write_text(jsonl(CHUNKS), encoding="utf-8")
+    started = subprocess.Popen(
+        [sys.executable, "-m", "foveate", *ASK, "--chunks", "c.jsonl", "--json"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert started.stdout is not None
+    started.stdout.close()
+    assert started.stderr is not None
+    said = started.stderr.read()
+    started.stderr.close()
+
+    assert started.wait() == 128 + signal.SIGPIPE
+    assert said == b""
+
+
+def test_the_locale_decides_nothing(tmp_path):
+    """D1, F2: the real program prints the same UTF-8 bytes in any locale and hash seed."""
+    line = jsonl([{"id": "a", "text": "Ünïcode 中文 🙂 is printed as it is in every locale."}])
+    outs = set()
+    for seed, extra in enumerate(({"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {})):
+        done = subprocess.run(
+            [sys.executable, "-m", "foveate", *ASK, "--chunks", "-", "--json"],
+            cwd=tmp_path,
+            input=line.encode(),
+            capture_output=True,
+            check=True,
+            env={"PYTHONPATH": str(PACKAGE.parent), "PYTHONHASHSEED": str(seed), **extra},
+        )
+        assert done.stderr == b""
+        outs.add(done.stdout)
+
+    assert len(outs) == 1
+    assert "中文 🙂".encode() in outs.pop()

@@ -1,0 +1,212 @@
+"""`foveate replay`: identical, or what diverged; and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import CHUNKS, QUERY, jsonl
+
+Bundle = dict[str, Any]
+
+
+@pytest.fixture
+def bundle(run, chunks) -> Bundle:
+    """The bundle of a small run, also in b.json."""
+    run("assemble", "--query", QUERY, "--chunks", chunks, "--budget", 60, "--bundle", "b.json")
+    return json.loads(Path("b.json").read_text(encoding="utf-8"))
+
+
+def edited(bundle: Bundle, change: Callable[[Bundle], None]) -> None:
+    """The bundle changed, written to e.json."""
+    change(bundle)
+    Path("e.json").write_text(json.dumps(bundle), encoding="utf-8")
+
+
+def test_a_bundle_replays_anywhere(run, bundle, chunks, monkeypatch, tmp_path):
+    """D4: assembled again, without the candidates' file and in another folder: identical."""
+    chunks.unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    ran = run("replay", "../b.json")
+
+    assert (ran.code, ran.out, ran.err) == (0, "identical\n", "")
+
+
+def test_json_says_the_same(run, bundle):
+    """D4, F2: --json is the verdict as one object."""
+    assert run("replay", "b.json", "--json").json == {
+        "identical": True, "stage": "", "first": "", "causes": [],
+    }  # fmt: skip
+
+
+def test_stdin_is_a_bundle_too(run, bundle):
+    """F2: `-` reads the bundle from stdin."""
+    assert run("replay", "-", stdin=json.dumps(bundle).encode()).out == "identical\n"
+
+
+def _text(bundle: Bundle) -> None:
+    bundle["candidates"][0]["text"] = bundle["candidates"][0]["text"].replace("two", "six")
+
+
+def _score(bundle: Bundle) -> None:
+    bundle["candidates"][-1]["score"] += 0.001
+
+
+def _recipe(bundle: Bundle) -> None:
+    bundle["recipe"]["format"] = {"name": "xml"}
+
+
+def _stage(bundle: Bundle) -> None:
+    bundle["recipe"]["stages"] = [s for s in bundle["recipe"]["stages"] if s["use"] == "pack"]
+
+
+def _version(bundle: Bundle) -> None:
+    bundle["manifest"]["version"] = "0.0.0"
+
+
+def _query(bundle: Bundle) -> None:
+    bundle["query"] += "?"
+
+
+def _budget(bundle: Bundle) -> None:
+    bundle["budget"]["documents"] = 61
+
+
+def _fingerprint(bundle: Bundle) -> None:
+    bundle["manifest"]["tokenizer_fingerprint"] = "other"
+
+
+def _record(bundle: Bundle) -> None:
+    bundle["text"] = bundle["text"].replace("one", "two")
+
+
+EDITS = {
+    "candidate's text": (_text, "input: candidate c1 changed"),
+    "score": (_score, "input: candidate c2 changed"),
+    "format": (_recipe, "recipe: "),
+    "stages": (_stage, "recipe: "),
+    "version": (_version, "version: '0.0.0' → "),
+    "query": (_query, "query_hash: "),
+    "budget": (_budget, "budget_hash: "),
+    "tokenizer": (_fingerprint, "tokenizer_fingerprint: 'other' → "),
+    "recorded text": (_record, "does not match the recorded output hash"),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edited_byte_is_named(run, bundle, what):
+    """D4: a changed byte of input, recipe or version diverges, is named, and is exit code 3."""
+    change, said = EDITS[what]
+    edited(bundle, change)
+
+    ran = run("replay", "e.json")
+    record = run("replay", "e.json", "--json")
+
+    assert ran.code == 3
+    assert ran.err == ""
+    assert ran.out.startswith("diverged at ")
+    assert said in ran.out
+    assert record.code == 3
+    assert record.json["identical"] is False
+    assert any(said in cause for cause in record.json["causes"])
+
+
+def test_the_first_stage_that_decided_otherwise_is_named(run, bundle):
+    """D4: where a decision changes, the verdict begins with its stage."""
+    edited(bundle, _stage)
+
+    assert run("replay", "e.json").out.splitlines()[0] == "diverged at pack"
+
+
+def test_two_runs_are_compared(run, bundle, chunks):
+    """D4: two bundles: what differs is said, and that they differ is no failure."""
+    ask = ["assemble", "--query", QUERY, "--chunks", chunks]
+    run(*ask, "--budget", 30, "--bundle", "small.json")
+    run(*ask, "--budget", 60, "--bundle", "same.json")
+
+    other = run("replay", "b.json", "small.json")
+    same = run("replay", "b.json", "same.json", "--json")
+
+    assert other.code == 0
+    assert other.out.startswith("diverged at ")
+    assert "budget_hash" in other.out
+    assert same.json["identical"] is True
+
+
+def test_the_hour_is_no_difference(run, bundle):
+    """D2: `when` is outside the hashes."""
+    edited(bundle, lambda b: b["manifest"].update(when="2001-01-01T00:00:00+00:00"))
+
+    assert run("replay", "e.json").out == "identical\n"
+    assert run("replay", "b.json", "e.json").out == "identical\n"
+
+
+def _delete(name: str) -> Callable[[Bundle], None]:
+    return lambda bundle: bundle.pop(name)
+
+
+DAMAGED = {
+    "other kind": (lambda b: b.update(kind="context"), "this is not a bundle"),
+    "no trace": (_delete("trace"), "no 'trace'"),
+    "no query": (_delete("query"), "damaged"),
+    "no candidates": (_delete("candidates"), "damaged"),
+    "candidates a number": (lambda b: b.update(candidates=7), "damaged"),
+    "manifest a list": (lambda b: b.update(manifest=[]), "damaged"),
+    "trace a number": (lambda b: b.update(trace=7), "damaged"),
+    "text a number": (lambda b: b.update(text=7), "damaged"),
+    "a stage without decisions": (lambda b: b["trace"][0].pop("decisions"), "damaged"),
+    "a decision too many": (lambda b: b["trace"][0]["decisions"].append(3), "damaged"),
+    "parts a list": (lambda b: b.update(parts=[]), "damaged"),
+    "stage unknown": (lambda b: b["recipe"].update(stages=["packk"]), "'pack'"),
+    "budget too small": (lambda b: b["budget"].update(documents=2), "cannot be assembled again"),
+    "budget of nothing": (lambda b: b["budget"].update(documents=0), "1 or more"),
+    "tokenizer unknown": (lambda b: b["manifest"].update(tokenizer="cl99k"), "tokenizer 'cl99k'"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_bundle_is_3(run, bundle, what):
+    """X2, D4: what is no whole bundle is bad input that names the file, in one line."""
+    change, said = DAMAGED[what]
+    edited(bundle, change)
+
+    ran = run("replay", "e.json")
+
+    assert ran.code == 3
+    assert ran.complaint.startswith("e.json: ")
+    assert said in ran.complaint
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b"{", "not JSON"),
+        (b"[]", "this is not a bundle"),
+        (jsonl(CHUNKS).encode(), "not JSON"),
+        (b"\0\1", "no text"),
+        (b"\xff\xfe", "not UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_bundle_is_3(run, tmp_path, data, said):
+    """X2, D4: any other file is refused with what it is not."""
+    (tmp_path / "f.json").write_bytes(data)
+
+    for words in (["replay", "f.json"], ["replay", "f.json", "f.json"]):
+        ran = run(*words)
+
+        assert ran.code == 3
+        assert said in ran.complaint
+
+
+def test_a_missing_file_is_3(run):
+    """X2: no such file is bad input."""
+    ran = run("replay", "nothing.json")
+
+    assert (ran.code, ran.complaint) == (3, "nothing.json: no such file")

@@ -1,0 +1,54 @@
+"""Candidates and a reader of results that the command-line tests share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CHUNKS: list[dict[str, Any]] = [
+    {"id": "c1", "source": "boiler.md", "sequence": 0, "score": 0.91, "page": 4,
+     "text": "Keep the pressure between one and two bar. Above three bar the valve opens."},
+    {"id": "c2", "source": "boiler.md", "sequence": 1, "score": 0.55, "page": 5,
+     "text": "The boiler holds forty litres of water. Drain it before the first frost."},
+    {"id": "c3", "source": "copy.md", "sequence": 0, "score": 0.80,
+     "text": "Keep the pressure between one and two bar.  Above three bar the valve opens."},
+    {"id": "c4", "source": "pump.md", "sequence": 0, "score": 0.74,
+     "text": "The pump starts at one bar. Clean its filter every spring."},
+    {"id": "c5", "source": "vault.md", "sequence": 0, "score": 0.12, "principals": ["staff"],
+     "text": "The spare key of the tank room hangs behind the blue door of the office."},
+]  # fmt: skip
+"""One is a copy of another, one is for the staff alone."""
+
+QUERY = "Which pressure is right?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What a run of the program left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output, which must be one JSON object on one line."""
+        assert self.out.count("\n") == 1, self.out[:500]
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one line it complained with; nothing else was printed."""
+        assert self.out == ""
+        assert self.err.endswith("\n")
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.startswith("foveate: ")
+        assert "Traceback" not in self.err
+        return self.err.removeprefix("foveate: ").rstrip("\n")
+
+
+def jsonl(records: Iterable[Mapping[str, Any]]) -> str:
+    """One object a line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
