@@ -6,13 +6,12 @@ overlaps, nested and gapped chunks, and lies about offsets all turn up within a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from foveate.core.types import Candidate, Chunk, Request, Supplement
+from foveate.core.types import Candidate, Chunk, Origin, Request, Supplement
 from foveate.testing.fakes import request
 
 READER = "staff"
@@ -20,26 +19,24 @@ READER = "staff"
 
 SECRET = "board"  # noqa: S105
 
-WORDS = (
-    *("budget", "token", "window", "passage", "the", "is", "not", "no", "12", "3.5", "2024-05-01"),
+PHRASES = (
+    *("The budget is 12 tokens. ", "The budget is not 12 tokens. ", "A window holds a passage. "),
+    *("budget ", "token ", "is not ", "3.5 kg, ", "2024-05-01\n", "Why?\n\n", "- item\n"),
     *(
-        "naïve",
-        "café",
-        "Straße",
-        "文脈",
-        "東京",
-        "سياق",
-        "הקשר",
-        "👩‍👩‍👧",
-        "🙂",
-        "é",
+        "Ein naïves Café. ",
+        "文脈は長い。",
+        "سياق طويل ",
+        "הקשר ",
+        "👩‍👩‍👧🙂",
+        "e\u0301 ",
         "<|end|>",
-        "[1]",
+        "[1] ",
     ),
+    *("a" * 30, "na na na na na na na na ", "    ", "==========\n"),
 )
+"""Pieces of text in several scripts: some alike, some repetitive, some that look like structure."""
 
 _EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
-_ENDS = st.sampled_from([" ", " ", " ", " ", ". ", ".\n", "\n\n", "? "])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +47,10 @@ class Cut:
     chunks: tuple[Chunk, ...]
 
 
-def texts(max_words: int = 30) -> st.SearchStrategy[str]:
-    """Texts of several scripts, with punctuation and line ends; sometimes blank or repetitive."""
-    words = st.lists(st.tuples(st.sampled_from(WORDS), _ENDS), max_size=max_words)
-    prose = words.map(lambda pairs: "".join(word + end for word, end in pairs))
-    repeats = st.tuples(st.sampled_from(["a", "ab", "na ", "="]), st.integers(1, 60))
-    return st.one_of(prose, prose, prose, repeats.map(lambda pair: pair[0] * pair[1]))
+def texts(max_phrases: int = 6, min_phrases: int = 0) -> st.SearchStrategy[str]:
+    """Texts put together from `PHRASES`; sometimes empty, blank or one letter over and over."""
+    phrases = st.lists(st.sampled_from(PHRASES), min_size=min_phrases, max_size=max_phrases)
+    return phrases.map("".join)
 
 
 def scores() -> st.SearchStrategy[float]:
@@ -67,9 +62,9 @@ def scores() -> st.SearchStrategy[float]:
 
 
 @st.composite
-def cuts(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 6) -> Cut:
+def cuts(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 4) -> Cut:
     """A document with true offsets; sequences count the chunks from top to bottom."""
-    text = draw(texts(60).filter(bool))
+    text = draw(texts(10, min_phrases=1))
     edges = st.integers(0, len(text))
     pairs = draw(st.lists(st.tuples(edges, edges), max_size=max_chunks))
     spans = sorted({(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]})
@@ -89,10 +84,8 @@ def cuts(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 6) -> Cut:
 
 
 @st.composite
-def loose_chunks(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 6) -> tuple[Chunk, ...]:
+def loose_chunks(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 4) -> tuple[Chunk, ...]:
     """Chunks whose sequences repeat or skip and whose offsets are missing, partial or wrong."""
-    offsets = st.one_of(st.none(), st.integers(0, 40))
-    rows = st.tuples(texts(12), st.integers(0, 4), offsets, st.booleans())
     return tuple(
         Chunk(
             id=f"{document_id}#{place}",
@@ -104,7 +97,7 @@ def loose_chunks(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 6) -
             end=start + len(text) if start is not None and whole else None,
         )
         for place, (text, sequence, start, whole) in enumerate(
-            draw(st.lists(rows, max_size=max_chunks))
+            draw(st.lists(_LOOSE, max_size=max_chunks))
         )
     )
 
@@ -113,13 +106,9 @@ def loose_chunks(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 6) -
 def chunks(draw: st.DrawFn, max_documents: int = 3) -> tuple[Chunk, ...]:
     """Chunks with unique ids from a few documents, dated or not, in any order."""
     found: list[Chunk] = []
-    for n in range(draw(st.integers(0, max_documents))):
+    for n, (exact, days) in enumerate(draw(st.lists(_DOCUMENTS, max_size=max_documents))):
         document_id = f"doc{n}"
-        if draw(st.booleans()):
-            made: Sequence[Chunk] = draw(cuts(document_id)).chunks
-        else:
-            made = draw(loose_chunks(document_id))
-        days = draw(st.one_of(st.none(), st.integers(0, 400)))
+        made = draw(cuts(document_id)).chunks if exact else draw(loose_chunks(document_id))
         dated = None if days is None else _EPOCH + timedelta(days=days)
         found += (replace(chunk, modified_at=dated) for chunk in made)
     return tuple(draw(st.permutations(found)))
@@ -130,8 +119,16 @@ def candidates(
     draw: st.DrawFn, max_documents: int = 3, dimensions: int = 0
 ) -> tuple[Candidate, ...]:
     """Candidates with unique ids; `dimensions` over 0 gives each chunk an embedding."""
+    found = draw(chunks(max_documents=max_documents))
+    n = len(found)
+    if dimensions:
+        vectors = draw(st.lists(_vectors(dimensions), min_size=n, max_size=n))
+        pairs = zip(found, vectors, strict=True)
+        found = tuple(replace(chunk, embedding=vector) for chunk, vector in pairs)
+    marks = draw(st.lists(_MARKS, min_size=n, max_size=n))
     return tuple(
-        draw(_candidate(chunk, dimensions)) for chunk in draw(chunks(max_documents=max_documents))
+        Candidate(chunk=chunk, score=score, semantic_score=semantic, origin=origin)
+        for chunk, (score, semantic, origin) in zip(found, marks, strict=True)
     )
 
 
@@ -145,20 +142,21 @@ def cases(
     """
     found = draw(candidates(max_documents, dimensions))
     taken = draw(st.integers(0, len(found)))
-    hits, others = found[:taken], found[taken:]
-    rights = st.sampled_from([(), (READER,), (SECRET,)])
-    neighbours = tuple(replace(other.chunk, principals=draw(rights)) for other in others)
-    supplements = tuple(
-        Supplement(id=f"s{n}", text=draw(texts(5)), similarity=draw(scores()), principals=who)
-        for n, who in enumerate(draw(st.lists(rights, max_size=3)))
-    )
+    hits, others = found[taken:], found[:taken]
+    n = len(others)
+    rights = draw(st.lists(_RIGHTS, min_size=n, max_size=n))
+    pairs = zip(others, rights, strict=True)
+    sides = enumerate(draw(st.lists(_SIDES, max_size=2)))
     return hits, request(
-        query=draw(texts(5)),
-        budget=draw(st.integers(1, 200)),
+        query=draw(_QUERIES),
+        budget=draw(_BUDGETS),
         principals=(READER,),
-        neighbours=neighbours,
-        supplements=supplements,
-        intent=draw(st.sampled_from(["", "definition"])),
+        neighbours=tuple(replace(other.chunk, principals=who) for other, who in pairs),
+        supplements=tuple(
+            Supplement(id=f"s{place}", text=text, similarity=score, principals=who)
+            for place, (text, score, who) in sides
+        ),
+        intent=draw(_INTENTS),
         query_embedding=draw(_vectors(dimensions)) if dimensions else None,
     )
 
@@ -168,13 +166,16 @@ def _vectors(dimensions: int) -> st.SearchStrategy[tuple[float, ...]]:
     return st.tuples(*(values for _ in range(dimensions)))
 
 
-@st.composite
-def _candidate(draw: st.DrawFn, chunk: Chunk, dimensions: int) -> Candidate:
-    if dimensions:
-        chunk = replace(chunk, embedding=draw(_vectors(dimensions)))
-    return Candidate(
-        chunk=chunk,
-        score=draw(scores()),
-        semantic_score=draw(st.one_of(st.none(), scores())),
-        origin=draw(st.sampled_from(["retrieved", "retrieved", "neighbour"])),
-    )
+# Made once: Hypothesis validates a strategy when it is first drawn from, which costs more than
+# drawing.
+_DOCUMENTS = st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 400)))
+_LOOSE = st.tuples(
+    texts(3), st.integers(0, 4), st.one_of(st.none(), st.integers(0, 40)), st.booleans()
+)
+_ORIGINS: list[Origin] = ["retrieved", "retrieved", "neighbour"]
+_MARKS = st.tuples(scores(), st.one_of(st.none(), scores()), st.sampled_from(_ORIGINS))
+_RIGHTS: st.SearchStrategy[tuple[str, ...]] = st.sampled_from([(), (READER,), (SECRET,)])
+_SIDES = st.tuples(texts(2), scores(), _RIGHTS)
+_QUERIES = texts(2)
+_BUDGETS = st.integers(1, 200)
+_INTENTS = st.sampled_from(["", "definition"])

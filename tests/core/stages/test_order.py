@@ -1,0 +1,174 @@
+"""Order: each arrangement, at every length, as blocks and as groups."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.errors import BadOption
+from foveate.core.stages.group import Group
+from foveate.core.stages.order import LOST_IN_THE_MIDDLE, By, Order, arrangement, best_read
+from foveate.core.types import reading_order
+from foveate.testing.fakes import candidate, request
+from foveate.testing.strategies import candidates
+
+LENGTHS = range(1, 51)
+
+
+def ranked(n):
+    """Candidates 1 (best) to n."""
+    return tuple(candidate("t", -float(i), id=str(i)) for i in range(1, n + 1))
+
+
+def ordered(by, n):
+    """The ranks as they stand in the context."""
+    out = Order(by=by)(ranked(n), request()).candidates
+    return [int(c.id) for c in out]
+
+
+def test_the_published_bookend():
+    """P1, S10: A…E, best first, become A C D E B."""
+    assert ordered("bookend", 5) == [1, 3, 4, 5, 2]
+
+
+def test_the_published_edges():
+    """P1, S10: 1…6, best first, become 1 3 5 6 4 2."""
+    assert ordered("edges", 6) == [1, 3, 5, 6, 4, 2]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_bookend_does_not_depend_on_parity(n):
+    """S10: for every n the best is first, the second-best last, the rest falls between them."""
+    expected = list(range(1, n + 1)) if n <= 3 else [1, *range(3, n + 1), 2]
+
+    assert ordered("bookend", n) == expected
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_edges_do_not_depend_on_parity(n):
+    """S10: for every n the odd ranks come down to the middle and the even ones go back up."""
+    out = ordered("edges", n)
+    odd, even = out[: (n + 1) // 2], out[(n + 1) // 2 :]
+
+    assert odd == list(range(1, n + 1, 2))
+    assert even == list(range(2, n + 1, 2))[::-1]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("by", get_args(By))
+def test_every_order_is_a_permutation(by, n):
+    """S10: nothing is lost and nothing comes twice."""
+    assert sorted(ordered(by, n)) == list(range(1, n + 1))
+
+
+@pytest.mark.parametrize(("by", "n"), [("bookend", 1), ("bookend", 3), ("edges", 1), ("edges", 2)])
+def test_a_few_blocks_are_plain_relevance(by, n):
+    """S10: up to 3 blocks bookend, and up to 2 edges, is relevance."""
+    assert ordered(by, n) == list(range(1, n + 1))
+
+
+def test_relevance_is_the_total_order():
+    """S10: score descending, then source, sequence and id ascending."""
+    one = candidate("t", 0.5, id="1", document_id="d", source="b.md", sequence=0)
+    two = candidate("t", 0.5, id="2", document_id="e", source="a.md", sequence=2)
+    three = candidate("t", 0.5, id="3", document_id="e", source="a.md", sequence=1)
+    best = candidate("t", 0.6, id="4", source="z.md")
+    out = Order()((one, two, three, best), request()).candidates
+
+    assert [c.id for c in out] == ["4", "3", "2", "1"]
+
+
+@given(candidates())
+def test_chronological_is_reading_order(found):
+    """S10: source, page, sequence, whatever the scores."""
+    out = Order(by="chronological")(found, request()).candidates
+
+    assert out == tuple(sorted(found, key=reading_order))
+
+
+@given(candidates())
+def test_document_is_as_grouped(found):
+    """S10: `document` gives what `Group` gives, and leaves it as it is."""
+    grouped = Group()(found, request()).candidates
+
+    assert Order(by="document")(found, request()).candidates == grouped
+    assert Order(by="document")(grouped, request()).candidates == grouped
+
+
+@given(candidates(), st.sampled_from(get_args(By)))
+def test_groups_move_as_groups(found, by):
+    """S10: each document is one run, whatever the order, and its inside stays as it was."""
+    out = Order(by=by, groups=True)(Group()(found, request()).candidates, request()).candidates
+    inside = Group()(found, request()).candidates
+
+    for document_id in {c.document_id for c in found}:
+        places = [n for n, c in enumerate(out) if c.document_id == document_id]
+        assert places == list(range(places[0], places[-1] + 1))
+        assert [out[n] for n in places] == [c for c in inside if c.document_id == document_id]
+
+
+def test_groups_are_placed_by_their_best():
+    """S10: A's best is first, B's second: with bookend B's whole group stands last."""
+    rows = [("a", 9), ("a", 1), ("b", 8), ("b", 2), ("c", 7), ("d", 6)]
+    found = tuple(candidate("t", s, id=f"{d}{s}", document_id=d) for d, s in rows)
+    out = Order(by="bookend", groups=True)(found, request()).candidates
+
+    assert [c.id for c in out] == ["a9", "a1", "c7", "d6", "b8", "b2"]
+
+
+def test_attention_puts_the_best_on_the_best_read_places():
+    """S10, E6: along the published curve the start is best, then the end, the middle last."""
+    assert ordered("attention", 5) == [1, 3, 5, 4, 2]
+
+
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=8).map(tuple), st.integers(1, 60))
+def test_attention_follows_the_curve(curve, n):
+    """S10: a better rank never stands on a worse-read place."""
+    places = arrangement("attention", n, curve)
+    heights = interpolated(curve, n)
+    by_rank = [heights[places.index(block)] for block in range(n)]
+
+    assert sorted(places) == list(range(n))
+    assert all(a >= b - 1e-9 for a, b in pairwise(by_rank))
+
+
+def interpolated(curve, n):
+    """The curve at n evenly spaced places."""
+    out = []
+    for place in range(n):
+        x = place * (len(curve) - 1) / max(1, n - 1)
+        left = min(int(x), len(curve) - 2)
+        out.append(curve[left] + (curve[left + 1] - curve[left]) * (x - left))
+    return out
+
+
+def test_a_flat_curve_is_relevance():
+    """S10: a model that reads everywhere alike gets the best first."""
+    assert best_read(7, (0.5, 0.5, 0.5)) == list(range(7))
+    assert best_read(1, LOST_IN_THE_MIDDLE) == [0]
+
+
+@pytest.mark.parametrize("by", get_args(By))
+def test_side_knowledge_stays_first(by):
+    """S11: supplements stand before everything, in the order they had, in every order."""
+    asides = tuple(candidate("t", s, id=f"s{s}", origin="supplement") for s in (0.0, 1.0))
+    out = Order(by=by)((*ranked(6), *asides), request()).candidates
+
+    assert [c.id for c in out[:2]] == ["s0.0", "s1.0"]
+
+
+def test_an_unknown_order_is_refused():
+    """X1: the error names the value and what is allowed."""
+    with pytest.raises(BadOption, match="'best'; it must be one of relevance, chronological"):
+        Order(by="best")
+
+
+@pytest.mark.parametrize("curve", [(), (1.0,), (1.0, float("nan"))])
+def test_a_curve_that_is_none_is_refused(curve):
+    """X1: fewer than two points, or no numbers."""
+    with pytest.raises(BadOption, match="order: curve is"):
+        Order(by="attention", curve=curve)
