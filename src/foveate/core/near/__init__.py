@@ -2,7 +2,9 @@
 
     threshold.py    0.9 means nine tenths: comparison without floats
     bags.py         many sets of words as numbers, the rarest first
+    prefix.py       which items find every set that shares enough
     postings.py     which kept texts hold an item
+    sketch.py       how different two sets are at least, from a few bits
     guard.py        whose facts must agree
     jaccard.py      a finder: shared words over all words
     containment.py  a finder: shared word triples over the smaller text's

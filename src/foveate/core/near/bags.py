@@ -37,10 +37,6 @@ class Bags:
         """Text i's shared items."""
         return self.items[self.starts[i] : self.starts[i + 1]]
 
-    def prefix(self, i: int, depth: int) -> Ints:
-        """The shared ones among text i's `depth` rarest items."""
-        return self.of(i)[: max(0, depth - int(self.lonely[i]))]
-
     def taken(self, order: Sequence[int]) -> Bags:
         """The same texts in another order."""
         import numpy as np
@@ -79,7 +75,7 @@ def _places(first: Ints, lengths: Ints) -> Ints:
 
 def word_bags(spelled: Sequence[Sequence[str]]) -> Bags:
     """The texts' sets of words."""
-    return _bags(*_numbered([dict.fromkeys(words) for words in spelled]), len(spelled))
+    return _bags(*_numbered(spelled), len(spelled))
 
 
 def shingle_bags(spelled: Sequence[Sequence[str]]) -> Bags:
@@ -126,13 +122,13 @@ def _bags(codes: Ints, owners: Ints, texts: int) -> Bags:
     """Sort by item, drop repeats within a text, number the shared items from the rarest on."""
     import numpy as np
 
-    order = np.argsort(codes, kind="stable")
-    codes, owners = codes[order], owners[order]
-    another = np.ones(len(codes), dtype=bool)
-    another[1:] = codes[1:] != codes[:-1]
-    fresh = another.copy()
-    fresh[1:] |= owners[1:] != owners[:-1]
-    item, owners = np.cumsum(another)[fresh] - 1, owners[fresh]
+    if texts * (int(codes.max(initial=0)) + 1) >= 2**63:
+        codes = np.unique(codes, return_inverse=True)[1]
+    keys = codes * max(1, texts) + owners
+    keys.sort()
+    keys = keys[_fresh(keys)]
+    codes, owners = np.divmod(keys, max(1, texts))
+    item = np.cumsum(_fresh(codes)) - 1
     holders = np.bincount(item)
     place = np.empty(len(holders), dtype=np.int64)
     place[np.argsort(holders, kind="stable")] = np.arange(len(holders))
@@ -150,3 +146,12 @@ def _bags(codes: Ints, owners: Ints, texts: int) -> Bags:
         items=keys % max(1, universe),
         universe=universe,
     )
+
+
+def _fresh(ascending: Ints) -> NDArray[np.bool_]:
+    """Where a value is not the one before it."""
+    import numpy as np
+
+    fresh = np.ones(len(ascending), dtype=bool)
+    fresh[1:] = ascending[1:] != ascending[:-1]
+    return fresh

@@ -1,14 +1,16 @@
 """Which pairs may match at all: those whose facts agree.
 
-Not the facts themselves (`text/facts.py`). Rules: a guard first narrows many kept texts to those
-that might agree, in one step over arrays (a thousand rows of one template that differ in their
-number alone must not be compared pair by pair), then judges a pair exactly. `waived(i, others)`
-says for which pairs the facts need not agree; None: for none.
+Not the facts themselves (`text/facts.py`); they are read when first asked for, once a text.
+Rules: a guard first narrows many kept texts to those that might agree, in one step over arrays (a
+thousand rows of one template that differ in their number alone must not be judged pair by pair),
+then judges a pair exactly. `waived(i, others)` says for which pairs the facts need not agree;
+None: for none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from foveate.core.near.postings import Postings
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from foveate.core.near.bags import Ints
 
     Waived: TypeAlias = Callable[[int, Ints], NDArray[np.bool_]]
+
+Facts: TypeAlias = Callable[[int], tuple[str, ...]]
+_FEW = 16
 
 
 class Guard(Protocol):
@@ -54,16 +59,19 @@ class Open:
 class Equal:
     """Both texts must have the same facts in the same order."""
 
-    def __init__(self, facts: Sequence[tuple[str, ...]], waived: Waived | None = None) -> None:
+    def __init__(self, texts: int, facts: Facts, waived: Waived | None = None) -> None:
         import numpy as np
 
-        numbers: dict[tuple[str, ...], int] = {}
-        self._class: Ints = np.array([numbers.setdefault(f, len(numbers)) for f in facts], np.int64)
+        self._facts = facts
         self._waived = waived
+        self._numbers: dict[tuple[str, ...], int] = {}
+        self._kind: Ints = np.full(texts, -1, dtype=np.int64)
 
     def among(self, i: int, others: Ints) -> Ints:
         """Those with text i's facts, and the waived."""
-        fine: NDArray[np.bool_] = self._class[others] == self._class[i]
+        for unread in (i, *others[self._kind[others] < 0].tolist()):
+            self._kind[unread] = self._numbers.setdefault(self._facts(unread), len(self._numbers))
+        fine: NDArray[np.bool_] = self._kind[others] == self._kind[i]
         return others[fine if self._waived is None else fine | self._waived(i, others)]
 
     def agrees(self, i: int, other: int) -> bool:
@@ -75,35 +83,51 @@ class Equal:
 
 
 class Covered:
-    """All facts of the text that leaves must stand, in their order, in the one that stays."""
+    """All facts of the text that leaves must stand, in their order, in the one that stays.
 
-    def __init__(self, facts: Sequence[tuple[str, ...]], waived: Waived | None = None) -> None:
-        numbers: dict[str, int] = {}
-        self._facts = facts
-        self._items = [
-            [numbers.setdefault(fact, len(numbers)) for fact in dict.fromkeys(own)] for own in facts
-        ]
-        self._holders = Postings(len(facts))
+    Where both are of one length neither contains the other: their facts must be the same.
+    """
+
+    def __init__(
+        self, lengths: tuple[int, ...], facts: Facts, waived: Waived | None = None
+    ) -> None:
+        self._lengths = lengths
+        self._facts = cache(facts)
         self._waived = waived
+        self._numbers: dict[str, int] = {}
+        self._holders = Postings(len(lengths))
+        self._unposted: list[int] = []
 
     def among(self, i: int, others: Ints) -> Ints:
-        """Those that hold text i's rarest fact, and the waived."""
+        """Those that hold text i's rarest fact, and the waived; all of a few."""
         import numpy as np
 
-        rarest = self._holders.fewest(self._items[i])
+        if len(others) <= _FEW:
+            return others
+        for kept in self._unposted:
+            self._holders.add(kept, self._items(kept))
+        self._unposted.clear()
+        rarest = self._holders.fewest(self._items(i))
         if rarest is None:
             return others
-        fine = np.isin(others, self._holders.holding([rarest]), assume_unique=True)
+        holders = self._holders.holding([rarest])
+        fine = np.isin(others, () if holders is None else holders)
         return others[fine if self._waived is None else fine | self._waived(i, others)]
 
     def agrees(self, i: int, other: int) -> bool:
         """Whether the other text covers text i's facts, or need not."""
         import numpy as np
 
-        if covers(self._facts[other], self._facts[i]):
+        mine, theirs = self._facts(i), self._facts(other)
+        same_length = self._lengths[i] == self._lengths[other]
+        if mine == theirs or (not same_length and covers(theirs, mine)):
             return True
         return self._waived is not None and bool(self._waived(i, np.array([other]))[0])
 
     def keep(self, i: int) -> None:
-        """Remember which facts the text holds."""
-        self._holders.add(i, self._items[i])
+        """Remember to post its facts when they are needed."""
+        self._unposted.append(i)
+
+    def _items(self, i: int) -> list[int]:
+        numbers = self._numbers
+        return [numbers.setdefault(f, len(numbers)) for f in dict.fromkeys(self._facts(i))]

@@ -1,9 +1,8 @@
 """Jaccard similarity of word sets: shared words over all words of the two.
 
-The fast path is the prefix filter of Bayardo, Ma and Srikant (2007, AllPairs) with the length
-filter of Xiao et al. (2008, PPJoin): sets that reach the threshold t share at least t times the
-larger, so they share one of the (1 - t) rarest of each. What it finds is compared in full, in
-integers. A text without words matches nothing.
+The fast path: sets that reach the threshold t share at least t times the larger, so the prefix
+filter finds them (`prefix.py`). Of what it finds, `sketch.py` rules out nearly all that do not
+match; the rest is compared in full, in integers. A text without words matches nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foveate.core.near.postings import Postings
+from foveate.core.near.prefix import mutual
 from foveate.core.near.settle import Match
+from foveate.core.near.sketch import Sketch
 
 if TYPE_CHECKING:
     from foveate.core.near.bags import Bags, Ints
@@ -27,44 +28,41 @@ class Jaccard:
         self._threshold = threshold
         self._guard = guard
         self._bags = bags
+        self._sketch = Sketch(bags)
+        self._prefix = mutual(bags, threshold)
         self._postings = Postings(len(bags.sizes))
 
     def matches(self, i: int) -> list[Match]:
         """The kept texts that text i matches."""
-        return self.among(i, self._guard.among(i, self.near(i)))
+        others = self.near(i)
+        return [] if others is None else self.among(i, others)
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
         self._guard.keep(i)
-        self._postings.add(i, self._prefix(i).tolist())
+        self._postings.add(i, self._prefix.posted[i])
 
-    def near(self, i: int) -> Ints:
+    def near(self, i: int) -> Ints | None:
         """The kept texts that share a rare word with text i; none that matches is missing."""
-        return self._postings.holding(self._prefix(i).tolist())
+        return self._postings.holding(self._prefix.asked[i])
 
     def among(self, i: int, others: Ints) -> list[Match]:
-        """Those of `others` that text i matches, the guard apart from the narrowing done."""
-        bags, share = self._bags, float(self._threshold.share)
-        mine, theirs = int(bags.sizes[i]), bags.sizes[others]
-        slack = 1e-9  # floats may only let too many pass; `reached` decides
-        others = others[(theirs >= mine * (share - slack)) & (mine >= theirs * (share - slack))]
+        """Those of `others` that text i matches."""
+        bags, mine = self._bags, int(self._bags.sizes[i])
+        share = self._threshold.value - 1e-9  # may let too many pass; `reached` decides
+        both = bags.sizes[others] + mine
+        others = others[self._sketch.differ(i, others) * (1 + share) <= both * (1 - share)]
+        if len(others):
+            others = self._guard.among(i, others)
         if not len(others):
             return []
         self.compared += len(others)
         shared = bags.overlaps(i, others)
         union = mine + bags.sizes[others] - shared
-        likely = shared >= union * (share - slack)
+        likely = shared >= union * share
+        columns = (column[likely].tolist() for column in (others, shared, union))
         return [
             Match(other, part / whole)
-            for other, part, whole in zip(
-                others[likely].tolist(),
-                shared[likely].tolist(),
-                union[likely].tolist(),
-                strict=True,
-            )
+            for other, part, whole in zip(*columns, strict=True)
             if part and self._threshold.reached(part, whole) and self._guard.agrees(i, other)
         ]
-
-    def _prefix(self, i: int) -> Ints:
-        size = int(self._bags.sizes[i])
-        return self._bags.prefix(i, size - self._threshold.least(size) + 1)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from foveate.core.near.bags import Ints
 
+_FEW = 64
+
 
 class Postings:
     """Lists of text numbers by item number; texts are added in ascending order."""
@@ -24,14 +26,17 @@ class Postings:
         for item in items:
             self._lists[item].append(i)
 
-    def holding(self, items: Iterable[int]) -> Ints:
-        """The texts that hold any of the items, ascending."""
+    def holding(self, items: Iterable[int]) -> Ints | None:
+        """The texts that hold any of the items, ascending; None of them is None."""
         import numpy as np
 
-        found = [self._lists[item] for item in items if item in self._lists]
-        if len(found) == 1:
-            return np.array(found[0], dtype=np.int64)
-        held = np.zeros(self._texts if found else 0, dtype=bool)
+        lists = self._lists
+        found = [lists[item] for item in items if item in lists]
+        if not found:
+            return None
+        if sum(map(len, found)) <= _FEW:
+            return np.array(sorted(set().union(*found)), dtype=np.int64)
+        held = np.zeros(self._texts, dtype=bool)
         for posting in found:
             held[np.frombuffer(posting, dtype=np.int64)] = True
         return np.flatnonzero(held)

@@ -7,7 +7,7 @@ not, float64 is used. The threshold is compared in integers too. The rounding mo
 less than 0.001.
 
 A match of vectors alone drops nothing: the two texts' sets of words must share half of all their
-words (Jaccard 0.5), and the guard must agree. A text without a vector, or with a zero vector,
+words (Jaccard 0.5), and their facts must agree. A text without a vector, or with a zero vector,
 matches nothing.
 """
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from foveate.core.near.bags import Ints
-    from foveate.core.near.guard import Guard
     from foveate.core.near.jaccard import Jaccard
     from foveate.core.near.threshold import Threshold
     from foveate.core.types import Vector
@@ -38,21 +37,16 @@ MANY = 64
 class Semantic:
     """A finder over the texts' vectors, given in order of preference.
 
-    `words`: a Jaccard finder at `WORDS_AGREE` with the same guard; None: cosine and guard alone.
+    `words`: a Jaccard finder at `WORDS_AGREE`, which has the guard; None: the cosine alone.
     """
 
     def __init__(
-        self,
-        vectors: Sequence[Vector | None],
-        threshold: Threshold,
-        guard: Guard,
-        words: Jaccard | None,
+        self, vectors: Sequence[Vector | None], threshold: Threshold, words: Jaccard | None
     ) -> None:
         import numpy as np
 
         self.compared = 0
         self._threshold = threshold
-        self._guard = guard
         self._words = words
         self._rows, self._squares = quantised(vectors)
         self._roots = np.sqrt(self._squares)
@@ -62,19 +56,15 @@ class Semantic:
 
     def matches(self, i: int) -> list[Match]:
         """The kept texts that text i matches."""
-        import numpy as np
-
         if not self._squares[i]:
             return []
         if i >= self._stop:
             self._multiply(i)
         row = i - self._start
         hits = self._columns[self._likely[row]]
-        others = self._guard.among(i, hits[self._kept[hits]])
-        if self._words is not None and len(others) > MANY:
-            others = np.intersect1d(others, self._words.near(i), assume_unique=True)
+        others = hits[self._kept[hits]]
         if self._words is not None and len(others):
-            others = np.array([m.other for m in self._words.among(i, others)], dtype=np.int64)
+            others = self._worded(self._words, i, others)
         self.compared += len(others)
         return [match for other in others.tolist() if (match := self._match(i, other)) is not None]
 
@@ -83,16 +73,24 @@ class Semantic:
         if not self._squares[i]:
             return
         self._kept[i] = True
-        if self._words is None:
-            self._guard.keep(i)
-        else:
+        if self._words is not None:
             self._words.keep(i)
+
+    def _worded(self, words: Jaccard, i: int, others: Ints) -> Ints:
+        """Those of `others` whose words agree enough with text i's, and whose facts agree."""
+        import numpy as np
+
+        if len(others) > MANY:
+            near = words.near(i)
+            others = np.intersect1d(others, () if near is None else near, assume_unique=True)
+        matches = words.among(i, others) if len(others) else []
+        return np.array([match.other for match in matches], dtype=np.int64)
 
     def _match(self, i: int, other: int) -> Match | None:
         column = int(self._columns.searchsorted(other))
         dot, square = int(self._dots[i - self._start, column]), int(self._squares[i])
         square *= int(self._squares[other])
-        if not self._threshold.reached_by_root(dot, square) or not self._guard.agrees(i, other):
+        if not self._threshold.reached_by_root(dot, square):
             return None
         return Match(other, dot / sqrt(square))
 
@@ -104,7 +102,7 @@ class Semantic:
         block = np.arange(self._start, self._stop)
         self._columns = np.concatenate((np.flatnonzero(self._kept), block))
         self._dots = self._rows[block] @ self._rows[self._columns].T
-        share = float(self._threshold.share) * (1 - 1e-6)
+        share = self._threshold.value * (1 - 1e-6)
         least = np.outer(self._roots[block] * share, self._roots[self._columns])
         self._likely = (self._dots >= least) & (self._dots > 0)
 

@@ -32,12 +32,11 @@ def changed_at(candidate: Candidate) -> int:
 class Texts:
     """Candidates side by side: each field holds one entry a text, in one order.
 
-    `facts` are empty where no guard asks for them; `dates` are equal where age decides nothing.
+    `dates` are equal where age decides nothing.
     """
 
     candidates: tuple[Candidate, ...]
     spelled: tuple[tuple[str, ...], ...]
-    facts: tuple[tuple[str, ...], ...]
     dates: tuple[int, ...]
 
     def __len__(self) -> int:
@@ -47,6 +46,10 @@ class Texts:
     def lengths(self) -> tuple[int, ...]:
         """How many words each text has."""
         return tuple(len(own) for own in self.spelled)
+
+    def facts(self, i: int) -> tuple[str, ...]:
+        """Text i's facts, read each time."""
+        return facts(self.candidates[i].text, self.spelled[i])
 
     def taken(self, order: Sequence[int]) -> Texts:
         """The same texts in another order."""
@@ -79,13 +82,11 @@ class Texts:
         )
 
 
-def read(candidates: Sequence[Candidate], *, guard: bool, dated: bool) -> Texts:
-    """Find every candidate's words, and its facts and date where they are asked for."""
+def read(candidates: Sequence[Candidate], *, dated: bool) -> Texts:
+    """Find every candidate's words; `dated`: and when it was changed."""
     spelled = tuple(words(candidate.text) for candidate in candidates)
-    found = zip(candidates, spelled, strict=True)
     return Texts(
         candidates=tuple(candidates),
         spelled=spelled,
-        facts=tuple(facts(c.text, own) for c, own in found) if guard else ((),) * len(spelled),
         dates=tuple(changed_at(c) for c in candidates) if dated else (0,) * len(spelled),
     )

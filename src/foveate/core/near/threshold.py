@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 
-@dataclass(frozen=True, slots=True)
 class Threshold:
     """A share above 0, up to 1. `strict`: reaching it is not enough, it must be passed.
 
@@ -14,28 +12,22 @@ class Threshold:
     (True, False)
     """
 
-    value: float
-    strict: bool = False
-
-    @property
-    def share(self) -> Fraction:
-        """The number as it was written."""
-        return Fraction(str(self.value))
+    def __init__(self, value: float, *, strict: bool = False) -> None:
+        self.value = value
+        self.strict = strict
+        self._part, self._whole = Fraction(str(value)).as_integer_ratio()
 
     def reached(self, part: int, whole: int) -> bool:
         """Whether `part` is this share of `whole`."""
-        share = self.share
-        have, need = part * share.denominator, whole * share.numerator
+        have, need = part * self._whole, whole * self._part
         return have > need if self.strict else have >= need
 
     def reached_by_root(self, part: int, square: int) -> bool:
         """Whether `part` is this share of the square root of `square`."""
-        share = self.share
-        have, need = part**2 * share.denominator**2, square * share.numerator**2
+        have, need = (part * self._whole) ** 2, square * self._part**2
         return part > 0 and (have > need if self.strict else have >= need)
 
     def least(self, whole: int) -> int:
         """The smallest count that is this share of `whole`."""
-        share = self.share
-        need = whole * share.numerator
-        return need // share.denominator + 1 if self.strict else -(-need // share.denominator)
+        need = whole * self._part
+        return need // self._whole + 1 if self.strict else -(-need // self._whole)

@@ -11,12 +11,12 @@ recipe may use several one after the other:
 
 The guard: a pair only matches if its facts agree (`text/facts.py`: numbers, dates, units,
 negation). For jaccard and semantic they are the same in the same order; for containment all facts
-of the text that leaves stand in the one that stays.
+of the text that leaves stand in the one that stays, and are the same where both are as long.
 
 Who stays is defined in `near/settle.py` over the order of preference, which is
 
     jaccard, semantic   the rank (best score first); a fragment does not evict its container
-    containment         most distinct triples, most words, most facts, then the rank
+    containment         most distinct triples, most words, then the rank
 
 and with `prefer="newest"` the time of change comes before all that, the latest first, the unknown
 last: a newer text is never evicted by an older one, nor spared for being a fragment's container.
@@ -104,10 +104,12 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
     """Every candidate that leaves, for whom; and how many pairs were compared in full."""
     newest = options.prefer == "newest"
     preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
-    texts = read(preferred, guard=options.guard, dated=newest)
+    texts = read(preferred, dated=newest)
     value = THRESHOLDS[options.method] if options.threshold is None else float(options.threshold)
     run = {"jaccard": _by_words, "containment": _by_shingles, "semantic": _by_vectors}
-    texts, left, compared = run[options.method](texts, Threshold(value, options.strict), options)
+    texts, left, compared = run[options.method](
+        texts, Threshold(value, strict=options.strict), options
+    )
     copies: dict[str, Copy] = {}
     for i, match in left.items():
         kept = texts.candidates[final(i, left)].id
@@ -132,12 +134,12 @@ def _by_shingles(texts: Texts, threshold: Threshold, options: DedupNear) -> _Set
     sizes = bags.sizes.tolist()
 
     def fullest(i: int) -> tuple[int, ...]:
-        return (-texts.dates[i], -sizes[i], -len(texts.spelled[i]), -len(texts.facts[i]), i)
+        return (-texts.dates[i], -sizes[i], -len(texts.spelled[i]), i)
 
     order = sorted(range(len(texts)), key=fullest)
     texts = texts.taken(order)
     versions = texts.versions if options.prefer == "newest" else None
-    guard = Covered(texts.facts, versions) if options.guard else Open()
+    guard = Covered(texts.lengths, texts.facts, versions) if options.guard else Open()
     finder = Containment(bags.taken(order), threshold, guard)
     return texts, settle(texts.lengths, finder, lambda _part, _whole: False), finder.compared
 
@@ -145,15 +147,13 @@ def _by_shingles(texts: Texts, threshold: Threshold, options: DedupNear) -> _Set
 def _by_vectors(texts: Texts, threshold: Threshold, options: DedupNear) -> _Settled:
     vectors = [candidate.chunk.embedding for candidate in texts.candidates]
     if options.guard:
-        guard: Guard = Equal(texts.facts)
+        guard = Equal(len(texts), texts.facts)
         words = Jaccard(word_bags(texts.spelled), Threshold(WORDS_AGREE), guard)
-        finder = Semantic(vectors, threshold, guard, words)
-    else:
-        finder = Semantic(vectors, threshold, Open(), None)
+    finder = Semantic(vectors, threshold, words if options.guard else None)
     return texts, settle(texts.lengths, finder, texts.fragment), finder.compared
 
 
 def _equal(texts: Texts, options: DedupNear) -> Guard:
     if not options.guard:
         return Open()
-    return Equal(texts.facts, texts.versions if options.prefer == "newest" else None)
+    return Equal(len(texts), texts.facts, texts.versions if options.prefer == "newest" else None)
