@@ -183,7 +183,7 @@ def _shorter(run: _Run) -> list[_Run]:
     if run.indent:
         return [replace(run, indent=False)]
     if run.first < run.own:
-        return [replace(run, first=run.first + 1)]
+        return [replace(run, first=(run.first + run.own + 1) // 2)]
     middle = (run.own + run.last) // 2
     return [replace(run, last=middle), replace(run, first=middle, own=middle)]
 

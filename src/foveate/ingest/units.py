@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from foveate.core.text.blocks import block_spans, trimmed
-from foveate.core.text.graphemes import safe_cut, word_cut
+from foveate.core.text.graphemes import next_cut, safe_cut, word_cut
 from foveate.core.text.sentences import unit_spans
 from foveate.ports import Section
 
@@ -21,7 +21,7 @@ __all__ = ["CountBatch", "Unit", "units"]
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
 """Tokens of each text, in order."""
 
-_SPACED = {1: 0, 2: 1}
+_NARROW = 2  # characters of white space that are counted with the unit behind them
 _PIECES = 5
 _LONGEST_CLUSTER = 64
 
@@ -30,8 +30,8 @@ _LONGEST_CLUSTER = 64
 class Unit:
     """`text[start:end]`, which no chunk takes apart.
 
-    `gap`: tokens of the white space before it, about. `opens`: a section begins here. `block`: the
-    index of its block; `whole`: the block is better kept in one chunk (code, tables).
+    `gap`: tokens of the white space before it where that is wide. `opens`: a section begins
+    here. `block`: the index of its block; `whole`: it is better kept in one chunk (code, tables).
     """
 
     start: int
@@ -49,7 +49,7 @@ def units(
 ) -> list[Unit]:
     """The text's units in order, each of at most `size` tokens, counted."""
     found = list(_spans(text, sections, language))
-    found = _weighed(text, found, count)
+    found = _weighed(text, found, count, size)
     return _short(text, found, count, size)
 
 
@@ -70,17 +70,34 @@ def _spans(text: str, sections: Sequence[Section], language: str) -> Iterator[Un
             last = reached
 
 
-def _weighed(text: str, found: list[Unit], count: CountBatch) -> list[Unit]:
-    """Count all units and the long gaps between them, in one batch."""
-    gaps = [text[a.end : b.start] for a, b in pairwise(found)]
-    long = sorted({gap for gap in gaps if len(gap) not in _SPACED and gap})
-    counts = count([*(text[unit.start : unit.end] for unit in found), *long])
-    weights = dict(zip(long, counts[len(found) :], strict=True))
-    spaced = [0, *(weights.get(gap, _SPACED.get(len(gap), 0)) for gap in gaps)]
-    return [
-        replace(unit, tokens=tokens, gap=gap)
-        for unit, tokens, gap in zip(found, counts, spaced, strict=False)
+def _weighed(text: str, found: list[Unit], count: CountBatch, size: int) -> list[Unit]:
+    """Count all units, each with the space before it, and the wide gaps, in one batch."""
+    if not found:
+        return []
+    gaps = ["", *(text[before.end : unit.start] for before, unit in pairwise(found))]
+    wide = [gap if len(gap) > _NARROW else "" for gap in gaps]
+    kinds = sorted(set(wide) - {""})
+    texts = [
+        text[unit.start - (0 if far else len(gap)) : unit.end]
+        for unit, gap, far in zip(found, gaps, wide, strict=True)
     ]
+    counts = count([*texts, *kinds])
+    weights = {"": 0, **dict(zip(kinds, counts[len(found) :], strict=True))}
+    weighed = [
+        replace(unit, tokens=tokens, gap=weights[gap])
+        for unit, tokens, gap in zip(found, counts, wide, strict=False)
+    ]
+    return _alone(text, weighed, count, size)
+
+
+def _alone(text: str, found: list[Unit], count: CountBatch, size: int) -> list[Unit]:
+    """Count long units without the space too: " word" may be one token where "word" is two."""
+    long = [i for i, unit in enumerate(found) if 2 * unit.tokens > size]
+    if long:
+        counts = count([text[found[i].start : found[i].end] for i in long])
+        for i, tokens in zip(long, counts, strict=True):
+            found[i] = replace(found[i], tokens=max(tokens, found[i].tokens))
+    return found
 
 
 def _short(text: str, found: list[Unit], count: CountBatch, size: int) -> list[Unit]:
@@ -135,7 +152,6 @@ def _cut(text: str, unit: Unit, at: int, stop: int) -> int:
     for cut in (word_cut(text, stop, at), safe_cut(text, stop, at)):
         if cut > at:
             return cut
-    for beyond in range(stop + 1, min(unit.end, stop + _LONGEST_CLUSTER)):
-        if safe_cut(text, beyond, at) == beyond:
-            return beyond
-    return stop
+    ceiling = min(unit.end, stop + _LONGEST_CLUSTER)
+    beyond = next_cut(text, stop + 1, at, ceiling)
+    return beyond if beyond < ceiling else stop

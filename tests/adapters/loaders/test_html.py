@@ -13,11 +13,23 @@ from foveate.adapters.loaders.tags import attributes, tags
 from foveate.ports import Loaded
 
 PIECES = st.sampled_from(
-    (
-        "<p>|</p>|<div>|</div>|<h1>|</h1>|<h2>Sub</h2>|<ul>|<li>|</ul>|<pre>|</pre>|<table>|<tr>|"
-        "<td>|</table>|<b>|</b>|<br>| |word|&amp;|<|<!--|-->|<script>|</script>|<a href='x|"
-        "<span hidden>|</span>|\n|&#xd800;"
-    ).split("|")
+    [
+        *(
+            "<p>",
+            "</p>",
+            "<div>",
+            "</div>",
+            "<h1>",
+            "</h1>",
+            "<h2>Sub</h2>",
+            "<ul>",
+            "<li>",
+            "</ul>",
+        ),
+        *("<pre>", "</pre>", "<table>", "<tr>", "<td>", "</table>", "<b>", "</b>", "<br>", " "),
+        *("word", "&amp;", "<", "<!--", "-->", "<script>", "</script>", "<a href='x", "\n"),
+        *("<span hidden>", "</span>", "&#xd800;"),
+    ]
 )
 
 

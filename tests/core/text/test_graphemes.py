@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.graphemes import safe_cut, word_cut
+from foveate.core.text.graphemes import next_cut, safe_cut, word_cut
 
 # Each is one cluster by UAX #29, and none joins the next whatever the order.
 CLUSTERS = [
@@ -54,6 +54,15 @@ def test_largest_boundary_at_or_before(clusters: list[str], data: st.DataObject)
     text = "".join(clusters)
     index = data.draw(st.integers(0, len(text)))
     assert safe_cut(text, index) == max(b for b in _bounds(clusters) if b <= index)
+
+
+@given(clusters=cluster_lists(), data=st.data())
+def test_smallest_boundary_at_or_after(clusters: list[str], data: st.DataObject) -> None:
+    """The next cut is the smallest cluster boundary that is not before the index."""
+    text = "".join(clusters)
+    index = data.draw(st.integers(0, len(text)))
+    expected = min(b for b in _bounds(clusters) if b >= index)
+    assert next_cut(text, index, 0, len(text)) == expected
 
 
 @given(text=st.text(max_size=60), index=st.integers(0, 80), floor=st.integers(0, 60))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["safe_cut", "word_cut"]
+__all__ = ["next_cut", "safe_cut", "word_cut"]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
@@ -49,6 +49,18 @@ def safe_cut(text: str, index: int, floor: int = 0) -> int:
     while at > floor and not _boundary(text, at, floor):
         at -= 1
     return max(at, floor)
+
+
+def next_cut(text: str, index: int, floor: int, ceiling: int) -> int:
+    """Smallest index from `index` to `ceiling` that is not inside a grapheme; else `ceiling`.
+
+    >>> next_cut("e\u0301a", 1, 0, 3)
+    2
+    """
+    for at in range(index, min(ceiling, len(text))):
+        if at <= floor or _boundary(text, at, floor):
+            return at
+    return ceiling
 
 
 def word_cut(text: str, index: int, floor: int = 0) -> int:
@@ -96,9 +108,11 @@ def _boundary(text: str, at: int, floor: int) -> bool:
     before, after = text[at - 1], text[at]
     if before < "\x7f" and after < "\x7f":
         return before != "\r" or after != "\n"
+    if _extends(after):
+        return _control(before)
     if _control(before) or _control(after):
         return True
-    if _extends(after) or before in _PREPEND or (before == _ZWJ and not after.isspace()):
+    if before in _PREPEND or (before == _ZWJ and not after.isspace()):
         return False
     if _flag(before) and _flag(after):
         return _flags_before(text, at, floor) % 2 == 0

@@ -1,0 +1,191 @@
+"""Chunks: exact offsets, never over size, everything covered, headings respected, linear work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.adapters.loaders.headings import headings, sections
+from foveate.adapters.tokenizers.simple import Simple
+from foveate.adapters.tokenizers.toktok import Toktok
+from foveate.core.errors import BadOption
+from foveate.core.text.graphemes import safe_cut
+from foveate.core.types import Tokenizer
+from foveate.ingest.chunk import Piece, chunk
+
+SAMPLES = (
+    *("Boil the water first. ", "Then wait, e.g. three minutes. ", "اغلِ الماء أولاً. ", "क्षत्रिय "),
+    *("你好。先把水烧开，然后等三分钟。", "👩\u200d👩\u200d👧👍🏽", "e\u0301\u0323", "\u0301" * 90),
+    *("word " * 60, "x" * 700, "ไม่มีช่องว่าง" * 9, "<|endoftext|>", " " * 300),
+    *("\n", "\n\n", "\r\n", "   ", "\t", "# Top\n\n", "## Sub\n", "### Deep\n\n", "Title\n=====\n"),
+    *("- item one\n", "1. first\n", "    indented code\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
+    "```py\nfor x in y:\n    pass\n\n```\n",
+)
+TEXTS = st.lists(st.one_of(st.sampled_from(SAMPLES), st.text(max_size=40)), max_size=40).map(
+    "".join
+)
+TOKENIZERS: list[Tokenizer] = [Toktok(name="cl100k_base"), Toktok(name="o200k_base"), Simple()]
+
+
+def _chunk(
+    text: str,
+    tokenizer: Tokenizer,
+    size: int,
+    overlap: int,
+    calls: list[Sequence[str]] | None = None,
+) -> list[Piece]:
+    def count(texts: Sequence[str]) -> list[int]:
+        if calls is not None:
+            calls.append(texts)
+        return [tokenizer.count(each) for each in texts]
+
+    found = sections(text, headings(text, markdown=True))
+    return chunk(text, found, count, size=size, overlap=overlap)
+
+
+@given(
+    text=TEXTS,
+    tokenizer=st.sampled_from(TOKENIZERS),
+    size=st.integers(16, 120),
+    part=st.integers(0, 4),
+)
+def test_laws(text: str, tokenizer: Tokenizer, size: int, part: int) -> None:
+    """T2: exact offsets, no chunk over size, all text covered, sequences and places count up."""
+    text = text.encode("utf-8", "replace").decode()
+    pieces = _chunk(text, tokenizer, size, size * part // 8)
+    last = 0
+    for sequence, piece in enumerate(pieces):
+        assert piece.sequence == sequence
+        assert text[piece.start : piece.end] == piece.text
+        assert piece.text.strip()
+        assert piece.tokens == tokenizer.count(piece.text) <= size
+        assert piece.byte_offset == len(text[: piece.start].encode())
+        before = text[: piece.start]
+        assert piece.line == 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
+        assert not text[last : piece.start].strip()
+        last = piece.end
+    assert not text[last:].strip()
+    assert all(a.start < b.start and a.end < b.end for a, b in pairwise(pieces))
+
+
+@given(text=TEXTS, size=st.integers(40, 120))
+def test_same_input_same_chunks(text: str, size: int) -> None:
+    """D1: chunking is a function of its arguments."""
+    text = text.encode("utf-8", "replace").decode()
+    assert _chunk(text, TOKENIZERS[0], size, 8) == _chunk(text, TOKENIZERS[0], size, 8)
+
+
+SENTENCES = [f"Number {i} says that water boils when it is hot enough for tea. " for i in range(60)]
+
+
+def test_chunks_begin_and_end_at_sentences() -> None:
+    """T2: prose is cut at sentence ends, and the default size is nearly filled."""
+    pieces = _chunk("".join(SENTENCES), TOKENIZERS[0], 350, 70)
+    assert len(pieces) > 1
+    for piece in pieces:
+        assert piece.text.startswith("Number ")
+        assert piece.text.endswith("tea.")
+    assert all(piece.tokens > 320 for piece in pieces[:-1])
+
+
+def test_overlap_is_whole_units_up_to_its_size() -> None:
+    """T2: a chunk begins with the last whole sentences of the one before, up to 70 tokens."""
+    for before, after in pairwise(_chunk("".join(SENTENCES), TOKENIZERS[0], 350, 70)):
+        shared = before.text[after.start - before.start :]
+        assert after.text.startswith(shared)
+        assert 50 < TOKENIZERS[0].count(shared) <= 70
+    without = _chunk("".join(SENTENCES), TOKENIZERS[0], 350, 0)
+    assert all(a.end <= b.start for a, b in pairwise(without))
+
+
+PARAGRAPH = "".join(SENTENCES[:10])
+
+
+def test_a_heading_opens_a_chunk_and_stays_with_its_text() -> None:
+    """T2: chunks do not run over headings; a heading is never the end of a chunk."""
+    text = "".join(f"## Part {i}\n\n{PARAGRAPH}\n\n" for i in range(5))
+    pieces = _chunk(text, TOKENIZERS[0], 350, 70)
+    assert [piece.section for piece in pieces] == [f"Part {i}" for i in range(5)]
+    assert all(piece.text.startswith("## Part") and piece.text.count("##") == 1 for piece in pieces)
+
+
+def test_tiny_sections_share_a_chunk() -> None:
+    """A section under a tenth of the size goes with the next; the section named has text."""
+    text = f"# Book\n\n## One\n\nShort.\n\n## Two\n\n{PARAGRAPH}\n\n# End\n\nBye."
+    pieces = _chunk(text, TOKENIZERS[0], 350, 70)
+    assert [piece.section for piece in pieces] == ["Book > One"]
+    assert pieces[0].text == text
+
+
+def test_a_long_sentence_after_its_heading_is_cut_to_stay() -> None:
+    """A sentence that does not fit below its heading is cut rather than parted from it."""
+    text = "# Heading\n\n" + "word " * 95 + "end."
+    pieces = _chunk(text, TOKENIZERS[0], 98, 0)
+    assert pieces[0].text.startswith("# Heading\n\nword word")
+
+
+def test_code_stays_together_and_keeps_its_indent() -> None:
+    """A code block that fits one chunk is not begun in the rest of another; indents are kept."""
+    code = "```py\n" + "    value = compute(value)\n" * 12 + "```"
+    text = f"{PARAGRAPH}\n\n{code}\n\nDone."
+    pieces = _chunk(text, TOKENIZERS[0], 180, 0)
+    assert any(piece.text.startswith(code) for piece in pieces)
+    long = "```py\n" + "    value = compute(value)\n" * 60 + "```"
+    assert _chunk(long, TOKENIZERS[0], 100, 0)[1].text.startswith("    value")
+
+
+@pytest.mark.parametrize("unit", ["あ", "👩\u200d👩\u200d👧", "e\u0301", "word ", "คำ"])
+def test_endless_text_is_cut_between_characters(unit: str) -> None:
+    """Text without a sentence end is cut at word or grapheme boundaries."""
+    text = unit * 2_000
+    for piece in _chunk(text, TOKENIZERS[0], 100, 0):
+        assert safe_cut(text, piece.start) == piece.start
+        assert piece.tokens > 40 or piece.end >= len(text.rstrip())
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "Water boils. ",
+        "x",
+        "\u0301",
+        "# H\n\ntext\n\n",
+        "- a\n",
+        "| a |\n",
+        "\n",
+        "你好。",
+        "«",
+        "```\n",
+    ],
+)
+def test_work_is_linear(unit: str) -> None:
+    """X2: however long the text, few batches are counted and few characters twice."""
+    text = unit * (40_000 // len(unit))
+    calls: list[Sequence[str]] = []
+    pieces = _chunk(text, Simple(), 350, 70, calls)
+    assert "".join(unit.split()) == "" or pieces
+    assert len(calls) <= 8
+    assert sum(len(each) for call in calls for each in call) <= 4 * len(text)
+
+
+def test_five_megabytes() -> None:
+    """X2: a 5 MB document is chunked with at most four times its characters counted."""
+    long = "Water boils when it is hot enough, and tea is made of it, " * 4 + "they say. "
+    text = ("## Part\n\n" + long * 30 + "\n\n" + "烧" * 600 + "。\n\n") * 600
+    calls: list[Sequence[str]] = []
+    pieces = _chunk(text, Simple(), 350, 70, calls)
+    assert len(text.encode()) > 5_000_000
+    assert max(piece.tokens for piece in pieces) <= 350
+    assert len(calls) <= 8
+    assert sum(len(each) for call in calls for each in call) <= 4 * len(text)
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(15, 0), (0, 0), (350, -1), (350, 176), (-5, 0)])
+def test_impossible_sizes_are_refused(size: int, overlap: int) -> None:
+    """A size or overlap that cannot work is refused with what is allowed."""
+    with pytest.raises(BadOption, match="must be"):
+        _chunk("text", Simple(), size, overlap)
