@@ -12,6 +12,8 @@ negative); k1 = 1.2, b = 0.75.
 from __future__ import annotations
 
 import sqlite3
+import sys
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
@@ -35,17 +37,29 @@ def index(
     for chunk in sorted(terms):
         for term, count in Counter(terms[chunk]).items():
             places.setdefault(term, []).append(chunk << 16 | min(count, _MOST))
-    names = [(term,) for term in sorted(places)]
-    connection.executemany("INSERT OR IGNORE INTO terms (term) VALUES (?)", names)
     connection.executemany(
-        "INSERT INTO postings SELECT id, ?, ? FROM terms WHERE term = ?",
-        [(document, _pack(places[term]), term) for (term,) in names],
+        "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(places)]
     )
+    query = f"SELECT id, term FROM terms WHERE term IN ({marks(places)}) ORDER BY id"
+    # By id, as the table is ordered: neighbouring rows share pages.
+    named = connection.execute(query, list(places)).fetchall()
+    connection.executemany(
+        "INSERT INTO postings VALUES (?, ?, ?)",
+        [(number, document, _pack(places[term])) for number, term in named],
+    )
+    numbers = _pack([number for number, _ in named])
+    connection.execute("INSERT INTO indexed VALUES (?, ?)", (document, numbers))
 
 
 def unindex(connection: sqlite3.Connection, document: int) -> None:
     """Take a document's postings out; terms that are left without any do no harm."""
-    connection.execute("DELETE FROM postings WHERE document = ?", (document,))
+    query = "SELECT terms FROM indexed WHERE document = ?"
+    for (packed,) in connection.execute(query, (document,)).fetchall():
+        connection.executemany(
+            "DELETE FROM postings WHERE term = ? AND document = ?",
+            [(number, document) for number in _unpack(packed)],
+        )
+    connection.execute("DELETE FROM indexed WHERE document = ?", (document,))
 
 
 def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
@@ -99,7 +113,16 @@ def bm25(found: Sequence[Any], lengths: Any, readable: Any) -> Any:
     return scores
 
 
-def _pack(places: Sequence[int]) -> bytes:
-    import numpy as np
+def _pack(numbers: Sequence[int]) -> bytes:
+    """Little-endian int64, on any machine."""
+    packed = array("q", numbers)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
 
-    return np.array(places, dtype="<i8").tobytes()
+
+def _unpack(packed: bytes) -> array[int]:
+    numbers = array("q", packed)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

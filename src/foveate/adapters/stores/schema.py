@@ -85,7 +85,8 @@ CREATE TABLE postings (
     term INTEGER NOT NULL, document INTEGER NOT NULL, places BLOB NOT NULL,
     PRIMARY KEY (term, document)
 ) WITHOUT ROWID;
-CREATE INDEX postings_by_document ON postings (document);
+-- Per document, its term ids packed as int64: what to take out of the postings again.
+CREATE TABLE indexed (document INTEGER PRIMARY KEY, terms BLOB NOT NULL);
 
 CREATE TABLE counts (
     fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
@@ -109,6 +110,8 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> sq
         connection.close()
         raise
     connection.execute("PRAGMA synchronous = NORMAL")
+    # One document touches thousands of pages of the inverted index: copy them back in bulk.
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")
     connection.execute("PRAGMA cache_size = -65536")
     return connection
 
