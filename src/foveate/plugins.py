@@ -84,8 +84,8 @@ def listed() -> tuple[Plugin, ...]:
         for name, thing in table.items()
     ]
     found += [
-        Plugin(group=group, name=name, origin="foveate", summary="")
-        for group, names in _adapters().items()
+        Plugin(group=group, name=name, origin="foveate", summary=summary)
+        for group, (summary, names) in _adapters().items()
         for name in names
     ]
     for group in GROUPS:
@@ -98,13 +98,13 @@ def listed() -> tuple[Plugin, ...]:
     return tuple(found)
 
 
-def _adapters() -> Mapping[str, Sequence[str]]:
+def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
     """The built-in adapters, as one types their names; loaders by the suffixes they read."""
     return {
-        "tokenizers": tokenizers.KNOWN,
-        "embedders": embedders.NAMES,
-        "loaders": loaders.suffixes(),
-        "stores": stores.SCHEMES,
+        "tokenizers": ("Counts and cuts texts.", tokenizers.KNOWN),
+        "embedders": ("Turns texts into vectors.", embedders.NAMES),
+        "loaders": ("Reads files of this suffix.", loaders.suffixes()),
+        "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),
     }
 
 

@@ -39,7 +39,7 @@ def test_an_answer_is_what_json_prints_with_the_id_first(run, chunks):
     found = batch(run, jsonl(REQUESTS[:2]))
     ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--json"]
 
-    assert [list(answer)[0] for answer in found] == ["id", "id"]
+    assert [next(iter(answer)) for answer in found] == ["id", "id"]
     assert found[0] == {"id": "a", **run(*ask).json}
     assert found[1] == {"id": 2, **run(*ask, "--budget", "45", "--recipe", "tight").json}
 
@@ -64,7 +64,7 @@ BAD = [
     ({"id": 4, "query": QUERY, "chunks": CHUNKS, "budget": "9"}, "BadOption", "budget"),
     ({"id": 5, "query": QUERY, "chunks": CHUNKS, "budget": True}, "BadOption", "budget"),
     ({"id": 6, "query": QUERY, "chunks": []}, "BadInput", "no candidates"),
-    ({"id": 7, "query": QUERY, "chunks": [{"id": "x"}]}, "BadInput", "chunks: line 1, field 'text'"),
+    ({"id": 7, "query": QUERY, "chunks": [{"id": 1}]}, "BadInput", "chunks: line 1, field 'text'"),
     ({"id": 8, "query": QUERY}, "BadInput", "field 'chunks': is missing"),
     ({"id": 9, "chunks": CHUNKS}, "BadInput", "field 'query': is missing"),
     ({"id": 10, "query": ["?"], "chunks": CHUNKS}, "BadInput", "field 'query': must be a string"),

@@ -1,0 +1,106 @@
+"""`foveate recipes`, `plugins`, `--version` and the help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import foveate
+from foveate import plugins
+from foveate.core.recipes import builtin
+from foveate.core.spec import recipe_from_dict, recipe_from_toml
+from source_tree import PACKAGE
+
+
+def test_recipes_are_listed(run):
+    """P2, F2: each recipe by name with what it is for."""
+    said = run("recipes", "list")
+    record = run("recipes", "list", "--json").json
+
+    assert [entry["name"] for entry in record["recipes"]] == list(builtin())
+    assert all(entry["description"] for entry in record["recipes"])
+    assert all(name in said.out for name in builtin())
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", builtin())
+def test_a_shown_recipe_reads_back(run, name):
+    """P2, F2: TOML and JSON of a recipe read back as the recipe itself."""
+    known = plugins.known()
+
+    toml = recipe_from_toml(run("recipes", "show", name).out, known)
+    record = recipe_from_dict(run("recipes", "show", name, "--json").json, known)
+
+    assert toml == builtin()[name]
+    assert record == builtin()[name]
+
+
+def test_plugins_are_listed_by_group_with_their_origin(run):
+    """F2, S12: stages, formats, recipes and adapters, with the package that brings them."""
+    said = run("plugins")
+    record = run("plugins", "--json").json
+    named = {(entry["group"], entry["name"]) for entry in record["plugins"]}
+
+    assert all(set(e) == {"group", "name", "origin", "summary"} for e in record["plugins"])
+    assert {
+        ("stages", "pack"),
+        ("formats", "xml"),
+        ("recipes", "default"),
+        ("tokenizers", "cl100k_base"),
+        ("embedders", "wordllama"),
+        ("loaders", ".md"),
+        ("stores", "file"),
+    } <= named
+    assert said.out.startswith("stages\n")
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_the_version_is_the_packages(run):
+    """F2: --version prints one line."""
+    assert run("--version").out == f"foveate {foveate.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--help"], ["-h"]],
+    ids=["nothing", "--help", "-h"],
+)
+def test_help_names_every_command(run, words):
+    """F2: the program alone, and its help, list the commands and the exit codes."""
+    ran = run(*words)
+
+    assert (ran.code, ran.err) == (0, "")
+    for name in ("index", "search", "assemble", "assemble-batch", "replay", "recipes", "plugins"):
+        assert f"\n  {name} " in ran.out
+    assert "4 budget too small" in " ".join(ran.out.split())
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_every_command_has_json(run):
+    """F2: `--json` everywhere."""
+    for words in ("index", "search", "assemble", "assemble-batch", "replay", "plugins"):
+        assert "--json" in run(words, "--help").out
+    for words in ("list", "show"):
+        assert "--json" in run("recipes", words, "--help").out
+
+
+def test_help_loads_nothing_heavy():
+    """F2: help comes without the core, the adapters or anything that computes."""
+    code = (
+        "import json, sys\nfrom foveate.cli import main\nmain(['assemble', '--help'])\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+    )
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+
+    assert loaded & {"numpy", "blake3", "toktok", "sqlite3", "wordllama", "sentencex"} == set()
+    assert loaded & {"foveate.core.types", "foveate.plan", "rich"} == set()

@@ -1,0 +1,233 @@
+"""`foveate index` and `search`, and `assemble` from a store."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from command_line import Ran
+from foveate.cli import stored
+from foveate.core.errors import BadOption, MissingExtra
+
+PAGES = {
+    "boiler.md": "# Boiler\n\nThe boiler holds forty litres of water.\n\n## Pressure\n\n"
+    "Keep the pressure between one and two bar. Above three bar the valve opens.\n",
+    "pump.md": "# Pump\n\nThe pump starts at one bar. Clean its filter every spring.\n",
+    "attic/roof.txt": "The roof is of slate. A loose slate is nailed before the winter.\n",
+}
+HASHING = ("--embedder", "hashing")  # needs no weights, so most of these tests are quick
+
+
+@pytest.fixture
+def manual(tmp_path) -> Path:
+    """A small folder of documents."""
+    for name, text in PAGES.items():
+        path = tmp_path / "manual" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "manual"
+
+
+@pytest.fixture
+def indexed(run, manual) -> Ran:
+    """The folder's store, in the default place."""
+    return run("index", manual, *HASHING)
+
+
+def counts(ran: Ran) -> tuple[int, ...]:
+    """What a run says it did."""
+    return tuple(ran.json[name] for name in ("added", "updated", "unchanged", "deleted"))
+
+
+def test_only_what_changed_is_written_again(run, manual):
+    """T2, F2: added, then unchanged, then updated and deleted, as the files are."""
+    index = ["index", manual, "--store", "s", *HASHING, "--json"]
+
+    first = run(*index)
+    again = run(*index)
+    (manual / "pump.md").write_text("# Pump\n\nThe pump is new.\n", encoding="utf-8")
+    (manual / "boiler.md").unlink()
+    changed = run(*index)
+
+    assert counts(first) == (3, 0, 0, 0)
+    assert counts(again) == (0, 0, 3, 0)
+    assert again.json["chunks"] == 0
+    assert counts(changed) == (0, 1, 1, 1)
+    assert first.json["state_root"] == again.json["state_root"] != changed.json["state_root"]
+
+
+def test_the_state_root_is_the_content_alone(run, manual, tmp_path):
+    """D3, F2: two stores that got the same documents in another order have one state root."""
+    for name in PAGES:
+        part = tmp_path / "other" / "manual" / name
+        part.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(manual / name, part)
+        late = run("index", tmp_path / "other" / "manual", "--store", "b", *HASHING, "--json")
+
+    once = run("index", manual, "--store", "a", *HASHING, "--json")
+
+    assert counts(late) == (1, 0, 2, 0)
+    assert late.json["state_root"] == once.json["state_root"]
+
+
+def test_the_report_is_the_same_in_words(run, manual, indexed):
+    """F2: without --json one line says what was done, and nothing is on stderr."""
+    assert indexed.code == 0
+    assert indexed.out == (
+        "3 added, 0 updated, 0 unchanged, 0 deleted; 3 chunks written to .foveate\n"
+    )
+    assert indexed.err == ""
+
+
+def test_bad_files_are_reported_and_the_rest_go_on(run, manual):
+    """T2, X2: a broken file is named with its reason; the run is ok."""
+    (manual / "broken.md").write_bytes(b"\0\1\2" * 50)
+    (manual / "photo.png").write_bytes(b"\x89PNG")
+
+    said = run("index", manual, *HASHING)
+    record = run("index", manual, *HASHING, "--json").json
+
+    assert said.code == 0
+    assert "1 failed:\n  manual/broken.md: " in said.out
+    assert "1 skipped:\n  manual/photo.png: " in said.out
+    assert [failure["path"] for failure in record["failed"]] == ["manual/broken.md"]
+    assert [failure["path"] for failure in record["skipped"]] == ["manual/photo.png"]
+    assert record["unchanged"] == 3
+
+
+def test_nothing_but_bad_files_is_3(run, tmp_path):
+    """X2, F2: where no file could be read, the report says so and the exit code is 3."""
+    (tmp_path / "broken.md").write_bytes(b"\0\1\2" * 50)
+
+    ran = run("index", "broken.md", *HASHING)
+
+    assert ran.code == 3
+    assert "broken.md" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["missing"], 3, "no such file or folder: 'missing'"),
+        (["manual", "--size", "0"], 2, "size"),
+        (["manual", "--overlap", "400"], 2, "overlap"),
+        (["manual", "--size", "big"], 2, "--size"),
+        (["manual", "--embedder", "wordlama"], 2, "did you mean 'wordllama'?"),
+        (["manual", "--store", "manual"], 3, "holds other files"),
+        (["manual", "--store", "manual/pump.md"], 3, "is a file"),
+        (["manual", "--store", "redis://x"], 2, "unknown store"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_indexed_is_refused(run, manual, words, code, said):
+    """F2, X1, X2: one line and the exit code, and no store is left behind."""
+    embedder = () if "--embedder" in words else HASHING
+
+    ran = run("index", *words, *embedder)
+
+    assert ran.code == code
+    assert said in ran.complaint
+    assert not Path(".foveate/store.db").exists() or words[0] == "manual"
+
+
+def test_a_store_of_another_embedder_is_refused(run, manual, indexed, monkeypatch):
+    """X1, T6: vectors of two models are never mixed, at writing or at reading."""
+    ran = run("index", manual)
+
+    assert ran.code == 2
+    assert "holds vectors of 'hashing-256@1'" in ran.complaint
+    with pytest.raises(BadOption, match="installed is 'hashing-256@1'"):
+        stored.embedder_named("hashing-256@0")
+    assert stored.embedder_named("") is None
+
+
+def test_a_missing_package_is_5_with_the_install_line(run, manual, monkeypatch):
+    """X1, F2: without the extra, `index` says what to install."""
+
+    def missing(_: str) -> None:
+        raise MissingExtra("wordllama", "local")
+
+    monkeypatch.setattr("foveate.adapters.embedders.load", missing)
+
+    ran = run("index", manual)
+
+    assert ran.code == 5
+    assert "pip install 'foveate[local]'" in ran.complaint
+
+
+def test_search_finds_by_words_and_meaning(run, indexed):
+    """T4, F2: search says how it found, what and where, best first."""
+    ran = run("search", "--query", "valve pressure", "--store", ".foveate", "--json")
+    record = ran.json
+
+    assert list(record) == ["query", "badge", "lexical_matches", "exact", "candidates"]
+    assert record["badge"] == "hybrid"
+    assert record["lexical_matches"] == 1
+    assert record["candidates"][0]["source"] == "manual/boiler.md"
+    assert all("embedding" not in candidate for candidate in record["candidates"])
+
+
+def test_what_search_prints_is_what_assemble_reads(run, indexed):
+    """I2, F2: the candidates of `search --json` are lines that --chunks takes."""
+    record = run("search", "--query", "valve pressure", "--json").json
+    lines = "".join(json.dumps(candidate) + "\n" for candidate in record["candidates"])
+
+    ran = run("assemble", "--query", "valve pressure", "--chunks", "-", stdin=lines.encode())
+
+    assert ran.code == 0
+    assert "Keep the pressure" in ran.out
+
+
+def test_search_limits_and_reads_well(run, indexed):
+    """F2: --limit is the most that is found; the lines fit the terminal."""
+    ran = run("search", "--query", "the", "--limit", "2")
+    lines = ran.out.splitlines()
+
+    assert ran.code == 0
+    assert lines[0].startswith("2 found (")
+    assert max(map(len, lines)) <= 80
+
+
+def test_assemble_from_a_store(run, indexed):
+    """T1, F1, F2: a store's context names the store's state and replays without the store."""
+    root = run("index", "manual", *HASHING, "--json").json["state_root"]
+    ask = ["assemble", "--query", "valve pressure", "--store", ".foveate"]
+
+    ran = run(*ask, "--json", "--bundle", "b.json")
+    shutil.rmtree(".foveate")
+
+    assert ran.code == 0
+    assert ran.json["manifest"]["state_root"] == root
+    assert ran.json["blocks"][0]["source"] == "manual/boiler.md"
+    assert run("replay", "b.json").out == "identical\n"
+
+
+def test_restricted_documents_are_found_by_those_who_may(run, tmp_path):
+    """I4, D3, F2: --principal opens what is restricted, for search and assemble alike."""
+    rows = [
+        {"id": "open", "text": "The gate opens at eight in the morning, every day of the week."},
+        {"id": "shut", "text": "The gate code is 4711, for the staff.", "principals": ["staff"]},
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "gate.jsonl").write_text(lines, encoding="utf-8")
+    run("index", "gate.jsonl", *HASHING)
+
+    for words in (["search"], ["assemble", "--store", ".foveate", "--json"]):
+        anybody = run(*words, "--query", "gate code")
+        staff = run(*words, "--query", "gate code", "--principal", "staff")
+
+        assert "4711" not in anybody.out
+        assert "shut" not in anybody.out
+        assert "4711" in staff.out
+
+
+def test_the_two_commands_of_the_first_screen(run, manual):
+    """F2, T6: index and assemble with the default embedder, offline, in two commands."""
+    first = run("index", "manual")
+    second = run("assemble", "--query", "When does the valve open?", "--store", ".foveate")
+
+    assert (first.code, second.code) == (0, 0)
+    assert "Above three bar the valve opens." in second.out
