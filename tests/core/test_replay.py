@@ -189,7 +189,7 @@ def test_secrets_are_not_bundled() -> None:
     [
         (lambda _: [], "not a bundle"),
         (lambda b: {**b, "kind": "other"}, "not a bundle"),
-        (lambda b: {k: v for k, v in b.items() if k != "trace"}, "no 'trace'"),
+        (lambda b: {k: v for k, v in b.items() if k != "trace"}, "'trace'"),
         (lambda b: {k: v for k, v in b.items() if k != "query"}, "damaged"),
         (lambda b: {**b, "budget": {"documents": "many"}}, "damaged"),
         (lambda b: {**b, "candidates": [{"id": "c"}]}, "text"),
