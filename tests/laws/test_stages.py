@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import pytest
 
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.dedup_exact import DedupExact
+from foveate.core.stages.dedup_near import DedupNear
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
+from foveate.core.stages.pack import Pack
 from foveate.core.stages.recent import PreferRecent
 from foveate.core.stages.stitch import Stitch
 from foveate.core.stages.supplement import SupplementGate
 from foveate.testing.stages import check_stage
 
 STAGES = [
+    DedupExact(),
+    DedupNear(),
+    DedupNear(method="containment"),
+    DedupNear(method="semantic", prefer="newest"),
+    Compress(),
+    Compress(when="always", min_tokens=0, shares=(0.5,)),
+    Pack(),
+    Pack(policy="greedy", overflow="truncate", min_tokens=1),
+    Pack(policy="documents"),
+    Pack(policy="interleaved"),
+    Pack(policy="score_weighted"),
+    Pack(policy="coverage"),
     Floor(),
     Floor(min_score=0.0, min_tokens=3, max_per_document=2),
     PreferRecent(),
@@ -38,6 +54,12 @@ STAGES = [
 def test_a_stage_keeps_the_laws(stage):
     """S12, D1: same input same output, nothing invented, balanced, settled, inputs untouched."""
     check_stage(stage)
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=repr)
+def test_a_stage_keeps_the_laws_where_there_are_vectors(stage):
+    """S12, D1: the same where every chunk and the query have an embedding."""
+    check_stage(stage, dimensions=4, examples=15)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=repr)

@@ -121,14 +121,14 @@ def _between(candidate: Candidate) -> str:
 
 
 def _quoted(text: str, rendition: str, spans: tuple[tuple[int, int], ...]) -> bool:
-    """Whether the rendition shows these ranges of the text, in this order."""
+    """Whether the rendition is these ranges of the text, in this order, and marks of omission."""
     reached = 0
     for start, end in spans:
         at = rendition.find(text[start:end], reached)
-        if not 0 <= start <= end <= len(text) or at < 0:
+        if not 0 <= start <= end <= len(text) or at < 0 or rendition[reached:at].strip(_GLUE):
             return False
         reached = at + end - start
-    return True
+    return not rendition[reached:].strip(_GLUE)
 
 
 def _texts(candidate: Candidate) -> Iterator[str]:
