@@ -92,7 +92,7 @@ def _weighed(text: str, found: list[Unit], count: CountBatch, size: int) -> list
 
 def _alone(text: str, found: list[Unit], count: CountBatch, size: int) -> list[Unit]:
     """Count long units without the space too: " word" may be one token where "word" is two."""
-    long = [i for i, unit in enumerate(found) if 2 * unit.tokens > size]
+    long = [i for i, unit in enumerate(found) if unit.tokens <= size < 2 * unit.tokens]
     if long:
         counts = count([text[found[i].start : found[i].end] for i in long])
         for i, tokens in zip(long, counts, strict=True):

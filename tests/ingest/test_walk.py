@@ -1,0 +1,99 @@
+"""The walk: sorted names, nothing left out in silence but hidden files, nothing outside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foveate.core.errors import BadInput
+from foveate.ingest import walk as walking
+from foveate.ingest.walk import walk
+
+TEXT = frozenset({".md", ".txt"})
+
+
+def _tree(root: Path, *names: str) -> Path:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return root
+
+
+def test_names_are_sorted_and_say_nothing_of_where_the_folder_is(tmp_path: Path) -> None:
+    """T2: names are the folder's and the path in it, with forward slashes, in one order."""
+    root = _tree(tmp_path / "docs", "b.md", "a/z.md", "a/b/c.txt", "B.MD", "é.md")
+    found = walk(root, TEXT)
+    names = [file.name for file in found.files]
+    assert names == ["docs/B.MD", "docs/a/b/c.txt", "docs/a/z.md", "docs/b.md", "docs/é.md"]
+    assert found.scope == "docs/"
+    assert all(file.path.read_text() for file in found.files)
+
+
+def test_what_is_left_out_is_told_but_for_hidden_files(tmp_path: Path) -> None:
+    """Unknown suffixes are skipped with the reason; hidden files and folders in silence."""
+    root = _tree(tmp_path / "docs", "a.md", "p.png", "LICENSE", ".hidden.md", ".git/x.md")
+    found = walk(root, TEXT)
+    assert [file.name for file in found.files] == ["docs/a.md"]
+    assert [(each.path, each.reason) for each in found.skipped] == [
+        ("docs/LICENSE", "no loader for files without a suffix"),
+        ("docs/p.png", "no loader for .png"),
+    ]
+
+
+def test_links_do_not_lead_out(tmp_path: Path) -> None:
+    """X5: a link out of the folder, to a folder or to nothing is skipped; one inside is read."""
+    _tree(tmp_path, "secret.md")
+    root = _tree(tmp_path / "docs", "a.md", "sub/b.md")
+    (root / "out.md").symlink_to(tmp_path / "secret.md")
+    (root / "in.md").symlink_to(root / "a.md")
+    (root / "loop").symlink_to(root)
+    (root / "gone.md").symlink_to(root / "nothing.md")
+    (root / "self.md").symlink_to(root / "self.md")
+    found = walk(root, TEXT)
+    assert [file.name for file in found.files] == ["docs/a.md", "docs/in.md", "docs/sub/b.md"]
+    reasons = {each.path: each.reason for each in found.skipped}
+    assert reasons["docs/out.md"] == "a link out of the folder"
+    assert reasons["docs/loop"] == "a link to a folder"
+    assert reasons["docs/gone.md"].startswith("a broken link")
+    assert reasons["docs/self.md"].startswith("a broken link")
+
+
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    """X2: what is no regular file is skipped, not waited for."""
+    root = _tree(tmp_path / "docs", "a.md")
+    os.mkfifo(root / "pipe.md")
+    found = walk(root, TEXT)
+    assert [(each.path, each.reason) for each in found.skipped] == [
+        ("docs/pipe.md", "not a regular file")
+    ]
+    assert walk(root / "pipe.md", TEXT).failed[0].reason == "not a regular file"
+
+
+def test_unreadable_folders_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that cannot be listed is a failure, and the others are read."""
+    root = _tree(tmp_path / "docs", "a.md", "sub/b.md")
+    scan = os.scandir
+
+    def refusing(path: Path) -> object:
+        if Path(path).name == "sub":
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(walking.os, "scandir", refusing)
+    found = walk(root, TEXT)
+    assert [file.name for file in found.files] == ["docs/a.md"]
+    assert [(each.path, each.reason) for each in found.failed] == [
+        ("docs/sub/", "Permission denied")
+    ]
+
+
+def test_a_file_is_its_own_scope_and_nothing_is_an_error(tmp_path: Path) -> None:
+    """A file given by itself has its own name; a path that is not there is bad input."""
+    root = _tree(tmp_path / "docs", "a.md")
+    found = walk(root / "a.md", TEXT)
+    assert (found.scope, [file.name for file in found.files]) == ("a.md", ["a.md"])
+    with pytest.raises(BadInput, match="no such file or folder"):
+        walk(root / "b.md", TEXT)
