@@ -44,7 +44,7 @@ def zsum(scored: Sequence[Mapping[Key, float]]) -> list[tuple[Key, float]]:
 
     A list whose scores are all equal says nothing and gives 0 to every key.
 
-    >>> [key for key, score in zsum([{"a": 3.0, "b": 1.0}, {"a": 0.5, "c": 0.4}])]
+    >>> [key for key, score in zsum([{"a": 3.0, "b": 1.0}, {"a": 0.4, "c": 0.5}])]
     ['a', 'c', 'b']
     """
     lists = [_standardised(scores) for scores in scored if scores]

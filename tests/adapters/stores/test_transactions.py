@@ -193,6 +193,41 @@ def test_a_refused_document_changes_nothing(tmp_path: Path):
         assert store.state_root() == before
 
 
+def test_a_batch_is_one_transaction(tmp_path: Path):
+    """T5: what is put in a batch is there at its end, and nothing of it where it fails."""
+    entries = corpus(count=9)
+    with closing(opened(tmp_path / "a")) as store, closing(opened(tmp_path / "b")) as plain:
+        for entry in entries[:3]:
+            entry.put(plain)
+            entry.put(store)
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entries[4].put(store)
+                assert len(list(store.documents())) == 4
+                store.search("granite", EMBEDDER.embed(["granite"])[0])
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken_off()
+        assert store.state_root() == before
+        statements: list[str] = []
+        store._connection.set_trace_callback(statements.append)
+        with store.batch():
+            for entry in entries[3:]:
+                entry.put(store)
+            with pytest.raises(BadInput):
+                store.put(entries[0].document, entries[1].chunks, None)
+        store._connection.set_trace_callback(None)
+        for entry in entries[3:]:
+            entry.put(plain)
+        assert statements.count("COMMIT") == 1
+        assert store.state_root() == plain.state_root()
+        query, vector = "granite", EMBEDDER.embed(["granite"])[0]
+        assert store.search(query, vector) == plain.search(query, vector)
+
+
 def damage(path: Path, how: str) -> None:
     """Make the derived file unusable in one of the ways that happen."""
     data = path.read_bytes()

@@ -80,6 +80,16 @@ class SqliteStore:
         with self._transaction("IMMEDIATE") as connection:
             return write.remove_document(connection, document_id)
 
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes inside are one transaction: all there at the end, or none of them.
+
+        A document that is refused inside is undone alone; catch its error and go on. Many small
+        documents go in faster than one by one; other writers wait for the end.
+        """
+        with self._transaction("IMMEDIATE"):
+            yield
+
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
         query = "SELECT document_id, content_hash FROM documents ORDER BY document_id"
@@ -200,13 +210,16 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, kind: Literal["IMMEDIATE", "DEFERRED"]) -> Iterator[sqlite3.Connection]:
         with self._lock, _guard():
-            self._connection.execute(f"BEGIN {kind}")
+            nested = self._connection.in_transaction
+            self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
             try:
                 yield self._connection
-                self._connection.execute("COMMIT")
-            finally:
+                self._connection.execute("RELEASE inner" if nested else "COMMIT")
+            except BaseException:
+                # A full disk has ended the whole transaction already.
                 if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                    self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
+                raise
 
 
 def _remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
