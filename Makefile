@@ -13,7 +13,8 @@ LOCKS := requirements
 SMOKE := .venv-bare
 JOBS  ?= 2
 CASES ?= 20000
-PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all:
+PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
+	--no-compile
 
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
