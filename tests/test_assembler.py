@@ -1,0 +1,238 @@
+"""The one-liner and the assembler over a real store: sync, async, one round trip for neighbours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foveate
+from foveate import (
+    Assembler,
+    BadInput,
+    BadOption,
+    Budget,
+    BudgetTooSmall,
+    Recipe,
+    UnknownName,
+    assemble,
+)
+from foveate.adapters import embedders, tokenizers
+from foveate.adapters.stores import open_store
+from foveate.core.recipes import builtin
+from foveate.ingest.run import ingest
+from foveate.plan import plan
+from foveate.ports import Store
+
+ROWS = [
+    {"text": "The kiln is fired twice a month, with beech and birch.", "score": 0.9},
+    {"text": "Glazes are kept in the cellar, away from frost.", "score": 0.5},
+]
+PAGES = {
+    "kiln.md": "# Kiln\n\nThe kiln is fired twice a month.\n\n## Wood\n\nBeech burns longest.\n",
+    "glaze.md": "# Glaze\n\nGlazes are kept in the cellar.\n\n## Frost\n\nFrost spoils a glaze.\n",
+    "clay.md": "# Clay\n\n" + "Clay is dug in autumn and left to weather. " * 60,
+}
+
+
+@dataclass(slots=True)
+class Watched:
+    """A store that writes down which of its methods were called."""
+
+    store: Store
+    calls: list[str] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        """Note the call, then make it."""
+        self.calls.append(name)
+        return getattr(self.store, name)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store of three pages, embedded for real."""
+    folder: Path = tmp_path_factory.mktemp("pages")
+    for name, text in PAGES.items():
+        (folder / name).write_text(text)
+    embedder = embedders.load("hashing")
+    opened = open_store(
+        folder / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
+    )
+    ingest(
+        [folder / name for name in PAGES],
+        opened,
+        embedder,
+        tokenizers.load("cl100k_base"),
+        size=60,
+        overlap=12,
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def assembler(store: Store) -> Assembler:
+    """The default plan over the store."""
+    return Assembler(store=store, embedder=embedders.load("hashing"), plan=plan(budget=600))
+
+
+def test_one_liner() -> None:
+    """F1: a query and mappings give a context, with the default recipe and tokenizer."""
+    context = assemble("When is the kiln fired?", ROWS)
+
+    assert context.text.startswith("[1] Source: ")
+    assert context.manifest.tokenizer == "cl100k_base"
+    assert context.manifest.recipe == "default"
+
+
+def test_from_a_question_to_a_context(assembler: Assembler) -> None:
+    """F1: an assembler searches, brings neighbours, assembles, and seals the state root."""
+    context = assembler.assemble("When is the kiln fired?")
+
+    assert "The kiln is fired twice a month." in context.text
+    assert context.manifest.state_root == assembler.store.state_root()
+    assert all(c.document_spans for c in context.citations)
+
+
+def test_spans_lead_into_the_documents(assembler: Assembler) -> None:
+    """C2: the spans of a citation hold, in the file, the words that the context shows."""
+    for question in ("kiln", "frost", "clay in autumn"):
+        context = assembler.assemble(question)
+        for block in context.blocks:
+            shown = "".join(PAGES[block.source][a:b] for a, b in block.document_spans)
+
+            assert shown.split() == block.text.replace(" […] ", " ").split()
+
+
+def test_neighbours_in_one_round_trip(store: Store) -> None:
+    """S5: however many hits there are, their neighbours are one call to the store."""
+    watched = Watched(store)
+    Assembler(store=watched, plan=plan(budget=600)).assemble("clay kiln glaze frost autumn")  # type: ignore[arg-type]
+
+    assert watched.calls.count("neighbours") == 1
+    assert watched.calls.count("search") == 1
+    assert watched.calls.count("counts") <= 1
+
+
+def test_async_is_the_same(assembler: Assembler) -> None:
+    """F1: the async twins give what the sync ones give."""
+
+    async def both() -> tuple[Any, Any]:
+        return await asyncio.gather(
+            assembler.aassemble("When is the kiln fired?"), assembler.asearch("frost")
+        )
+
+    context, found = asyncio.run(both())
+
+    assert context == assembler.assemble("When is the kiln fired?")
+    assert found == assembler.search("frost")
+
+
+def test_errors_come_out_of_async(assembler: Assembler) -> None:
+    """X1: an error in the core reaches the caller of the async twin as it is."""
+    small = Assembler(store=assembler.store, plan=plan(budget=3))
+
+    with pytest.raises(BudgetTooSmall):
+        asyncio.run(small.aassemble("clay"))
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n"])
+def test_empty_query(assembler: Assembler, query: str) -> None:
+    """X2: an empty question is refused before the store is asked."""
+    with pytest.raises(BadInput, match="the query is empty"):
+        assembler.assemble(query)
+
+
+def test_plan_by_name_and_by_value() -> None:
+    """F1: recipe, tokenizer, format and order are given by name or as values."""
+    by_name = plan(recipe="chat", tokenizer="simple", format="xml", order="edges")
+    by_value = plan(
+        recipe=builtin()["chat"],
+        tokenizer=tokenizers.load("simple"),
+        format=by_name.recipe.format,
+        order="edges",
+    )
+
+    assert by_name == by_value
+    assert by_name.recipe.stages[-1].by == "edges"  # type: ignore[union-attr]
+
+
+def test_budget_by_number_keeps_other_limits() -> None:
+    """B6: a number limits tokens beside the characters that the recipe limits."""
+    budget = plan(recipe="source-label", budget=500).budget
+
+    assert (budget.documents, budget.characters) == (500, 24_000)
+
+
+def test_model_gives_tokenizer_and_window() -> None:
+    """B4: a model's name brings its tokenizer and its window."""
+    settled = plan(model="gpt-4o", query="Why?")
+
+    assert settled.tokenizer.name == "o200k_base"
+    assert settled.budget.window == 128_000
+    with pytest.raises(BadOption, match="the model's window leaves"):
+        plan(model="gemma2:9b", budget=9000)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"recipe": "defalt"}, UnknownName, "did you mean 'default'"),
+        ({"format": "numberd"}, UnknownName, "did you mean 'numbered'"),
+        ({"tokenizer": "cl100k"}, UnknownName, "did you mean 'cl100k_base'"),
+        ({"order": "edge"}, BadOption, "edges"),
+        ({"budget": 0}, BadOption, "1 or more"),
+        ({"budget": -5}, BadOption, "1 or more"),
+        ({"budget": True}, BadOption, "number of tokens"),
+        ({"budget": 5.5}, BadOption, "number of tokens"),
+        ({"channel": "smell"}, BadOption, "channel"),
+        ({"recipe": "nowhere.toml"}, BadInput, "nowhere.toml"),
+    ],
+    ids=str,
+)
+def test_refuses(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """X1: what is asked for by a wrong name or value is refused with what would do."""
+    with pytest.raises(error, match=message):
+        assemble("q", ROWS, **options)
+
+
+def test_recipe_from_a_file(tmp_path: Path) -> None:
+    """P2: a recipe is read from a TOML file by its path."""
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\nformat = "minimal"\nstages = ["pack"]\n')
+    context = assemble("q", ROWS, recipe=str(path))
+
+    assert context.manifest.recipe == "mine"
+    assert context.text == f"{ROWS[0]['text']}\n\n{ROWS[1]['text']}"
+
+
+def test_metadata_in_the_header() -> None:
+    """R4: chosen metadata stands in the header, the rest does not."""
+    base = builtin()["citations"]
+    recipe = Recipe(
+        name="m", stages=base.stages, format=base.format, include_metadata=("year", "none")
+    )
+    rows = [{"text": ROWS[0]["text"], "source": "k.md", "year": 1871, "shelf": "B"}]
+    context = assemble("q", rows, recipe=recipe)
+
+    assert context.text.startswith("[1] Source: k.md, year: 1871\n")
+    assert "shelf" not in context.text
+
+
+def test_public_budget() -> None:
+    """B2: the public Budget measures a model's request; zones over the window are refused."""
+    budget = Budget.for_model("mistral", system_prompt="Be brief.", query="Why?")
+
+    assert budget.window == 8192
+    assert 6000 < (budget.documents or 0) < 8192
+    with pytest.raises(BadOption, match="add up to"):
+        Budget(documents=130_000, window=128_000)
+
+
+def test_version() -> None:
+    """D2: the manifest carries the version of the package."""
+    assert assemble("q", ROWS).manifest.version == foveate.__version__
