@@ -36,16 +36,22 @@ def _words(text: str, room: int) -> Iterator[str]:
 
 
 def folded(text: str, width: int, *, prefix: str = "") -> list[str]:
-    r"""Every line of the text as it is, broken where the terminal would break it.
+    r"""Every line of the text as it is, one that is too long broken between words where it can be.
 
-    >>> folded("abcdef\n\ng", 5, prefix="| ")
-    ['| abc', '| def', '|', '| g']
+    >>> folded("two words\n\n    x", 8, prefix="| ")
+    ['| two', '| words', '|', '|     x']
     """
     room = max(width - cell_len(prefix), 2)
     lines = []
     for line in text.split("\n"):
-        pieces = chop_cells(printable(line.expandtabs(4)), room) or [""]
-        lines += [f"{prefix}{piece}".rstrip() for piece in pieces]
+        rest = printable(line.expandtabs(4))
+        while cell_len(rest) > room:
+            piece = chop_cells(rest, room)[0]
+            at = piece.rfind(" ") + 1 if piece.lstrip().count(" ") else 0
+            piece = piece[:at] if at else piece
+            lines.append(f"{prefix}{piece}".rstrip())
+            rest = rest[len(piece) :]
+        lines.append(f"{prefix}{rest}".rstrip())
     return lines
 
 

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 
 from foveate.cli.layout import rows, wrapped
 from foveate.cli.words import figure, in_words
-from foveate.core.types import Citation, Context, Span, StageTrace
+from foveate.core.types import Citation, Context, Decision, Span, StageTrace
 from foveate.ports import Found
 
 SNIPPET = 70  # characters of a citation's snippet: enough to recognise it
 USED, RESERVED = "█", "░"
 
 
-def explained(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
-    """Everything: summary, trace, decisions (at the `most` a stage), tokens by zone, citations."""
+def explained(context: Context, width: int = 80) -> list[str]:
+    """Everything: summary, trace, decisions, tokens by zone, citations."""
     parts = (
         summary(context, width),
         trace(context, width),
-        decisions(context, width, most=most),
+        decisions(context, width),
         zones(context, width),
         citations(context, width),
     )
@@ -63,17 +63,29 @@ def _became(stage: StageTrace) -> str:
 
 
 def decisions(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
-    """Every decision with its reason and numbers, stage by stage."""
+    """Every decision with its reason and numbers, stage by stage; at the `most` of one kind."""
     lines = ["Decisions"]
     for stage in context.trace:
         if not stage.decisions:
             continue
-        shown = stage.decisions[:most]
+        shown = _first_of_each_kind(stage.decisions, most)
         pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {in_words(d)}") for d in shown]
-        lines += [f"  {stage.stage}", *rows(pairs, width, indent="    ")]
+        lines += [f"  {stage.stage}", *rows(pairs, width, indent="    ", most=28)]
         if left := len(stage.decisions) - len(shown):
             lines.append(f"    ... and {left} more")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
+
+
+def _first_of_each_kind(made: tuple[Decision, ...], most: int | None) -> list[Decision]:
+    """Of each action and reason the first `most`; all of them where it is None."""
+    seen: Counter[tuple[str, str]] = Counter()
+    shown = []
+    for decision in made:
+        kind = (decision.action, decision.reason)
+        seen[kind] += 1
+        if most is None or seen[kind] <= most:
+            shown.append(decision)
+    return shown
 
 
 def zones(context: Context, width: int = 80) -> list[str]:
@@ -91,7 +103,7 @@ def zones(context: Context, width: int = 80) -> list[str]:
     if budget.characters is not None:
         bar = _bar(len(context.text), budget.characters, width - 30)
         lines.append(f"  {'characters':<13}{budget.characters:>9,}  {bar}")
-    return ["Tokens by zone", *lines, f"  {_spent(context)}"]
+    return ["Tokens by zone", *lines, *wrapped(_spent(context), width, first="  ")]
 
 
 def _waterfall(context: Context, window: int, cells: int) -> Iterator[str]:
@@ -137,7 +149,7 @@ def citations(context: Context, width: int = 80) -> list[str]:
         first = f"  [{entry.marker}] "
         lines += wrapped(_place(entry), width, first=first)
         indent = " " * len(first)
-        lines += wrapped(f'"{_beginning(entry.snippet)}"', width, first=indent)
+        lines += wrapped(f"“{_beginning(entry.snippet)}”", width, first=indent)
         if entry.corroborating:
             others = sorted({s.source for s in entry.corroborating})
             lines += wrapped(f"also in {', '.join(others)}", width, first=indent)
@@ -148,7 +160,8 @@ def _place(entry: Citation) -> str:
     """Source, title, section, page, row, line, characters: as far as they are known."""
     named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
     said = [entry.source]
-    said += [part for part in dict.fromkeys((entry.title, entry.section)) if part]
+    nested = entry.section.startswith(entry.title)
+    said += [part for part in ("" if nested else entry.title, entry.section) if part]
     said += [f"{name} {value}" for name, value in named if value is not None]
     said += [_spans(entry.document_spans)] if entry.document_spans else []
     said.append(_chunks(entry.chunk_ids))
@@ -171,7 +184,9 @@ def _beginning(text: str) -> str:
 
 
 def _spans(spans: tuple[Span, ...]) -> str:
-    return "characters " + ", ".join(f"{start}-{end}" for start, end in spans)
+    """From where to where, and in how many pieces."""
+    whole = f"characters {spans[0][0]}-{spans[-1][1]}"
+    return whole if len(spans) == 1 else f"{whole} in {len(spans)} pieces"
 
 
 def _many(count: int, noun: str) -> str:

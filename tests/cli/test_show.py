@@ -1,0 +1,206 @@
+"""Explanations in words and columns: pure functions of a context."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from command_line import CHUNKS, QUERY
+from foveate.assembler import assemble
+from foveate.cli.layout import folded, rows, wrapped
+from foveate.cli.show import citations, decisions, explained, trace, zones
+from foveate.cli.words import SENTENCES, STITCHED, in_words
+from foveate.core.recipes import builtin
+from foveate.core.types import Budget, Decision
+from source_tree import CORE, python_files
+
+WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"
+
+
+def many(n: int) -> list[dict[str, object]]:
+    """Candidates of a few documents, some alike, some long, some with odd names."""
+    return [
+        {
+            "id": f"{'很长的名字' * (i % 5)}chunk-{i}",
+            "source": f"{WIDE[: i * 9]}folder/page{i % 4}.md",
+            "title": WIDE if i == 3 else "",
+            "sequence": i,
+            "score": 1 - i / n,
+            "text": f"Sentence {i % 7} of the manual says what to do. {'It goes on. ' * (i % 5)}",
+        }
+        for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        (
+            Decision(chunk_id="a", action="dropped", reason="over_budget", by="c17",
+                     numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04}),
+            "412 tokens do not fit; fits with +312 tokens; lost to c17 by 0.04",
+        ),
+        (
+            Decision(chunk_id="a", action="merged", reason="semantic_duplicate", by="b",
+                     numbers={"similarity": 0.9512, "threshold": 0.92}),
+            "says the same as b: 0.9512, limit 0.92",
+        ),
+        (
+            Decision(chunk_id="a", action="merged", reason="stitched", by="b",
+                     numbers={"overlap": 1234}),
+            "joined to b, 1,234 repeated characters left out",
+        ),
+        (
+            Decision(chunk_id="a", action="dropped", reason="off_topic", by="b",
+                     numbers={"distance": 3, "topic": "boats"}),
+            "off_topic, by b, distance 3, topic boats",
+        ),
+        (Decision(chunk_id="a", action="dropped", reason="over_budget"), "over_budget"),
+        (
+            Decision(chunk_id="a", action="entered", reason="neighbour", by="{b}",
+                     numbers={"distance": 1, "score": 0.4}),
+            "1 away from {b}, at score 0.4",
+        ),
+    ],
+)  # fmt: skip
+def test_decisions_in_words(decision, said):
+    """D7: reasons and counterfactuals are sentences; a plugin's reason is shown as it is."""
+    assert in_words(decision) == said
+
+
+def test_every_reason_of_the_core_has_its_sentence():
+    """D7: no reason code that the core gives is left without words."""
+    text = "".join(path.read_text(encoding="utf-8") for path in python_files(CORE))
+    codes = set(re.findall(r'reason="(\w+)"', text)) | {
+        "below_floor", "degenerate", "document_quota", "over_budget", "after_stop",
+        "document_over_budget", "near_duplicate", "contained", "semantic_duplicate",
+        "verbatim", "stripped", "extract", "truncated",
+    }  # fmt: skip
+
+    # `sanitised` has a figure for each kind of character, so it is shown with its numbers.
+    assert codes - set(SENTENCES) - {"stitched", "sanitised"} == set()
+    assert set(STITCHED) == {"changed", "merged"}
+
+
+@pytest.mark.parametrize("recipe", builtin())
+def test_no_line_is_wider_than_asked(recipe):
+    """F2: every recipe's explanation fits the terminal, odd names and wide letters included."""
+    context = assemble("What does the manual say?", many(40), recipe=recipe, budget=400)
+
+    for width in (40, 80):
+        lines = explained(context, width)
+
+        assert max(map(cell_len, lines)) <= width
+        assert "\x1b" not in "".join(lines)
+        assert "\u202e" not in "".join(lines)
+
+
+def test_every_candidate_has_its_fate():
+    """D7, S12: each chunk that left is in the explanation, with its stage's counts."""
+    context = assemble(QUERY, many(40), recipe="citations", budget=300)
+    text = "".join(line.strip() for line in explained(context, 100))
+
+    dropped = [d for stage in context.trace for d in stage.decisions if d.action != "kept"]
+
+    assert len(dropped) > 20
+    for stage in context.trace:
+        assert f"{stage.before} → {stage.after} chunk" in text
+    for decision in dropped:
+        assert decision.chunk_id in text
+
+
+def test_a_long_list_says_how_much_it_leaves_out():
+    """What is not shown is counted: nothing is shortened in silence."""
+    context = assemble(QUERY, many(40), recipe="citations", budget=300)
+    kinds = Counter(
+        (stage.stage, d.action, d.reason) for stage in context.trace for d in stage.decisions
+    )
+    left = sum(max(count - 2, 0) for count in kinds.values())
+
+    shown = decisions(context, most=2)
+
+    counted = [int(n) for line in shown for n in re.findall(r"\.\.\. and (\d+) more", line)]
+    assert sum(counted) == left > 0
+    assert decisions(context)[0] == "Decisions"
+
+
+def test_the_trace_lines_up():
+    """F2: the counts of all stages stand under each other."""
+    lines = trace(assemble(QUERY, many(12)), 80)[1:]
+    counted = [line for line in lines if "→" in line]
+
+    assert len({line.index("→") for line in counted}) == 1
+    assert counted[0].split()[:5] == ["input", "12", "→", "12", "chunks"]
+
+
+def test_the_zones_fill_the_window():
+    """B2, F2: each zone's bar begins where the last ended, and together they are the window."""
+    budget = Budget(
+        window=2_000, system=200, documents=900, conversation=400, query=50, generation=400,
+        buffer=50,
+    )  # fmt: skip
+    context = assemble(QUERY, CHUNKS, budget=budget)
+    lines = zones(context, 80)
+    bars = {line.split()[0]: line for line in lines[1:-1]}
+
+    assert list(bars) == ["system", "documents", "conversation", "query", "generation", "buffer",
+                          "window"]  # fmt: skip
+    assert bars["window"].count("─") == 50
+    assert bars["documents"].count("█") + bars["documents"].count("░") == 22
+    assert bars["documents"].count("█") == -(-context.token_count * 22 // 900)
+    assert bars["conversation"].index("░") == bars["documents"].rindex("░") + 1
+    assert lines[-1].strip().startswith(f"{context.token_count} of 900 tokens")
+
+
+def test_a_budget_alone_has_one_bar():
+    """B6, F2: where no window is known, the documents' room is shown, and the characters'."""
+    tokens = zones(assemble(QUERY, CHUNKS, budget=80), 80)
+    characters = zones(assemble(QUERY, CHUNKS, recipe="source-label"), 80)
+
+    assert [line.split()[0] for line in tokens] == ["Tokens", "documents", tokens[-1].split()[0]]
+    assert any(line.split()[0] == "characters" for line in characters)
+    assert "of 24,000 characters" in characters[-1]
+
+
+def test_citations_say_where():
+    """C2, F2: marker, source, page and the copies' sources, as far as they are known."""
+    shown = "\n".join(citations(assemble(QUERY, CHUNKS, recipe="citations"), 80))
+
+    assert "  [1] boiler.md; page 4; chunk" in shown
+    assert "also in copy.md" in shown
+    assert "“Keep the pressure between one and two bar." in shown
+
+
+@given(st.text(max_size=200), st.integers(20, 100))
+def test_wrapping_loses_no_word(text, width):
+    """Lines fit, and the words come back in their order."""
+    lines = wrapped(text, width, first="  [1] ")
+
+    assert max(map(cell_len, lines)) <= width
+    assert "".join("".join(lines).split())[3:] == "".join("".join(wrapped(text, 10_000)).split())
+
+
+@given(st.text(max_size=200), st.integers(10, 100))
+def test_folding_loses_no_character(text, width):
+    """Lines fit, and every printable character is there, spaces at the ends apart."""
+    lines = folded(text, width, prefix="| ")
+
+    assert max(map(cell_len, lines)) <= width
+    wide = folded(text, 100_000, prefix="| ")
+    assert "".join("".join(x[2:] for x in lines).split()) == "".join(
+        "".join(x[2:] for x in wide).split()
+    )
+
+
+@given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=90)), max_size=6))
+def test_rows_fit(pairs):
+    """Two columns fit whatever is in them."""
+    lines = rows(pairs, 60)
+
+    assert all(cell_len(line) <= 60 for line in lines)
+    assert len(lines) >= len(pairs)
