@@ -56,6 +56,7 @@ def test_the_source_is_the_text_and_sections_tile(lines: list[str]) -> None:
         ("# A\n```\n# no\n```\n~~~\n## no\n~~~\n## B", ["A", "A > B"]),
         ("# The `x` [link](http://a.b) **bold** {#id}", ["The x link bold"]),
         ("## Closed ##", ["Closed"]),
+        ("# A { #a }\n## B {: .x #b }", ["A", "A > B"]),
         ("#\n## ", []),
         ("#hashtag", []),
         ("# " + "x" * 500, ["x" * 200]),

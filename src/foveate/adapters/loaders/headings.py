@@ -18,7 +18,7 @@ Heading = tuple[int, int, str]
 """(start, level, title): where it stands, 1 for the highest, and what it says."""
 
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+|\Z)")
-_CLOSING = re.compile(r"(?:\A|[ \t])#+[ \t]*\Z|[ \t]*\{#[^{}]*\}[ \t]*\Z")
+_CLOSING = re.compile(r"(?:\A|[ \t])#+[ \t]*\Z|[ \t]*\{:?[ \t]*[#.][^{}]*\}[ \t]*\Z")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"(`+|\*\*|__|\*)(?=\S)([^`*]+?)(?<=\S)\1")
 _LONGEST = 200
