@@ -34,7 +34,7 @@ class Containment:
         self._postings = Postings(len(bags.sizes))
 
     def matches(self, i: int) -> list[Match]:
-        """The kept texts that hold enough of text i."""
+        """The kept text that holds enough of text i; of several the last, the closest to it."""
         others = self._postings.holding(self._prefix.asked[i])
         if others is None:
             return []
@@ -47,12 +47,10 @@ class Containment:
             return []
         self.compared += len(others)
         shared = bags.overlaps(i, others)
-        enough = shared >= least
-        return [
-            Match(other, part / size)
-            for other, part in zip(others[enough].tolist(), shared[enough].tolist(), strict=True)
-            if self._guard.agrees(i, other)
-        ]
+        for other, part in zip(others[::-1].tolist(), shared[::-1].tolist(), strict=True):
+            if part >= least and self._guard.agrees(i, other):
+                return [Match(other, part / size)]
+        return []
 
     def keep(self, i: int) -> None:
         """Text i is kept."""

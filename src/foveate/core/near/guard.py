@@ -9,12 +9,13 @@ None: for none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from foveate.core.near.postings import Postings
-from foveate.core.text.facts import covers
+from foveate.core.text.facts import covers, facts
+from foveate.core.text.shingles import shingles, stretch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,17 +86,20 @@ class Equal:
 class Covered:
     """All facts of the text that leaves must stand, in their order, in the one that stays.
 
-    Where both are of one length neither contains the other: their facts must be the same.
+    And where that one says the same, it must say no other: within the shortest stretch that holds
+    the triples they share, the facts are those of the text that leaves. So "you may enter" does
+    not leave for "you may not enter". Where both are of one length, neither contains the other:
+    their facts must be the same.
     """
 
     def __init__(
-        self, lengths: tuple[int, ...], facts: Facts, waived: Waived | None = None
+        self, spelled: Sequence[Sequence[str]], facts: Facts, waived: Waived | None = None
     ) -> None:
-        self._lengths = lengths
+        self._spelled = spelled
         self._facts = cache(facts)
         self._waived = waived
         self._numbers: dict[str, int] = {}
-        self._holders = Postings(len(lengths))
+        self._holders = Postings(len(spelled))
         self._unposted: list[int] = []
 
     def among(self, i: int, others: Ints) -> Ints:
@@ -118,11 +122,16 @@ class Covered:
         """Whether the other text covers text i's facts, or need not."""
         import numpy as np
 
-        mine, theirs = self._facts(i), self._facts(other)
-        same_length = self._lengths[i] == self._lengths[other]
-        if mine == theirs or (not same_length and covers(theirs, mine)):
+        if self._facts(i) == self._facts(other) or self._contained(i, other):
             return True
         return self._waived is not None and bool(self._waived(i, np.array([other]))[0])
+
+    def _contained(self, i: int, other: int) -> bool:
+        mine, theirs = self._spelled[i], self._spelled[other]
+        if len(mine) == len(theirs) or not covers(self._facts(other), self._facts(i)):
+            return False
+        first, last = stretch(theirs, frozenset(shingles(mine)))
+        return facts(" ".join(theirs[first:last])) == facts(" ".join(mine))
 
     def keep(self, i: int) -> None:
         """Remember to post its facts when they are needed."""

@@ -11,12 +11,13 @@ recipe may use several one after the other:
 
 The guard: a pair only matches if its facts agree (`text/facts.py`: numbers, dates, units,
 negation). For jaccard and semantic they are the same in the same order; for containment all facts
-of the text that leaves stand in the one that stays, and are the same where both are as long.
+of the text that leaves stand in the one that stays, which has no other where it says the same.
 
 Who stays is defined in `near/settle.py` over the order of preference, which is
 
     jaccard, semantic   the rank (best score first); a fragment does not evict its container
-    containment         most distinct triples, most words, then the rank
+    containment         most distinct triples, most words, then the rank; no fragments, and a text
+                        leaves for the last kept that it matches: the closest to it in fullness
 
 and with `prefer="newest"` the time of change comes before all that, the latest first, the unknown
 last: a newer text is never evicted by an older one, nor spared for being a fragment's container.
@@ -139,7 +140,7 @@ def _by_shingles(texts: Texts, threshold: Threshold, options: DedupNear) -> _Set
     order = sorted(range(len(texts)), key=fullest)
     texts = texts.taken(order)
     versions = texts.versions if options.prefer == "newest" else None
-    guard = Covered(texts.lengths, texts.facts, versions) if options.guard else Open()
+    guard = Covered(texts.spelled, texts.facts, versions) if options.guard else Open()
     finder = Containment(bags.taken(order), threshold, guard)
     return texts, settle(texts.lengths, finder, lambda _part, _whole: False), finder.compared
 

@@ -1,0 +1,361 @@
+"""Near duplicates: who stays, what is guarded, what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.types import Decision
+from foveate.testing.fakes import candidate, request
+
+OLD, NEW = datetime(2023, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+METHODS = ("jaccard", "containment", "semantic")
+NUMBERED = " ".join(f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60))
+PARAGRAPH = (
+    "The connection pool keeps idle sockets open for reuse and closes those that a server has "
+    "reset, so that a client under load waits for a free socket rather than opening another one."
+)
+
+
+def run(stage, *candidates):
+    """The step on these candidates."""
+    return stage(candidates, request())
+
+
+def kept(stage, *candidates):
+    """The ids that stay."""
+    return [c.id for c in run(stage, *candidates).candidates]
+
+
+def pair(one, other, **options):
+    """Two texts with the same vector, the first scored better."""
+    vector = (0.6, 0.8)
+    return (
+        candidate(one, 0.9, id="one", document_id="a", embedding=vector, **options),
+        candidate(other, 0.5, id="other", document_id="b", embedding=vector, **options),
+    )
+
+
+def test_a_duplicate_pair_keeps_the_higher_rank_and_both_sources():
+    """S4: the better-scored text stays, the other's source beside it, the numbers on the trace."""
+    one, other = pair(PARAGRAPH, PARAGRAPH.replace("sockets", "connections"))
+    step = run(DedupNear(), other, one)
+
+    assert step.candidates == (replace(one, corroborating=(other.as_source(),)),)
+    assert step.decisions == (
+        Decision(chunk_id="one", action="changed", reason="corroborated", numbers={"copies": 1}),
+        Decision(
+            chunk_id="other",
+            action="merged",
+            reason="near_duplicate",
+            by="one",
+            numbers={"similarity": 0.9333, "threshold": 0.9},
+        ),
+    )
+    assert step.notes == {"compared": 1}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ten_identical_documents_become_one(method):
+    """S4: ten copies, one text; nine sources beside it."""
+    copies = [
+        candidate(PARAGRAPH, 0.5, id=f"c{n}", document_id=f"d{n}", embedding=(1.0, 2.0))
+        for n in range(10)
+    ]
+    (left,) = run(DedupNear(method=method), *reversed(copies)).candidates
+
+    assert left.id == "c0"
+    assert [s.chunk_id for s in left.corroborating] == [f"c{n}" for n in range(1, 10)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fragment_never_evicts_its_container(method):
+    """S4: the fuller copy stays, whatever the fragment scores, and takes the better score."""
+    cut = 10 if method == "containment" else 57
+    part, whole = pair(" ".join(NUMBERED.split()[:cut]), NUMBERED)
+    step = run(DedupNear(method=method), part, whole)
+
+    assert step.candidates == (replace(whole, score=0.9, corroborating=(part.as_source(),)),)
+    numbers = {"copies": 1, "score": 0.9, "was": 0.5}
+    assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
+
+
+def test_what_leaves_for_a_fragment_ends_at_its_container():
+    """S4: a copy of a fragment goes where the fragment goes; `via` says by which way."""
+    words = NUMBERED.split()
+    part = candidate(" ".join(words[:57]), 0.9, id="part")
+    copy = candidate(" ".join([*words[:55], "x", "y"]), 0.8, id="copy")
+    whole = candidate(NUMBERED, 0.1, id="whole")
+    step = run(DedupNear(), part, copy, whole)
+
+    assert [c.id for c in step.candidates] == ["whole"]
+    by = {d.chunk_id: (d.by, d.numbers.get("via")) for d in step.decisions if d.by}
+    assert by == {"part": ("whole", None), "copy": ("whole", "part")}
+
+
+def test_a_chain_does_not_pull_in_what_no_kept_text_matches():
+    """S4: a is like b and b like c, but c is not like a: b leaves for a, c stays."""
+    words = NUMBERED.split()
+    texts = [" ".join([*words[n:], *("new" + "abcdef"[i] for i in range(n))]) for n in (0, 3, 6)]
+    chain = [candidate(text, 0.9 - n / 10, id=str(n)) for n, text in enumerate(texts)]
+
+    assert kept(DedupNear(), *chain) == ["0", "2"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The pump runs at 40 bar.", "The pump runs at 41 bar."),
+        ("Take 5 mg in the morning.", "Take 5 g in the morning."),
+        ("Take 5 mg in the morning.", "Take 5 µg in the morning."),
+        ("Due on 2024-05-01 at noon.", "Due on 2024-05-02 at noon."),
+        ("Due on 3 May at noon.", "Due on 3 June at noon."),
+        ("It costs $5 a month.", "It costs €5 a month."),
+        ("Stay at -5 degrees.", "Stay at 5 degrees."),
+        ("The load is < 5 units.", "The load is > 5 units."),
+        ("You may enter the room.", "You may not enter the room."),
+        ("It does restart the node.", "It doesn't restart the node."),
+        ("It will restart the node.", "It will never restart the node."),
+        ("Die Pumpe ist ein Risiko.", "Die Pumpe ist kein Risiko."),
+        ("Der Termin ist am Montag.", "Der Termin ist am Dienstag."),
+        ("La pompe est sûre ici.", "La pompe n'est pas sûre ici."),
+        ("Ouvert de 9 h à 17 h.", "Ouvert de 9 h à 18 h."),
+        ("泵是安全的，可以使用", "泵是不安全的，不可以使用"),
+        ("会议在5月1日举行", "会议在5月2日举行"),
+        ("Give 5 mg to A and 10 mg to B.", "Give 10 mg to A and 5 mg to B."),
+    ],
+)
+def test_texts_that_differ_in_a_fact_both_stay(method, one, other):
+    """S4: one digit, date, unit, sign or negation apart is another statement, in every method."""
+    long = f"{NUMBERED} {{}} {NUMBERED}"
+    options = DedupNear(method=method, threshold=0.5)
+
+    assert kept(options, *pair(long.format(one), long.format(other))) == ["one", "other"]
+    bare = replace(options, guard=False)
+    assert kept(bare, *pair(long.format(one), long.format(other))) != ["one", "other"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Take 5 mg now, please.", "Take 5mg now please"),
+        ("Do not enter the engine room today.", "Don't enter the engine room today."),
+        ("Der Pumpendruck beträgt 40 bar.", "der Pumpendruck beträgt 40 bar"),
+        ("La pompe n’est pas sûre.", "La pompe n'est pas sûre !"),
+        ("泵在5月1日不可以使用", "泵在5月1日不可以使用。"),
+    ],
+)
+def test_texts_that_differ_in_spelling_only_become_one(method, one, other):
+    """S4: case, punctuation and the space before a unit are no facts."""
+    options = DedupNear(method=method, threshold=0.5)
+    long = f"{NUMBERED} {{}}"
+
+    assert len(kept(options, *pair(long.format(one), long.format(other)))) == 1
+
+
+def test_a_container_may_say_more_facts_than_its_fragment():
+    """S4: containment needs the fragment's facts in the container, not the other way round."""
+    part, whole = pair(f"Use 5 mg. {NUMBERED}", f"Use 5 mg. {NUMBERED} But not 10 mg, never.")
+
+    assert kept(DedupNear(method="containment"), part, whole) == ["other"]
+    assert kept(DedupNear(method="containment"), *pair(f"{NUMBERED} 7", NUMBERED + " end")) == [
+        "one",
+        "other",
+    ]
+
+
+def test_a_semantic_match_alone_drops_nothing():
+    """S4: one vector, other words: both stay; without the guard the vector decides."""
+    texts = pair("Sockets are reused by the pool.", "A meadow in spring, full of larks.")
+
+    assert kept(DedupNear(method="semantic"), *texts) == ["one", "other"]
+    assert kept(DedupNear(method="semantic", guard=False), *texts) == ["one"]
+
+
+def test_a_paraphrase_with_its_vector_becomes_one():
+    """S4: cosine over the threshold and half of all words shared."""
+    one = candidate("When the configuration changes, the service restarts.", 0.9, id="one")
+    other = candidate("The service restarts when the configuration was changed.", 0.5, id="other")
+    step = run(
+        DedupNear(method="semantic"),
+        replace(one, chunk=replace(one.chunk, embedding=(127, 127))),
+        replace(other, chunk=replace(other.chunk, embedding=(127, 64))),
+    )
+
+    assert [c.id for c in step.candidates] == ["one"]
+    assert step.decisions[1].reason == "semantic_duplicate"
+    assert step.decisions[1].numbers == {"similarity": 0.9497, "threshold": 0.92}
+
+
+@pytest.mark.parametrize("vector", [None, (0.0, 0.0), (-0.6, -0.8), (0.8, -0.6)])
+def test_without_a_like_vector_there_is_no_semantic_duplicate(vector):
+    """S4: no vector, a zero vector, the opposite and a right angle match nothing."""
+    one, other = pair(PARAGRAPH, PARAGRAPH)
+    other = replace(other, chunk=replace(other.chunk, embedding=vector))
+
+    assert kept(DedupNear(method="semantic"), one, other) == ["one", "other"]
+
+
+@pytest.mark.parametrize("vector", [(1.0,), (1.0, float("nan")), (float("inf"), 0.0)])
+def test_a_vector_that_cannot_be_compared_is_bad_input(vector):
+    """X2: another length or a number that is none is refused by name."""
+    one, other = pair(PARAGRAPH, PARAGRAPH)
+    other = replace(other, chunk=replace(other.chunk, embedding=vector))
+
+    with pytest.raises(BadInput, match="embedding"):
+        run(DedupNear(method="semantic"), one, other)
+
+
+def changed(text, moment, **fields):
+    """A candidate with a time of change."""
+    return candidate(text, modified_at=moment, embedding=(1.0, 1.0), **fields)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_newest_version_wins_when_asked(method):
+    """S4: with `newest` a stale copy does not win by score or length; it lends its score."""
+    stale = changed(f"{NUMBERED} and so on", OLD, score=0.9, id="stale")
+    fresh = changed(f"{NUMBERED} etc", NEW, score=0.2, id="fresh")
+    undated = changed(f"{NUMBERED} more", None, score=0.8, id="undated")
+    step = run(DedupNear(method=method, prefer="newest"), stale, undated, fresh)
+
+    assert [(c.id, c.score) for c in step.candidates] == [("fresh", 0.9)]
+    assert kept(DedupNear(method=method), stale, undated, fresh) == ["stale"]
+
+
+def test_versions_of_one_document_need_not_agree_in_facts():
+    """S4: a changed number is what makes the old version stale; elsewhere it is another fact."""
+    stale = changed(f"{NUMBERED} limit 5", OLD, id="stale", document_id="doc")
+    fresh = changed(f"{NUMBERED} limit 6", NEW, id="fresh", document_id="doc")
+    elsewhere = changed(f"{NUMBERED} limit 7", OLD, id="elsewhere", document_id="other")
+
+    for method in ("jaccard", "containment"):
+        options = DedupNear(method=method, prefer="newest")
+        assert kept(options, stale, elsewhere, fresh) == ["elsewhere", "fresh"]
+        assert len(kept(replace(options, prefer="score"), stale, elsewhere, fresh)) == 3
+    assert len(kept(DedupNear(method="semantic", prefer="newest"), stale, fresh)) == 2
+
+
+def test_a_new_fragment_does_not_evict_an_old_container():
+    """S4: under containment the newer must hold enough of the older, whatever the order."""
+    part = changed(" ".join(NUMBERED.split()[:20]), NEW, score=0.9, id="part")
+    whole = changed(NUMBERED, OLD, score=0.1, id="whole")
+
+    assert kept(DedupNear(method="containment", prefer="newest"), part, whole) == ["part", "whole"]
+
+
+def test_a_threshold_is_the_number_one_writes():
+    """S4: nine of ten words reach 0.9 exactly; `strict` asks for more."""
+    words = NUMBERED.split()[:10]
+    texts = pair(" ".join(words[:9]), " ".join(words))
+
+    assert len(kept(DedupNear(threshold=0.9), *texts)) == 1
+    assert len(kept(DedupNear(threshold=0.9, strict=True), *texts)) == 2
+    assert len(kept(DedupNear(threshold=0.91), *texts)) == 2
+
+
+@pytest.mark.parametrize("method", ["jaccard", "containment"])
+def test_texts_without_words_match_nothing(method):
+    """S4: there is nothing to compare in white space and punctuation."""
+    assert kept(DedupNear(method=method), *pair("...", "!?")) == ["one", "other"]
+    assert kept(DedupNear(method=method), *pair("", " ")) == ["one", "other"]
+
+
+def test_one_and_two_words_match_their_like_only():
+    """S4: under three words a text is one run: equal to itself, contained in nothing longer."""
+    options = DedupNear(method="containment")
+
+    assert kept(options, *pair("Yes.", "yes")) == ["one"]
+    assert kept(options, *pair("Of course", f"of course {NUMBERED}")) == ["one", "other"]
+
+
+def test_side_knowledge_is_not_compared():
+    """S4: a supplement with a chunk's text stays, and so does the chunk."""
+    one, other = pair(PARAGRAPH, PARAGRAPH)
+    side = replace(other, origin="supplement")
+
+    assert run(DedupNear(), side, one).candidates == (side, one)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fuzzy"}, r"'fuzzy'.*jaccard"),
+        ({"prefer": "oldest"}, r"'oldest'.*newest"),
+        ({"threshold": 0}, "0.*above 0"),
+        ({"threshold": 1.1}, "1.1.*at most 1"),
+        ({"threshold": float("nan")}, "nan"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options, message):
+    """X1: the message names the value and what is allowed."""
+    with pytest.raises(BadOption, match=message):
+        DedupNear(**options)
+
+
+def corpus(count, seed=0):
+    """Zipf-like texts of 60 words; a fifth are edits of earlier ones."""
+    dice = Random(seed)
+    vocabulary = [f"v{chr(97 + n % 26)}{n:x}" for n in range(4000)]
+    weights = [1 / (n + 3) for n in range(4000)]
+    texts = []
+    for n in range(count):
+        if n % 5 == 4:
+            words = list(texts[dice.randrange(len(texts))])
+            words[dice.randrange(len(words))] = "edited"
+        else:
+            words = dice.choices(vocabulary, weights, k=60)
+        texts.append(words)
+    return [" ".join(words) for words in texts]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_pairs_compared_grow_with_the_texts_not_with_their_square(method):
+    """S4: of 12.5 million pairs of 5,000 texts, about as many are compared as there are texts."""
+    dice = Random(1)
+    candidates = [
+        candidate(text, 0.5, id=f"c{n:05}", embedding=[dice.gauss(0, 1) for _ in range(8)])
+        for n, text in enumerate(corpus(5000))
+    ]
+    step = run(DedupNear(method=method, threshold=0.85, guard=method == "semantic"), *candidates)
+
+    assert step.notes["compared"] <= 2 * len(candidates)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The same {0:.0f} words",  # all alike
+        "Row {0} of one template whose other words are all the same in every row of the table",
+        "{0}x many common words that all of these texts share and {0}a {0}b {0}c {0}d {0}e {0}f",
+    ],
+)
+def test_texts_made_to_meet_are_not_compared_pair_by_pair(method, text):
+    """S4: copies, rows that differ in a number and texts of common words stay linear."""
+    alike = ".0f" in text
+    candidates = [
+        candidate(text.format(0 if alike else n), 0.5, id=f"c{n:05}", embedding=(1.0, 0.5))
+        for n in range(2000)
+    ]
+    step = run(DedupNear(method=method), *candidates)
+
+    assert step.notes["compared"] <= 2 * len(candidates)
+    assert len(step.candidates) == (1 if alike else len(candidates))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("unit", ["a", "a ", "7", "7,", "不", "- ", "a1", "$ "])
+def test_a_huge_text_of_one_thing_is_read_once(method, unit):
+    """X2: 200,000 repeats of a letter, a digit, a sign do not stall anything."""
+    huge = unit * 200_000
+    step = run(DedupNear(method=method, threshold=1.0), *pair(huge, huge))
+
+    assert step.notes["compared"] <= 1

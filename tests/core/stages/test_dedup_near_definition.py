@@ -1,0 +1,280 @@
+"""Near duplicates: the fast paths give what comparing every pair gives.
+
+The oracle below is the definition and nothing else: sets, fractions, two plain passes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.near.semantic import quantised
+from foveate.core.stages.dedup_near import THRESHOLDS, DedupNear
+from foveate.core.text.facts import covers, facts
+from foveate.core.text.shingles import shingles
+from foveate.core.text.words import words
+from foveate.core.types import rank
+from foveate.testing.fakes import candidate, request
+from foveate.testing.stages import check_stage
+
+METHODS = ("jaccard", "containment", "semantic")
+DAY = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+class Oracle:
+    """Compares every text with every kept one."""
+
+    def __init__(self, candidates, options):
+        self.options = options
+        self.newest = options.prefer == "newest"
+        value = options.threshold or THRESHOLDS[options.method]
+        self.threshold = Fraction(str(value))
+        self.words = {c.id: words(c.text) for c in candidates}
+        self.sets = {c.id: set(self.words[c.id]) for c in candidates}
+        self.facts = {c.id: facts(c.text) for c in candidates}
+        self.runs = {c.id: set(shingles(self.words[c.id])) for c in candidates}
+        rows = quantised([c.chunk.embedding for c in candidates])[0].astype(int).tolist()
+        self.rows = {c.id: row for c, row in zip(candidates, rows, strict=True)}
+        self.order = sorted((c for c in candidates if c.origin != "supplement"), key=self._key)
+
+    def _date(self, c):
+        if not self.newest:
+            return 0
+        at = c.chunk.modified_at
+        return -(10**20) if at is None else (at - DAY).total_seconds()
+
+    def _key(self, c):
+        if self.options.method == "containment":
+            return (-self._date(c), -len(self.runs[c.id]), -len(self.words[c.id]), rank(c))
+        return (-self._date(c), rank(c))
+
+    def _reaches(self, part, whole):
+        need = self.threshold * whole
+        return part > 0 and (part > need if self.options.strict else part >= need)
+
+    def _fragment(self, part, whole):
+        a, b = self.words[part.id], self.words[whole.id]
+        if self.options.method == "containment" or self._date(part) != self._date(whole):
+            return False
+        return len(a) < len(b) and not Counter(a) - Counter(b)
+
+    def _agrees(self, leaves, stays):
+        if not self.options.guard:
+            return True
+        mine, theirs = self.facts[leaves.id], self.facts[stays.id]
+        if mine == theirs:
+            return True
+        if self.options.method == "semantic":
+            return False
+        a, b = leaves.chunk, stays.chunk
+        same = a.document_id == b.document_id or a.source == b.source
+        dated = a.modified_at and b.modified_at and a.modified_at != b.modified_at
+        if self.newest and same and dated:
+            return True
+        return self.options.method == "containment" and self._contained(leaves, stays)
+
+    def _contained(self, leaves, stays):
+        mine, theirs = self.words[leaves.id], self.words[stays.id]
+        if len(mine) == len(theirs) or not covers(self.facts[stays.id], self.facts[leaves.id]):
+            return False
+        runs = [tuple(theirs[n : n + 3]) for n in range(max(1, len(theirs) - 2))]
+        shared = self.runs[leaves.id] & set(runs)
+        spans = [(b - a, a, b + 2) for a in range(len(runs)) for b in range(a, len(runs) + 1)]
+        _, a, b = min((s for s in spans if shared <= set(runs[s[1] : s[2] - 2])), default=(0, 0, 0))
+        return facts(" ".join(theirs[a:b])) == facts(" ".join(mine))
+
+    def _matches(self, leaves, stays):
+        a, b = self.sets[leaves.id], self.sets[stays.id]
+        if self.options.method == "jaccard":
+            return self._reaches(len(a & b), len(a | b)) and self._agrees(leaves, stays)
+        if self.options.method == "containment":
+            mine = self.runs[leaves.id]
+            part = len(mine & self.runs[stays.id])
+            return self._reaches(part, len(mine)) and self._agrees(leaves, stays)
+        if self.options.guard and (not a & b or 2 * len(a & b) < len(a | b)):
+            return False
+        x, y = self.rows[leaves.id], self.rows[stays.id]
+        dot = sum(p * q for p, q in zip(x, y, strict=True))
+        square = sum(p * p for p in x) * sum(q * q for q in y)
+        root, need = dot * dot, self.threshold**2 * square
+        reached = dot > 0 and (root > need if self.options.strict else root >= need)
+        return reached and self._agrees(leaves, stays)
+
+    def left(self):
+        """Who leaves, by id, and the id for which it leaves in the end."""
+        kept, gone = [], {}
+        for c in self.order:
+            found = [k for k in kept if self._matches(c, k) and not self._fragment(k, c)]
+            if found:
+                gone[c.id] = found[-1 if self.options.method == "containment" else 0].id
+            else:
+                kept.append(c)
+        place = {c.id: i for i, c in enumerate(kept)}
+        fullest = sorted(kept, key=lambda c: (-len(self.words[c.id]), place[c.id]))
+        for c in fullest:
+            for k in fullest:
+                later = place[k.id] > place[c.id] and k.id not in gone
+                if later and self._fragment(c, k) and self._matches(k, c):
+                    gone[c.id] = k.id
+                    break
+        return {lost: last(lost, gone) for lost in gone}
+
+
+def last(lost, gone):
+    """The id at the end of the way on which this one left."""
+    while lost in gone:
+        lost = gone[lost]
+    return lost
+
+
+def agrees_with_oracle(candidates, options):
+    """One run against the oracle; hands back how many left."""
+    step = options(candidates, request())
+    gone = {d.chunk_id: d.by for d in step.decisions if d.action == "merged"}
+    assert gone == Oracle(candidates, options).left()
+    assert {c.id for c in step.candidates} == {c.id for c in candidates} - set(gone)
+    return len(gone)
+
+
+def check_against_oracle(candidates, options):
+    """The same, and again with the candidates in another order."""
+    count = agrees_with_oracle(candidates, options)
+    shuffled = list(candidates)
+    Random(len(candidates)).shuffle(shuffled)
+    assert agrees_with_oracle(tuple(shuffled), options) == count
+    return count
+
+
+VOCABULARY = ("a", "b", "c", "d", "e", "not", "5 mg", "5", "文脈", "東", "Ab")
+TEXTS = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
+VECTORS = st.one_of(
+    st.none(), st.tuples(*(st.sampled_from([-1.0, 0.0, 0.3, 1.0]) for _ in range(3)))
+)
+ROWS = st.tuples(
+    TEXTS,
+    st.sampled_from([0.1, 0.5, 0.5, 0.9]),
+    VECTORS,
+    st.sampled_from([None, DAY, DAY + timedelta(days=1)]),
+    st.integers(0, 2),
+    st.sampled_from(["retrieved", "retrieved", "retrieved", "neighbour", "supplement"]),
+)
+OPTIONS = st.builds(
+    DedupNear,
+    method=st.sampled_from(METHODS),
+    threshold=st.sampled_from([None, 0.3, 0.5, 0.6, 0.75, 0.8, 1.0]),
+    prefer=st.sampled_from(["score", "newest"]),
+    strict=st.booleans(),
+    guard=st.booleans(),
+)
+
+
+@given(rows=st.lists(ROWS, max_size=14), options=OPTIONS)
+def test_what_leaves_is_what_the_definition_says(rows, options):
+    """S4: on small texts full of ties, the fast path is the quadratic definition."""
+    candidates = tuple(
+        candidate(
+            text,
+            score,
+            id=f"c{n}",
+            document_id=f"d{document}",
+            embedding=vector,
+            modified_at=date,
+            origin=origin,
+        )
+        for n, (text, score, vector, date, document, origin) in enumerate(rows)
+    )
+    check_against_oracle(candidates, options)
+
+
+def edited(dice, spelled, vocabulary):
+    """A copy with a few words changed, added, left out, or a piece of it."""
+    copy = list(spelled)
+    for _ in range(dice.randint(0, 3)):
+        place = dice.randrange(len(copy))
+        copy[place : place + dice.randint(0, 1)] = dice.choices(vocabulary, k=dice.randint(0, 2))
+        copy = copy or ["nothing"]
+    if dice.random() < 0.3:
+        start = dice.randrange(len(copy))
+        copy = copy[start : start + dice.randint(1, len(copy))]
+    return copy
+
+
+def made(seed, count=60):
+    """Texts of all lengths over a small or large vocabulary; half are edits of earlier ones."""
+    dice = Random(seed)
+    vocabulary = [f"w{n}" for n in range(dice.choice([6, 40, 400]))] + ["not", "7", "mg"]
+    texts, vectors = [], []
+    for _ in range(count):
+        if texts and dice.random() < 0.6:
+            n = dice.randrange(len(texts))
+            texts.append(edited(dice, texts[n], vocabulary))
+            vectors.append([x + dice.gauss(0, 0.2) for x in vectors[n]])
+        else:
+            texts.append(dice.choices(vocabulary, k=dice.randint(1, 40)))
+            vectors.append([dice.gauss(0, 1) for _ in range(8)])
+    return tuple(
+        candidate(
+            " ".join(text),
+            dice.choice([0.2, 0.4, dice.random()]),
+            id=f"c{n}",
+            document_id=f"d{n % 7}",
+            embedding=vectors[n],
+            modified_at=dice.choice([None, DAY, DAY + timedelta(hours=dice.randint(1, 3))]),
+        )
+        for n, text in enumerate(texts)
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_leaves_is_what_the_definition_says_on_edits(method, seed):
+    """S4: on seeded edits of edits, at several thresholds, fast path and definition agree."""
+    candidates = made(seed)
+    dice = Random(seed)
+    threshold = dice.choice([0.4, 0.6, 0.7])
+    count = 0
+    for prefer in ("score", "newest"):
+        options = DedupNear(method=method, prefer=prefer)
+        count += check_against_oracle(candidates, options)
+        count += agrees_with_oracle(candidates, replace(options, threshold=threshold))
+        count += agrees_with_oracle(candidates, replace(options, threshold=0.5, guard=False))
+
+    assert count > 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("prefer", ["score", "newest"])
+@pytest.mark.parametrize("guard", [True, False])
+def test_the_laws_of_a_stage(method, prefer, guard):
+    """S12: balanced books, nothing invented, inputs untouched; it settles; ties are total."""
+    check_stage(
+        DedupNear(method=method, prefer=prefer, guard=guard, threshold=0.6),
+        dimensions=4,
+        examples=20,
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", [100, 101])
+def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
+    """S4: what is only done for many texts at once changes nothing when it is done for few."""
+    monkeypatch.setattr("foveate.core.near.postings._FEW", 0)
+    monkeypatch.setattr("foveate.core.near.guard._FEW", 0)
+    monkeypatch.setattr("foveate.core.near.semantic.MANY", 0)
+    monkeypatch.setattr("foveate.core.near.semantic.BLOCK", 7)
+    monkeypatch.setattr("foveate.core.near.sketch._ROWS", 7)
+    candidates = made(seed)
+
+    count = sum(
+        check_against_oracle(candidates, DedupNear(method=method, threshold=0.6, prefer=prefer))
+        for prefer in ("score", "newest")
+    )
+
+    assert count > 0
