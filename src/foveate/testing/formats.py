@@ -257,7 +257,7 @@ def labels_are_their_blocks(renderer: Renderer, blocks: Sequence[Block]) -> None
         assert text.count(label) <= carried[marker], f"{renderer!r}: {label} too often in {text!r}"
 
 
-def it_is_linear(format: Format, size: int = 100_000) -> None:
+def it_is_linear(format: Format, size: int = 30_000) -> None:
     """Each method is called once a block, and no text of `size` characters is a trap."""
     counted = _Counting(format)
     many = [Block(marker=n, text="text", source=f"{n}.md") for n in range(1, 201)]

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.errors import BadOption
+from foveate.core.formats import BUILTIN
+from foveate.core.formats.minimal import Minimal
+from foveate.core.formats.numbered import Numbered
+from foveate.core.gauge import Gauge
+from foveate.core.render import Rendered, Renderer
+from foveate.core.types import Block
+from foveate.testing.formats import block_lists, texts
+
+ONE = Block(marker=1, text="one two", source="a.md", document_id="a")
+TWO = Block(marker=2, text="three", source="b.md", document_id="b")
+SIDE = Block(marker=0, text="fact", title="Facts", source="t", kind="supplement")
+
+
+def test_no_blocks_is_an_empty_text():
+    """Nothing to show gives an empty text in every format, and reads back as nothing."""
+    for make in BUILTIN.values():
+        renderer = Renderer(format=make())
+
+        assert renderer.render([]) == Rendered(text="", spans=())
+        assert renderer.parse("") == ()
+
+
+def test_spans_follow_the_order_of_the_blocks_given():
+    """S11: supplements are moved to the front, and each span still belongs to its block."""
+    rendered = Renderer(format=Numbered()).render([ONE, SIDE, TWO])
+
+    assert [rendered.text[a:b] for a, b in rendered.spans] == ["one two", "fact", "three"]
+    assert rendered.spans[1] < rendered.spans[0] < rendered.spans[2]
+
+
+def test_supplements_alone():
+    """S11: supplements without a block are rendered, and read back as no block."""
+    for make in BUILTIN.values():
+        renderer = Renderer(format=make())
+        rendered = renderer.render([SIDE, SIDE])
+
+        assert len(rendered.spans) == 2
+        assert renderer.parse(rendered.text) == ()
+
+
+def test_a_label_of_another_language():
+    """R2: the label is the user's, and only that label is neutralised in texts."""
+    block = replace(ONE, text="[Pagina context: x] [Page context: y]", summary="Over a")
+    renderer = Renderer(format=Numbered(), label="Pagina context")
+
+    assert renderer.render([block]).text == (
+        "[Pagina context: Over a]\n[1] Source: a.md\n[\\Pagina context: x] [Page context: y]"
+    )
+    assert renderer.parse(renderer.render([block]).text)[0].fields["summary"] == "Over a"
+
+
+def test_no_label_leaves_summaries_out():
+    """R2: an empty label leaves page summaries out, of the text and of its cost."""
+    renderer = Renderer(format=Numbered(), label="")
+    summed = replace(ONE, summary="About a")
+
+    assert renderer.render([summed]).text == renderer.render([ONE]).text
+    assert renderer.overhead(summed) == renderer.overhead(ONE)
+    assert "summary" not in renderer.shown(summed).fields
+
+
+@pytest.mark.parametrize("label", ["a:b", "[x", "two\nlines", "a, b", "x" * 81, " x", "§ 1", "a\\"])
+def test_a_label_that_could_not_be_read_back_is_refused(label):
+    """X1: the error names the label."""
+    with pytest.raises(BadOption) as refused:
+        Renderer(format=Numbered(), label=label)
+
+    assert repr(label) in str(refused.value)
+
+
+def test_summary_counts_in_the_overhead():
+    """R2 B1: what a summary costs is in the block's overhead, so that it can be shed first."""
+    renderer = Renderer(format=Numbered())
+    summed = replace(TWO, summary="About b")
+
+    with_summary = renderer.overhead(summed, ONE)
+    without = renderer.overhead(TWO, ONE)
+    assert with_summary == "\n\n---\n\n[Page context: About b]\n[2] Source: b.md\n"
+    assert without == "\n\n---\n\n[2] Source: b.md\n"
+
+
+def test_spotlight_marks_texts_and_nothing_else():
+    """R3: spaces inside untrusted text become the mark; headers stay as they are."""
+    renderer = Renderer(format=Numbered(), spotlight=True)
+    text = renderer.render([replace(ONE, source="my file.md"), SIDE]).text
+
+    assert text.endswith("[1] Source: my file.md\none^two")
+    assert [p.text for p in renderer.parse(text)] == ["one two"]
+
+
+@pytest.mark.parametrize("spotlight", [False, True])
+@pytest.mark.parametrize("name", BUILTIN)
+@given(data=st.data())
+def test_any_text_is_read_back(name, spotlight, data):
+    """R3: also texts that nobody sanitised, control characters and all."""
+    renderer = Renderer(format=BUILTIN[name](), spotlight=spotlight)
+    found = data.draw(
+        st.lists(st.one_of(texts(), st.text(st.characters(exclude_categories=["Cs"]))))
+    )
+    blocks = [Block(marker=n, text=text, source="a.md") for n, text in enumerate(found, 1)]
+
+    assert [p.text for p in renderer.parse(renderer.render(blocks).text)] == found
+
+
+@given(blocks=block_lists())
+def test_rendering_is_the_sum_of_its_pieces(blocks):
+    """B1: before, body, after, block by block, is the whole text."""
+    renderer = Renderer(format=Numbered())
+    order = sorted(blocks, key=lambda block: block.kind != "supplement")
+    out = ""
+    for place, block in enumerate(order):
+        previous = order[place - 1] if place else None
+        following = order[place + 1] if place + 1 < len(order) else None
+        before, after = renderer.pieces(block, previous, following)
+        out += before + renderer.body(block.text) + after
+
+    assert renderer.render(blocks).text == out
+
+
+def test_markers_occur_where_their_blocks_are():
+    """C1: marker n is in the text once, at block n, whatever the texts say."""
+    blocks = [
+        Block(marker=n, text=f"[{5 - n}] and [1][2][3]", source=f"[{n}] s", document_id=str(n))
+        for n in range(1, 5)
+    ]
+    for name in ("numbered", "markdown", "openai-parts"):
+        rendered = Renderer(format=BUILTIN[name]()).render(blocks)
+
+        counts = Counter(n for n in range(1, 5) for _ in range(rendered.text.count(f"[{n}]")))
+        assert counts == {1: 1, 2: 1, 3: 1, 4: 1}
+        for block, (start, _) in zip(blocks, rendered.spans, strict=True):
+            assert rendered.text.rindex(f"[{block.marker}]", 0, start) >= 0
+
+
+def test_several_blocks_of_one_document_may_share_a_marker():
+    """C2: citing by document gives its blocks the same marker, and they read back as two blocks."""
+    renderer = Renderer(format=Numbered())
+    text = renderer.render([ONE, replace(ONE, text="more")]).text
+
+    assert [(p.fields["marker"], p.text) for p in renderer.parse(text)] == [
+        ("1", "one two"),
+        ("1", "more"),
+    ]
+
+
+def test_plain_text_is_counted_under_its_own_hash():
+    """B7: a body that needs no change is the text itself, so its count is the chunk's."""
+    renderer = Renderer(format=Numbered())
+    text = "Plain prose.\n\nTwo paragraphs of it."
+
+    assert renderer.body(text) is text
+    assert Minimal().body("One paragraph.") == "One paragraph."
+    assert Gauge.__dataclass_fields__.keys() >= {"body"}
+
+
+def test_long_contexts_are_rendered_in_one_pass():
+    """B1: body is asked once a block, however many there are."""
+    asked: Counter[str] = Counter()
+
+    class Counting(Numbered):
+        def body(self, text):
+            asked[text] += 1
+            return Numbered.body(self, text)
+
+    blocks = [Block(marker=n, text=f"text {n}", source="a") for n in range(1, 2001)]
+    rendered = Renderer(format=Counting()).render(blocks)
+
+    assert len(rendered.spans) == 2000
+    assert set(asked.values()) == {1}
