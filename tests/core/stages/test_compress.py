@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.stages.compress import Compress
 from foveate.core.text.salience import ELISION, joined
-from foveate.core.types import Candidate, Chunk, Part
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
 from foveate.testing.strategies import texts
@@ -78,22 +77,6 @@ def test_target() -> None:
     (way,) = step.candidates[0].renditions
 
     assert len(way.text.split()) <= 25
-
-
-def test_a_passage_without_its_neighbours() -> None:
-    """S8: of a stitched passage, what was retrieved is on offer without what came along."""
-    pieces = (TEXT[:45], TEXT[45:81], TEXT[81:])
-    spans = ((0, 45), (45, 81), (81, len(TEXT)))
-    parts = tuple(
-        Part(chunk=Chunk(text=t, id=f"p{n}"), span=s, origin=o, score=1.0)
-        for n, (t, s, o) in enumerate(
-            zip(pieces, spans, ("neighbour", "retrieved", "neighbour"), strict=True)
-        )
-    )
-    passage = Candidate(chunk=Chunk(text=TEXT, id="p0"), score=1.0, parts=parts)
-    (one,) = Compress(min_tokens=1, shares=())((passage,), request(budget=20)).candidates
-
-    assert [r.text for r in one.renditions] == [pieces[1]]
 
 
 @given(text=texts(40), query=texts(4), budget=st.integers(1, 30))

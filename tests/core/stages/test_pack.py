@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.pack.value import worth
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Budget, Candidate, Rendition, Step
+from foveate.core.types import Budget, Candidate, Chunk, Part, Rendition, Step
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
 
@@ -263,6 +263,39 @@ def test_coverage_does_not_repeat_itself() -> None:
     step = Pack(policy="coverage")(pool, request(budget=40))
 
     assert set(kept(step)) == {"a", "c"}
+
+
+def passage(scores: tuple[float, ...], size: int) -> Candidate:
+    """A stitched passage of chunks of `size` words each, with these scores."""
+    texts = [words(size, f"p{n}-") for n in range(len(scores))]
+    starts = [sum(len(t) + 1 for t in texts[:n]) for n in range(len(texts))]
+    parts = tuple(
+        Part(chunk=Chunk(text=t, id=f"p{n}"), span=(a, a + len(t)), score=score)
+        for n, (t, a, score) in enumerate(zip(texts, starts, scores, strict=True))
+    )
+    chunk = Chunk(text=" ".join(texts), id="p0", document_id="p")
+    return Candidate(chunk=chunk, score=max(scores), parts=parts)
+
+
+@pytest.mark.parametrize("policy", ["greedy", "value", "coverage", "interleaved"])
+def test_a_passage_too_large_shows_its_best_chunk(policy: str) -> None:
+    """S6: stitching never costs evidence: what does not fit whole is shown as its best chunks."""
+    step = Pack(policy=policy)((passage((0.2, 0.9, 0.3), 10),), request(budget=14))
+    (one,) = step.candidates
+
+    assert one.shown is not None
+    assert one.shown.text == words(10, "p1-")
+    assert one.shown.kind == "extract"
+    assert one.text[slice(*one.shown.spans[0])] == one.shown.text
+
+
+def test_parts_that_do_not_touch_are_marked() -> None:
+    """S6: of a passage in part, what is left out between two chunks is marked."""
+    step = Pack(policy="greedy")((passage((0.9, 0.1, 0.8), 10),), request(budget=21))
+    (one,) = step.candidates
+
+    assert one.shown is not None
+    assert one.shown.text == f"{words(10, 'p0-')} […] {words(10, 'p2-')}"
 
 
 def test_cap_prefers_the_shorter_rendition() -> None:

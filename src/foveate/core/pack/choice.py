@@ -41,10 +41,8 @@ def why_left_out(
     for candidate in candidates:
         if candidate.id not in choices.left_out:
             continue
-        shortest = min(
-            (scale.cost(candidate, r) for r in (whole(candidate), *candidate.renditions)),
-            key=lambda cost: cost.tokens,
-        )
+        ways = (whole(candidate), *candidate.renditions)
+        shortest = scale.cost(candidate, min(ways, key=lambda way: len(way.text)))
         numbers: dict[str, Number] = {"tokens": shortest.tokens}
         if (short := scale.short_by(shortest)) > 0:
             numbers["short_by"] = short

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from foveate.core.gauge import Gauge
+from foveate.core.pack.pieces import pieces
 from foveate.core.types import Budget, Candidate, Rendition
 
 
@@ -32,11 +33,13 @@ def whole(candidate: Candidate) -> Rendition:
 def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
     """The renditions to choose from, fullest first; a choice already made is the only one.
 
-    With `cap`, those over that many tokens are left out where a shorter one was offered.
+    A passage can be shown in part. With `cap`, what is over that many tokens is left out where
+    something shorter is there.
     """
     if candidate.shown is not None:
         return (candidate.shown,)
-    ways = (whole(candidate), *candidate.renditions)
+    shorter = (*pieces(candidate), *candidate.renditions)
+    ways = (whole(candidate), *sorted(shorter, key=lambda way: (-way.value, len(way.text))))
     if cap is None or len(ways) == 1 or gauge.chunk(candidate.chunk) <= cap:
         return ways
     return tuple(way for way in ways[1:] if gauge.text(way.text) <= cap) or ways[-1:]
@@ -52,19 +55,30 @@ class Scale:
     characters: int | None
     per_document: int | None = None
     documents: set[str] = field(default_factory=set)
+    _frames: dict[tuple[str, bool], Cost] = field(default_factory=dict)
+
+    def frame(self, candidate: Candidate) -> Cost:
+        """What stands around the candidate's text, whichever way it is shown."""
+        fresh = candidate.document_id not in self.documents
+        known = self._frames.get((candidate.id, fresh))
+        if known is None:
+            text = self.gauge.frame(candidate, fresh)
+            tokens = self.gauge.rendered(text)
+            if self.per_document is not None:
+                tokens = self.per_document if fresh else 0
+            known = self._frames[(candidate.id, fresh)] = Cost(tokens, len(text))
+        return known
 
     def cost(self, candidate: Candidate, rendition: Rendition) -> Cost:
         """What showing the candidate this way would take from the purse now."""
-        fresh = candidate.document_id not in self.documents
         if rendition.text is candidate.text or rendition.text == candidate.text:
             tokens = self.gauge.chunk(candidate.chunk)
         else:
             tokens = self.gauge.text(rendition.text)
-        frame = self.gauge.frame(candidate, fresh)
-        characters = len(self.gauge.body(rendition.text)) + len(frame) if self.characters else 0
-        if self.per_document is None:
-            return Cost(tokens + self.gauge.rendered(frame), characters)
-        return Cost(tokens + (self.per_document if fresh else 0), characters)
+        frame = self.frame(candidate)
+        limited = self.characters is not None
+        characters = len(self.gauge.body(rendition.text)) + frame.characters if limited else 0
+        return Cost(tokens + frame.tokens, characters)
 
     def fits(self, cost: Cost) -> bool:
         """Whether the purse holds that much."""

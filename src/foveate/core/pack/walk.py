@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 
 from foveate.core.pack.choice import Choice, Choices
-from foveate.core.pack.scale import Scale
+from foveate.core.pack.scale import Scale, whole
 from foveate.core.types import Candidate, Rendition, rank
 
 Ways = Callable[[Candidate], Sequence[Rendition]]
@@ -66,7 +66,7 @@ def take_groups(
     choices = Choices()
     stopped = False
     for group in groups:
-        taken = None if stopped else _whole_group(group, scale, ways)
+        taken = None if stopped else _whole_group(group, scale)
         if taken is not None:
             choices.chosen.extend(taken)
             continue
@@ -99,12 +99,13 @@ def _cut_to_fit(candidate: Candidate, scale: Scale, cut: Cut | None) -> Choice |
     return fullest_that_fits(candidate, scale, (rendition,)) if rendition is not None else None
 
 
-def _whole_group(group: Sequence[Candidate], scale: Scale, ways: Ways) -> list[Choice] | None:
-    """Every candidate of the group in full, or in a shorter way; None if one does not fit."""
+def _whole_group(group: Sequence[Candidate], scale: Scale) -> list[Choice] | None:
+    """Every candidate of the group in full, or as compress offers it; None if one does not fit."""
     before = (scale.tokens, scale.characters, set(scale.documents))
     taken = []
     for candidate in group:
-        choice = fullest_that_fits(candidate, scale, ways(candidate))
+        offered = (whole(candidate), *candidate.renditions)
+        choice = fullest_that_fits(candidate, scale, offered)
         if choice is None:
             scale.tokens, scale.characters, scale.documents = before
             return None

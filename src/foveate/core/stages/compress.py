@@ -86,7 +86,6 @@ class Compress:
             kept = choose(spans, weights, reach)
             rendition = _extract(text, [spans[i] for i in kept], sum(weights[i] for i in kept))
             found.setdefault(rendition.text, rendition)
-        found |= {r.text: r for r in _without_neighbours(candidate)}
         floor = self.min_tokens * len(text) // size
         offered = [r for r in found.values() if floor <= len(r.text) < len(text)]
         return tuple(sorted(offered, key=lambda r: (-r.value, len(r.text), r.spans)))
@@ -117,16 +116,6 @@ def over_budget(
 def _extract(text: str, spans: Sequence[Span], value: float) -> Rendition:
     shown, ranges = joined(text, spans)
     return Rendition(kind="extract", text=shown, spans=ranges, value=min(value, 1.0))
-
-
-def _without_neighbours(candidate: Candidate) -> Iterator[Rendition]:
-    """A passage without the neighbours that were brought in around what was retrieved."""
-    found = [part for part in candidate.parts if part.origin == "retrieved"]
-    if not found or len(found) == len(candidate.parts):
-        return
-    mass = sum(max(part.score, 0.0) for part in candidate.parts)
-    share = sum(max(part.score, 0.0) for part in found) / mass if mass > 0 else 0.5
-    yield _extract(candidate.text, [part.span for part in found], share)
 
 
 def _decision(candidate: Candidate, size: int, offered: Sequence[Rendition]) -> Decision:

@@ -21,7 +21,7 @@ from foveate.core.pack.walk import (
     take_groups,
     take_in_turn,
 )
-from foveate.core.types import Candidate, Decision, Rendition, Request, Step
+from foveate.core.types import Candidate, Decision, Number, Rendition, Request, Step
 
 Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
 Overflow = Literal["skip", "stop", "truncate"]
@@ -101,15 +101,15 @@ class Pack:
             return None
 
         def cut(candidate: Candidate, scale: Scale) -> Rendition | None:
-            frame = request.gauge.frame(candidate, candidate.document_id not in scale.documents)
+            frame = scale.frame(candidate)
             room = scale.tokens
             if room is not None:
-                room -= request.gauge.rendered(frame)
+                room -= frame.tokens
                 if room <= 3 * self.min_tokens:
                     return None
             characters = scale.characters
             if characters is not None:
-                characters -= len(frame)
+                characters -= frame.characters
             return truncated(
                 candidate,
                 room,
@@ -143,9 +143,16 @@ def _changed(candidate: Candidate, chosen: dict[str, Choice]) -> bool:
 
 
 def _shown(choice: Choice) -> Decision:
+    numbers: dict[str, Number] = {
+        "tokens": choice.cost.tokens,
+        "score": choice.candidate.score,
+    }
+    shown, text = choice.rendition.spans, choice.candidate.text
+    if (left := sum(b - a for a, b in shown)) < len(text):
+        numbers["characters_left_out"] = len(text) - left
     return Decision(
         chunk_id=choice.candidate.id,
         action="kept",
         reason=choice.rendition.kind,
-        numbers={"tokens": choice.cost.tokens, "score": choice.candidate.score},
+        numbers=numbers,
     )

@@ -1,0 +1,47 @@
+"""A passage in part: its best chunks, when all of it does not fit.
+
+Stitching must never cost evidence: a passage that is too large would take its best chunk with it.
+So a passage can also be shown as fewer of its chunks, whole ones, the best-scored first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from foveate.core.text.salience import joined
+from foveate.core.types import Candidate, Part, Rendition
+
+SHARES = (0.75, 0.5, 0.25)
+
+
+def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
+    """The passage without its least chunks, fullest first, down to its best one; or nothing."""
+    parts = candidate.parts
+    if len(parts) < 2:
+        return ()
+    order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
+    ways = (_shown(candidate, sorted(order[:n])) for n in _numbers(len(parts)))
+    return tuple(way for way in ways if len(way.text) < len(candidate.text))
+
+
+def _numbers(n: int) -> Iterator[int]:
+    """How many parts to show: all but one, then fewer, each number once."""
+    numbers = (n - 1, *(int(n * share) for share in SHARES), 1)
+    yield from sorted({number for number in numbers if number > 0}, reverse=True)
+
+
+def _shown(candidate: Candidate, chosen: Sequence[int]) -> Rendition:
+    text, ranges = joined(candidate.text, _apart(candidate.parts, chosen))
+    mass = sum(_mass(part) for part in candidate.parts)
+    value = sum(_mass(candidate.parts[i]) for i in chosen) / mass
+    return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
+
+
+def _apart(parts: Sequence[Part], chosen: Sequence[int]) -> list[tuple[int, int]]:
+    """The chosen parts' spans in reading order; nested and overlapping ones are merged later."""
+    return sorted(parts[i].span for i in chosen)
+
+
+def _mass(part: Part) -> float:
+    """What a part counts for: its score, and something where that is nothing."""
+    return max(part.score, 0.0) + 1e-6 * max(part.span[1] - part.span[0], 1)
