@@ -16,11 +16,15 @@ TESTS = ROOT / "tests"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """One import statement. `eager`: it runs when the module is imported."""
+    """One import statement; `names`: what it takes from the module.
+
+    `eager`: it runs when the module that holds it is imported.
+    """
 
     module: str
     line: int
     eager: bool
+    names: tuple[str, ...] = ()
 
     @property
     def top(self) -> str:
@@ -54,8 +58,9 @@ def _imports(body: list[ast.stmt], *, eager: bool) -> Iterator[Import]:
             for alias in node.names:
                 yield Import(module=alias.name, line=node.lineno, eager=eager)
         elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            yield Import(module="." * node.level + module, line=node.lineno, eager=eager)
+            module = "." * node.level + (node.module or "")
+            names = tuple(alias.name for alias in node.names)
+            yield Import(module=module, line=node.lineno, eager=eager, names=names)
         elif isinstance(node, ast.If) and _is_type_checking(node.test):
             yield from _imports(node.orelse, eager=eager)
         else:
