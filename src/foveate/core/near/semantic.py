@@ -1,10 +1,11 @@
 """Cosine of embeddings, in integers, and words that agree enough.
 
-Each vector is scaled by its largest component and rounded to whole numbers from -127 to 127, so a
-product is a sum of whole numbers that float32 holds exactly below 2**24, whatever the order of
-summation, the block, the thread count or the machine; where vectors are so long that it might
-not, float64 is used. The threshold is compared in integers too. The rounding moves a cosine by
-less than 0.001.
+Each vector is scaled to a length of about 4,000 and rounded to whole numbers, so a product is a
+sum of whole numbers that never passes 2**24 on its way (Cauchy-Schwarz), and float32 holds it
+exactly, whatever the order of summation, the block, the thread count or the machine. The scale
+itself comes from whole numbers: no float is summed. Where rounding makes a vector too long after
+all (beyond some 30,000 dimensions), float64 is used. The threshold is compared in integers too.
+The rounding moves a cosine by less than 0.001.
 
 A match of vectors alone drops nothing: the two texts' sets of words must share half of all their
 words (Jaccard 0.5), and their facts must agree. A text without a vector, or with a zero vector,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from foveate.core.types import Vector
 
 WORDS_AGREE = 0.5
+LENGTH = 4000
 BLOCK = 256
 MANY = 64
 
@@ -108,7 +110,7 @@ class Semantic:
 
 
 def quantised(vectors: Sequence[Vector | None]) -> tuple[NDArray[np.floating], Ints]:
-    """Whole numbers from -127 to 127, a row a vector, and the rows' squared lengths.
+    """Whole numbers, a row a vector, and the rows' squared lengths.
 
     Raises `BadInput` where vectors are of different lengths or hold what is no number.
     """
@@ -125,7 +127,10 @@ def quantised(vectors: Sequence[Vector | None]) -> tuple[NDArray[np.floating], I
         if not np.isfinite(largest):
             raise BadInput("the vector holds a value that is not finite", field="embedding")
         if largest > 0:
-            whole[i] = np.rint(vector / largest * 127)
+            vector = vector / largest
+            coarse = np.rint(vector * 127)
+            length = sqrt(int(np.square(coarse).sum()))  # whole numbers: the same in any order
+            whole[i] = np.rint(vector * (LENGTH * 127 / length))
     squares = np.einsum("ij,ij->i", whole, whole, dtype=np.float64).astype(np.int64)
     if squares.max(initial=0) >= 2**24:
         return whole.astype(np.float64), squares

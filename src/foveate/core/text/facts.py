@@ -83,9 +83,9 @@ _BESIDE_NUMBER = """
     may march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
     nov dec dez dic déc set gen ene mag giu lug fev fév janv juil
 """
-_UNITS = frozenset(_UNIT_WORDS.split())
 _DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
 _MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | {"t"}
+_ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
 _WATCHED = _MARKS | _DATED | _LONE_UNITS
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
@@ -123,7 +123,11 @@ def _numbers(text: str) -> Iterator[str]:
         before = text[max(end, start - 6) : start]
         end = found.end()
         unit = found[1] or ""
-        if unit[:1].isalpha() and unit[0] < "\u0400" and unit.partition("/")[0] not in _UNITS:
+        if (
+            unit[:1].isalpha()
+            and unit[0] < "\u0400"
+            and unit.partition("/")[0].casefold() not in _ANY_CASE
+        ):
             unit = ""
         head = _HEAD.search(before) if before.rstrip(" ")[-1:] in _HEAD_SIGNS else None
         compare, sign, currency = head.groups(default="") if head else ("", "", "")
@@ -149,6 +153,6 @@ def _marks(spelled: Sequence[str]) -> Iterator[str]:
             continue
         if word in _DATED and not (before[:1].isdigit() or after[:1].isdigit()):
             continue
-        if word in _LONE_UNITS and before[-1:].isdigit():
+        if word in _ANY_CASE and before[-1:].isdigit():
             continue  # it already stands with its number
         yield _SAME.get(word, word)

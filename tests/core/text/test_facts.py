@@ -1,0 +1,81 @@
+"""What two texts must agree on: numbers, dates, units, negation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.text.facts import covers, facts
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("A text of words.", ()),
+        ("5 mg, 5mg, 5\u00a0mg", ("5mg", "5mg", "5mg")),
+        ("5 MW 5 mW", ("5MW", "5mW")),
+        ("5 km/h", ("5km/h",)),
+        ("5 people", ("5",)),
+        ("5 KG, 5 MG", ("5KG", "5MG")),
+        ("5 %, 5%, ５０％", ("5%", "5%", "50%")),
+        ("$5, 5 €, €5, $5 million", ("5$", "5€", "5€", "5million$")),
+        ("-5 °C, −5, +5", ("-5°C", "-5", "+5")),
+        ("GPT-4, x-1", ("4", "1")),
+        (">= 5, ≤5, < 5", (">=5", "≤5", "<5")),
+        ("1,000.50 and 3/4 and ½", ("1,000.50", "3/4", "½")),
+        ("v2.1.3, B12, sha256, 3rd", ("v2.1.3", "B12", "sha256", "3rd")),
+        ("2024-05-01 10:30", ("2024-05-01", "10:30")),
+        ("on 5 May 2024", ("5", "2024", "may")),
+        ("it may march on", ()),
+        ("Monday, 3 March", ("3", "monday", "march")),
+        ("do not, don't, don’t, cannot", ("not", "not", "not", "not")),
+        ("at t we wait", ()),
+        ("never without", ("never", "without")),
+        ("keine, nicht, ohne", ("keine", "nicht", "ohne")),
+        ("n'est pas, jamais", ("ne", "pas", "jamais")),
+        ("no hay nada, sin", ("no", "nada", "sin")),
+        ("niet, geen", ("niet", "geen")),
+        ("non è mai", ("non", "mai")),
+        ("não, nunca", ("não", "nunca")),
+        ("не, нет", ("не", "нет")),
+        ("不是，没有，非，无", ("不", "没", "非", "无")),
+        ("2024年5月1日，5公斤", ("2024年", "5月", "1日", "5公斤")),
+        ("three or four", ("three", "four")),
+        ("given in mg", ("mg",)),
+    ],
+)
+def test_facts(text, expected):
+    """S4: numbers with sign, currency and unit first, then the words that turn a statement."""
+    assert facts(text) == expected
+
+
+@given(text=st.text())
+def test_facts_of_any_text(text):
+    """S4: any text has facts; they have no white space; every digit of the text is in one."""
+    found = facts(text)
+
+    assert all(fact and not any(c.isspace() for c in fact) for fact in found)
+    if any(c.isdecimal() for c in text):
+        assert found
+
+
+@given(
+    before=st.text("ab ,.", max_size=5), number=st.integers(0, 10**6), other=st.integers(0, 10**6)
+)
+def test_another_number_is_another_fact(before, number, other):
+    """S4: wherever a number stands, changing it changes the facts."""
+    one, two = (facts(f"{before} {n} {before}") for n in (number, other))
+
+    assert (one == two) == (number == other)
+
+
+@given(whole=st.lists(st.sampled_from("abc"), max_size=7), part=st.lists(st.sampled_from("abc")))
+def test_covers_is_to_be_left_over_when_facts_are_taken_away(whole, part):
+    """S4: against all ways of leaving facts out."""
+    left = [
+        [fact for n, fact in enumerate(whole) if mask >> n & 1] for mask in range(2 ** len(whole))
+    ]
+
+    assert covers(whole, part) == (part in left)
