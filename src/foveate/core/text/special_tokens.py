@@ -16,24 +16,64 @@ templates use.
 
 from __future__ import annotations
 
+# Names in angle brackets, each the start of a regular expression that begins with a letter.
 _SEQUENCE = (
-    r"s|bos|eos|pad|unk|mask|cls|sep|eod|eop|sop|eot|eoh|eoa|bot|(?:bos|eos|pad|unk|cls|sep|mask|eop)"
-    r"_token|mask_\d++|extra_id_\d++|unused_?\d++|special_\d++|tokens_unused_\d++|reserved_\w++"
-    r"|(?:start|end|begin|beginning)_(?:of|function)_\w++|image_soft_token|image|video|audio"
-    r"|fim_\w++|file_sep|repo_?name|filename|gh_stars|empty_output|(?:issue|jupyter|commit)_\w++"
-    r"|seed:\w++"
+    *(
+        "s",
+        "bos",
+        "eos",
+        "pad",
+        "unk",
+        "mask",
+        "cls",
+        "sep",
+        "eod",
+        "eop",
+        "sop",
+        "eot",
+        "eoh",
+        "eoa",
+    ),
+    *(
+        "bot",
+        *(f"{n}_token" for n in ("bos", "eos", "pad", "unk", "cls", "sep", "mask", "eop")),
+        r"mask_\d++",
+        r"extra_id_\d++",
+    ),
+    *(
+        r"unused_?\d++",
+        r"special_\d++",
+        r"tokens_unused_\d++",
+        r"reserved_\w++",
+        "image_soft_token",
+    ),
+    *(r"start_(?:of|function)_\w++", r"end_(?:of|function)_\w++", r"begin(?:ning)?_of_\w++"),
+    *("image", "audio", "video", r"fim_\w++", "file_sep", "repo_?name", "filename", "gh_stars"),
+    *("empty_output", r"issue_\w++", r"jupyter_\w++", r"commit_\w++", r"seed:\w++"),
 )
 _TEMPLATE = (
-    r"think|thinking|thought|reasoning|scratch_?pad|tools?|tool_(?:calls?|responses?|results?|outputs?"
-    r"|list)|function|function_(?:calls?|results?|response)|invoke|system|system_prompt"
-    r"|system-reminder|assistant|human|instructions?|context|documents?|chunks?|supplements?"
+    *("think", "thinking", "thought", "reasoning", "scratch_?pad", "tools?", "tool_list"),
+    *("tool_calls?", "tool_responses?", "tool_results?", "tool_outputs?", "function", "invoke"),
+    *("function_calls?", "function_results?", "function_response", "system", "system_prompt"),
+    *("system-reminder", "assistant", "human", "instructions?", "context", "documents?", "chunks?"),
+    "supplements?",
 )
+
+
+def _by_first_letter(names: tuple[str, ...]) -> str:
+    """One alternation that looks at each first letter once, for a tag that is none of them."""
+    letters = sorted({name[0] for name in names})
+    rests = (("|".join(n[1:] for n in names if n[0] == letter)) for letter in letters)
+    return "|".join(f"{letter}(?:{rest})" for letter, rest in zip(letters, rests, strict=True))
+
+
+_NAMES = _by_first_letter((*_SEQUENCE, *_TEMPLATE))
 
 ANGLE = (
     "[|\uff5c]",
     # The same with spaces inside, which no tokenizer but perhaps a model takes for the token.
-    r"[ \t]++[|" + "\uff5c" + r"][\w \t]{1,40}+[|" + "\uff5c]",
-    rf"(?i:[ \t]*+/?+[ \t]*+(?:{_SEQUENCE}|{_TEMPLATE})[ \t]*+/?+[ \t]*+>)",
+    "[ \\t]++[|\uff5c][\\w \\t]{1,40}+[|\uff5c]",
+    rf"(?i:[ \t]*+/?+[ \t]*+(?:{_NAMES})[ \t]*+/?+[ \t]*+>)",
     r"(?i:[ \t]*+/?+[ \t]*+(?:antml:|(?:invoke|function|tool_call)[ \t=]))",
     # `<<SYS>>` and `<</SYS>>`: the second `<` is the head.
     r"(?i:[ \t]*+/?+[ \t]*+sys[ \t]*+>)",
