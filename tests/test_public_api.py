@@ -92,10 +92,34 @@ def _methods(value: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _signature(value: Any) -> str:
-    """The signature without addresses and without what differs between Python versions."""
-    text = str(inspect.signature(value))
-    return re.sub(r" at 0x[0-9a-f]+", "", text).replace("'", "")
+def _annotation(value: Any) -> str:
+    """An annotation as it is written in the source."""
+    if value is inspect.Signature.empty:
+        return ""
+    return value if isinstance(value, str) else inspect.formatannotation(value)
+
+
+def _signature(value: Any, indent: str = "") -> str:
+    """The signature, one parameter a line where it is long; no addresses."""
+    signature = inspect.signature(value)
+    shown, star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            star = True
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            shown, star = [*shown, "*"], True
+        text = str(parameter.replace(annotation=parameter.empty, default=parameter.empty))
+        if annotation := _annotation(parameter.annotation):
+            text += f": {annotation}"
+        if parameter.default is not parameter.empty:
+            text += " = " + re.sub(r" at 0x[0-9a-f]+", "", repr(parameter.default))
+        shown.append(text)
+    returns = f" -> {r}" if (r := _annotation(signature.return_annotation)) else ""
+    line = f"({', '.join(shown)}){returns}"
+    if len(line) < 80:
+        return line
+    inner = "".join(f"\n{indent}    {text}," for text in shown)
+    return f"({inner}\n{indent}){returns}"
 
 
 def _lines(name: str) -> list[str]:
@@ -105,13 +129,13 @@ def _lines(name: str) -> list[str]:
         bases = ", ".join(b.__name__ for b in value.__bases__ if b is not object)
         lines = [f"class {name}({bases})" if bases else f"class {name}"]
         if is_dataclass(value) or "__init__" in vars(value):
-            lines.append(f"    {_signature(value)}")
+            lines.append(f"    {_signature(value, '    ')}")
         for method, member in _methods(value):
             if isinstance(member, property):
                 returns = (member.fget.__annotations__ if member.fget else {}).get("return", "")
                 lines.append(f"    {method}: {returns}")
             else:
-                lines.append(f"    {method}{_signature(member)}")
+                lines.append(f"    {method}{_signature(member, '    ')}")
         return lines
     if inspect.isroutine(value):
         return [f"{name}{_signature(value)}"]
