@@ -14,7 +14,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.gauge import Gauge
 from foveate.core.render import Rendered, Renderer
 from foveate.core.types import Block
-from foveate.testing.formats import block_lists, texts
+from foveate.testing.hostile import block_lists, texts
 
 ONE = Block(marker=1, text="one two", source="a.md", document_id="a")
 TWO = Block(marker=2, text="three", source="b.md", document_id="b")

@@ -11,13 +11,8 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.layout.guards import body_guard
 from foveate.core.render import Renderer
 from foveate.core.types import Block
-from foveate.testing.formats import (
-    FORGED,
-    SPECIAL_TOKENS,
-    check_format,
-    labels_are_their_blocks,
-    nothing_is_forged,
-)
+from foveate.testing.formats import check_format, labels_are_their_blocks, nothing_is_forged
+from foveate.testing.hostile import FORGED, SPECIAL_TOKENS
 
 EVERY = [*(make() for make in BUILTIN.values()), Grouped(markers=True), Numbered(page=False)]
 JSON_FORMATS = ("anthropic-search-result", "anthropic-document", "openai-parts")

@@ -15,7 +15,7 @@ from foveate.core.text.escape import (
     opening,
 )
 from foveate.core.text.special_tokens import ANGLE, ROLES, SQUARE
-from foveate.testing.formats import SPECIAL_TOKENS, texts
+from foveate.testing.hostile import SPECIAL_TOKENS, texts
 
 BODY = body_guard(square=(MARKER,), line=RULER)
 GUARDS = {
