@@ -48,7 +48,7 @@ def distribution(folder: Path, entry_points: str) -> None:
 def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     """Run code in a process that has the folder on its path."""
     setup = f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         [sys.executable, "-c", setup + textwrap.dedent(code)],
         capture_output=True,
         text=True,

@@ -17,7 +17,9 @@ from foveate.core.types import Budget, Candidate, Chunk, Inputs
 from foveate.testing.fakes import Words, candidate, request
 
 RECIPES = builtin()
-FILLER = "Enough words stand here for this chunk not to be taken for a degenerate scrap of text, {}."
+FILLER = (
+    "Enough words stand here for this chunk not to be taken for a degenerate scrap of text, {}."
+)
 
 
 def text_of(n: int, word: str) -> str:
@@ -56,9 +58,7 @@ def test_cfs_021_grouping() -> None:
     """P1: one header a document, one line a chunk, a blank line before the next document."""
     rows = (("a", 1, 0.9), ("b", 1, 0.88), ("a", 2, 0.85), ("b", 2, 0.82))
     pool = tuple(
-        candidate(
-            f"Chunk {n}", score, id=f"{d}{n}", document_id=d, source=f"{d}.md", sequence=n
-        )
+        candidate(f"Chunk {n}", score, id=f"{d}{n}", document_id=d, source=f"{d}.md", sequence=n)
         for d, n, score in rows
     )
     recipe = RECIPES["cfs-021"]
@@ -95,9 +95,7 @@ def test_order_does_not_turn_on_parity(n: int) -> None:
 
 def test_document_first_expand() -> None:
     """P1: 5, 8 and 12, one to each side, become 4 to 9 and 11 to 13."""
-    chunks = [
-        Chunk(text=f"Text {n}.", id=f"c{n}", document_id="d", sequence=n) for n in range(20)
-    ]
+    chunks = [Chunk(text=f"Text {n}.", id=f"c{n}", document_id="d", sequence=n) for n in range(20)]
     pool = tuple(Candidate(chunk=chunks[n], score=0.5) for n in (5, 8, 12))
     neighbours = tuple(c for c in chunks if c.sequence not in (5, 8, 12))
     step = Expand()(pool, request(neighbours=neighbours))
@@ -234,9 +232,7 @@ def test_local_llm_truncates() -> None:
 
 def test_local_llm_window_from_the_registry() -> None:
     """P1: the window comes from the registry, less 1,024 for the output and 64 of overhead."""
-    context = assemble(
-        "q", [{"text": FILLER.format(1)}], recipe="local-llm", model="gemma2:9b"
-    )
+    context = assemble("q", [{"text": FILLER.format(1)}], recipe="local-llm", model="gemma2:9b")
     budget = context.budget
 
     assert budget.window == 8192

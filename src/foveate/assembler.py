@@ -24,7 +24,7 @@ def assemble(
     recipe: str | Recipe = "default",
     tokenizer: str | Tokenizer | None = None,
     model: str | None = None,
-    format: str | Format | None = None,  # noqa: A002
+    format: str | Format | None = None,
     order: str | None = None,
     principals: Iterable[str] = (),
     neighbours: Iterable[Chunk] = (),

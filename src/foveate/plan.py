@@ -35,7 +35,7 @@ def plan(
     budget: int | core.Budget | None = None,
     tokenizer: str | Tokenizer | None = None,
     model: str | None = None,
-    format: str | Format | None = None,  # noqa: A002
+    format: str | Format | None = None,
     order: str | None = None,
     query: str = "",
     channel: Channel = "text",
@@ -76,7 +76,7 @@ def _recipe(recipe: str | Recipe) -> Recipe:
 
 def _changed(
     recipe: Recipe,
-    format: str | Format | None,  # noqa: A002
+    format: str | Format | None,
     order: str | None,
     channel: Channel,
 ) -> Recipe:

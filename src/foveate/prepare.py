@@ -51,9 +51,7 @@ def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prep
     window = window_of(inputs.recipe)
     if window and not inputs.neighbours:
         places = [(c.chunk.document_id, c.chunk.sequence) for c in inputs.candidates]
-        found = yield Call(
-            lambda: store.neighbours(places, window, principals=inputs.principals)
-        )
+        found = yield Call(lambda: store.neighbours(places, window, principals=inputs.principals))
         inputs = replace(inputs, neighbours=tuple(found))
     hashes = [c.chunk.content_hash for c in inputs.candidates]
     hashes += [chunk.content_hash for chunk in inputs.neighbours]

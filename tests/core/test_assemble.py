@@ -220,12 +220,12 @@ def test_empty_query(query: str) -> None:
         assemble(inputs(query=query), CL100K)
 
 
-def lossy(candidates: tuple[Candidate, ...], request: Request) -> Step:  # noqa: ARG001
+def lossy(candidates: tuple[Candidate, ...], request: Request) -> Step:
     """A stage that loses a candidate without saying so."""
     return Step(candidates=candidates[1:])
 
 
-def honest(candidates: tuple[Candidate, ...], request: Request) -> Step:  # noqa: ARG001
+def honest(candidates: tuple[Candidate, ...], request: Request) -> Step:
     """A plain function as a stage."""
     gone = candidates[-1].id
     return Step(

@@ -82,9 +82,7 @@ def test_numbers_in_the_text() -> None:
     context = run(pieces())
     seen = re.findall(r"^\[(\d+)\] Source: (\S+), page (\d)$", context.text, re.MULTILINE)
 
-    assert seen == [
-        (str(c.marker), c.source, str(c.page)) for c in context.citations
-    ]
+    assert seen == [(str(c.marker), c.source, str(c.page)) for c in context.citations]
 
 
 def test_what_a_citation_holds() -> None:

@@ -38,7 +38,7 @@ def test_repr_is_what_one_types(name: str) -> None:
     names |= {thing.__name__: thing for thing in formats.BUILTIN.values()}  # type: ignore[attr-defined]
     names |= {"Recipe": Recipe, "Budget": Budget}
 
-    assert eval(repr(recipe), names) == recipe  # noqa: S307
+    assert eval(repr(recipe), names) == recipe
 
 
 def test_the_table_of_recipes() -> None:
@@ -130,7 +130,7 @@ def test_wrong_values(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def shout(candidates: tuple[types.Candidate, ...], request: types.Request) -> types.Step:  # noqa: ARG001
+def shout(candidates: tuple[types.Candidate, ...], request: types.Request) -> types.Step:
     """A third party's stage."""
     return types.Step(candidates=candidates)
 

@@ -1,1 +1,1 @@
-
+"""The outside, one thing a file; vendors are imported where they are used."""

@@ -115,9 +115,7 @@ def _request(
     )
 
 
-def _run(
-    inputs: Inputs, request: Request
-) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
+def _run(inputs: Inputs, request: Request) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
     """All stages in order; the books are balanced after each."""
     step = once_each(inputs.candidates)
     trace = [_entry("input", "", len(inputs.candidates), step)]

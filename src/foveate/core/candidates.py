@@ -208,7 +208,8 @@ def _text(name: str, value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise BadInput("holds a lone surrogate; decode it with errors='replace'", field=name) from None
+        message = "holds a lone surrogate; decode it with errors='replace'"
+        raise BadInput(message, field=name) from None
     return value
 
 

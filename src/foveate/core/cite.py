@@ -10,9 +10,7 @@ from foveate.core.types import Block, Citation, Source
 SNIPPET = 200  # characters
 
 
-def citations_of(
-    blocks: Sequence[Block], label: Callable[[Block], str]
-) -> tuple[Citation, ...]:
+def citations_of(blocks: Sequence[Block], label: Callable[[Block], str]) -> tuple[Citation, ...]:
     """One entry a marker, in marker order; supplements are not citable."""
     by_marker: dict[int, list[Block]] = {}
     for block in blocks:

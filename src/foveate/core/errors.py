@@ -2,9 +2,9 @@
 
 FoveateError
 ├── BadRequest             the caller's: something asked for is wrong
-│   ├── BadInput           ... in the candidates, the query or a file (names line and field)
+│   ├── BadInput           ... in candidates, the query or a file (names line and field)
 │   ├── BadOption          ... in an option, a recipe or a budget
-│   └── UnknownName        ... a recipe, stage, format, key that does not exist (names the near miss)
+│   └── UnknownName        ... a name that does not exist (names the near miss)
 ├── BudgetTooSmall         nothing fits; `.needed` is the smallest budget that would do
 ├── StageBroke             a stage broke one of its laws
 └── OutsideFailure         something outside: a store, a model, a file system

@@ -80,9 +80,7 @@ def fit(
     )
 
 
-def _over(
-    text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer
-) -> int:
+def _over(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
     """By how much the finished text is over, in tokens or characters; 0 or less: it fits."""
     over = tokens - budget.documents if budget.documents is not None else 0
     if budget.characters is not None:

@@ -39,9 +39,7 @@ class Manifest:
     when: str = field(default="", compare=False)
 
 
-def manifest_of(
-    inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int
-) -> Manifest:
+def manifest_of(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int) -> Manifest:
     """Seal a context."""
     return Manifest(
         recipe=inputs.recipe.name,
@@ -71,8 +69,7 @@ def budget_hash(budget: Budget) -> str:
 
 
 def spelled(recipe: Recipe) -> str:
-    """All of a recipe that can change a byte, as text: its budget and its words about itself
-    apart."""
+    """All of a recipe that can change a byte, as text; not its budget, nor its description."""
     stages = ", ".join(spelled_stage(stage) for stage in recipe.stages)
     rest = (
         recipe.name,

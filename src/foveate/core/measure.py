@@ -51,9 +51,7 @@ def unique_share(terms: Sequence[str]) -> float:
 
 def redundancy(texts: Sequence[Sequence[str]]) -> float:
     """1 - distinct / all runs of eight words, none of them over a block's end."""
-    grams = [
-        tuple(terms[i : i + GRAM]) for terms in texts for i in range(len(terms) - GRAM + 1)
-    ]
+    grams = [tuple(terms[i : i + GRAM]) for terms in texts for i in range(len(terms) - GRAM + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
 

@@ -42,9 +42,7 @@ def _own() -> tuple[Recipe, ...]:
         Recipe(
             name="naive",
             description="By score, joined, cut at the budget: what all else is measured against.",
-            stages=(
-                Pack(policy="score_weighted", overflow="truncate", cut="token", min_tokens=0),
-            ),
+            stages=(Pack(policy="score_weighted", overflow="truncate", cut="token", min_tokens=0),),
             format=Minimal(),
         ),
         Recipe(

@@ -169,9 +169,7 @@ def _name_of(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) ->
     for name, maker in makers.items():
         if maker is thing or maker is type(thing):
             return name
-    raise BadOption(
-        f"{kind} {thing!r} has no name to write down; register it under an entry point"
-    )
+    raise BadOption(f"{kind} {thing!r} has no name to write down; register it under an entry point")
 
 
 def _options(thing: Any) -> dict[str, Any]:

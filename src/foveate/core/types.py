@@ -36,7 +36,6 @@ Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
 
 
-
 def content_hash(text: str) -> str:
     """BLAKE3 of the text's UTF-8 bytes, 32 hex digits; raises `BadInput` on a lone surrogate."""
     try:
@@ -313,7 +312,7 @@ class Format(Protocol):
         """What one types to get it."""
 
     def separator(self, previous: Block | None, block: Block) -> str:
-        """What stands between two blocks (supplements come first); `previous` None: at the start."""
+        """What stands between two blocks, supplements first; `previous` None: at the start."""
 
     def preamble(self, label: str, summary: str) -> str:
         """The page summary's line, before the first block of its document."""

@@ -209,16 +209,13 @@ def best_by_trying(pool: tuple[Candidate, ...], budget: int) -> float:
     for way, c in zip(ways, pool, strict=True):
         way.extend((len(r.text.split()), worths[c.id] * r.value) for r in c.renditions)
     totals = (
-        (sum(cost for cost, _ in pick), sum(value for _, value in pick))
-        for pick in product(*ways)
+        (sum(cost for cost, _ in pick), sum(value for _, value in pick)) for pick in product(*ways)
     )
     return max(value for cost, value in totals if cost <= budget)
 
 
 @given(
-    rows=st.lists(
-        st.tuples(st.integers(4, 30), st.floats(0, 1, width=16)), min_size=1, max_size=6
-    ),
+    rows=st.lists(st.tuples(st.integers(4, 30), st.floats(0, 1, width=16)), min_size=1, max_size=6),
     budget=st.integers(1, 90),
 )
 def test_bound_against_all_packings(rows: list[tuple[int, float]], budget: int) -> None:

@@ -27,9 +27,7 @@ class Choices:
     notes: dict[str, Number] = field(default_factory=dict)
 
 
-def why_left_out(
-    candidates: Sequence[Candidate], choices: Choices, scale: Scale
-) -> list[Decision]:
+def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale) -> list[Decision]:
     """A decision for every candidate left out, with its counterfactual.
 
     `short_by`: the budget that many tokens larger, all else the same, would hold it. `lost_by`:

@@ -47,9 +47,7 @@ class Said:
         self.total += gain
 
 
-def pack_coverage(
-    candidates: Sequence[Candidate], scale: Scale, ways: Ways, query: str
-) -> Choices:
+def pack_coverage(candidates: Sequence[Candidate], scale: Scale, ways: Ways, query: str) -> Choices:
     """Fill the purse by gain per token, gains renewed lazily."""
     pool = by_score(candidates)
     options = [(c, r, tuple(dict.fromkeys(words(r.text)))) for c in pool for r in ways(c)]
@@ -78,9 +76,7 @@ def pack_coverage(
     return choices
 
 
-def word_weights(
-    texts: Sequence[Sequence[str]], query: str, mass: float
-) -> dict[str, float]:
+def word_weights(texts: Sequence[Sequence[str]], query: str, mass: float) -> dict[str, float]:
     """A weight for every word, by rarity over the pool; all of them together weigh `mass`."""
     frequency: dict[str, int] = {}
     for terms in texts:

@@ -25,9 +25,7 @@ def whole(candidate: Candidate) -> Rendition:
     """The candidate in full; `stripped` where stitching took a repeat out of it."""
     text = candidate.text
     repeats = sum(b - a for a, b in (part.span for part in candidate.parts)) > len(text)
-    return Rendition(
-        kind="stripped" if repeats else "verbatim", text=text, spans=((0, len(text)),)
-    )
+    return Rendition(kind="stripped" if repeats else "verbatim", text=text, spans=((0, len(text)),))
 
 
 def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
@@ -47,8 +45,10 @@ def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[R
 
 @dataclass(slots=True)
 class Scale:
-    """Weighs renditions and keeps the purse. `per_document` replaces the measured overhead by a
-    fixed number of tokens, once a document."""
+    """Weighs renditions and keeps the purse.
+
+    `per_document` replaces the measured overhead by a fixed number of tokens, once a document.
+    """
 
     gauge: Gauge
     tokens: int | None

@@ -47,10 +47,12 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     pool = by_score(candidates)
     worths = worth(pool)
     ladders = [ladder(c, worths[c.id], scale, ways(c)) for c in pool]
-    steps = sorted(
-        ((rung.density, i, level) for i, rungs in enumerate(ladders) for level, rung in enumerate(rungs)),
-        key=lambda step: (-step[0], step[1], step[2]),
-    )
+    climbs = [
+        (rung.density, i, level)
+        for i, rungs in enumerate(ladders)
+        for level, rung in enumerate(rungs)
+    ]
+    steps = sorted(climbs, key=lambda step: (-step[0], step[1], step[2]))
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
     bound = _relaxed(steps, ladders, room)
     chosen = _climb(pool, ladders, steps, scale)

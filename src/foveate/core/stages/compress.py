@@ -68,9 +68,7 @@ class Compress:
                 continue
             out[n] = replace(candidates[n], renditions=offered)
             decisions.append(_decision(candidates[n], sizes[n], offered))
-        return Step(
-            candidates=tuple(out), decisions=tuple(decisions), notes={"tight": int(tight)}
-        )
+        return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": int(tight)})
 
     def _offers(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -97,12 +95,10 @@ class Compress:
             yield length * self.target * 9 // (size * 10)
 
 
-def over_budget(
-    candidates: Sequence[Candidate], sizes: Sequence[int], request: Request
-) -> bool:
+def over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], request: Request) -> bool:
     """Whether all candidates in full would not fit."""
     budget, gauge = request.budget, request.gauge
-    frames = [gauge.frame(candidate, True) for candidate in candidates]  # noqa: FBT003
+    frames = [gauge.frame(candidate, True) for candidate in candidates]
     if budget.documents is not None:
         tokens = sum(sizes) + sum(gauge.rendered(frame) for frame in frames)
         if tokens > budget.documents:

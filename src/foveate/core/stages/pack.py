@@ -92,9 +92,7 @@ class Pack:
         return ways
 
     def _stops(self) -> bool:
-        return self.overflow == "stop" or (
-            self.overflow != "skip" and self.policy in STOPPING
-        )
+        return self.overflow == "stop" or (self.overflow != "skip" and self.policy in STOPPING)
 
     def _cut(self, request: Request) -> Cut | None:
         if self.overflow != "truncate":

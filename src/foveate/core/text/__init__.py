@@ -1,1 +1,1 @@
-
+"""String algorithms that know no candidates."""
