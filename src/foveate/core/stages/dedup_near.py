@@ -3,27 +3,27 @@
 Not a judge of truth: two texts that disagree in a fact both stay. Three ways to match, of which a
 recipe may use several one after the other:
 
-    jaccard      shared words / all words of the two              >= 0.9
-    containment  shared word triples / triples of the fuller's    >= 0.8
-                 opposite, the smaller
-    semantic     cosine of the embeddings, and half of all words  >= 0.92
-                 shared (guidance: 0.95 near-verbatim only, 0.90-0.94 paraphrase, below aggressive)
+    jaccard      shared words over all words of the two                    0.9 or more
+    containment  shared word triples over those of the smaller text        0.8 or more
+    semantic     cosine of the embeddings, and half of all words shared    0.92 or more
+                 (0.95 near-verbatim only, 0.90-0.94 close paraphrase, 0.85-0.89 aggressive)
 
 The guard: a pair only matches if its facts agree (`text/facts.py`: numbers, dates, units,
-negation). For jaccard and semantic they are the same in the same order; for containment all facts
+negation). For jaccard and semantic they are the same in the same order. For containment all facts
 of the text that leaves stand in the one that stays, which has no other where it says the same.
 
-Who stays is defined in `near/settle.py` over the order of preference, which is
+Who stays is defined in `near/settle.py`, over an order of preference:
 
-    jaccard, semantic   the rank (best score first); a fragment does not evict its container
-    containment         most distinct triples, most words, then the rank; no fragments, and a text
-                        leaves for the last kept that it matches: the closest to it in fullness
+    jaccard, semantic   the rank, best score first; a fragment does not evict its container
+    containment         the fullest first: most distinct triples, most words, then the rank; a text
+                        leaves for the last kept one that it matches, the closest in fullness
 
-and with `prefer="newest"` the time of change comes before all that, the latest first, the unknown
-last: a newer text is never evicted by an older one, nor spared for being a fragment's container.
-Under containment it stays all the same where the newer holds too little of it. Copies of one
-document or source that changed at different times are its versions, and need not agree in facts
-(semantic apart, where they always must).
+With `prefer="newest"` the time of change comes before that, the latest first, the unknown last.
+Then a newer text is never evicted by an older one, and evicts it even where the older is fuller;
+under containment only if it holds enough of the older. Copies of one document or source changed at
+different times are its versions and need not agree in facts, except under semantic.
+
+Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
 
 The fast paths give exactly what comparing with every kept text gives; the tests hold them to it.
 """
