@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from foveate.cli.options import Json, Principals, Query
+from foveate.cli import options
 
 
 def assemble(
     *,
-    query: Query,
-    chunks: Annotated[
-        str | None,
-        typer.Option("--chunks", metavar="FILE", help="Candidates as JSON Lines; - is stdin."),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="URL", help="Retrieve them from this store instead."),
-    ] = None,
-    recipe: Annotated[
-        str,
-        typer.Option("--recipe", metavar="R", help="A recipe's name, or a TOML file."),
-    ] = "default",
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", metavar="N", help="Tokens for the context [the recipe's]."),
-    ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option("--tokenizer", metavar="T", help="What counts them [the recipe's]."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="M", help="Take its tokenizer and its window instead."),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Another format than the recipe's."),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option("--order", metavar="O", help="Another order than the recipe's."),
-    ] = None,
-    principal: Principals = None,
-    as_json: Json = False,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Say on stderr what happened to every chunk, and why."),
-    ] = False,
-    bundle: Annotated[
-        str | None,
-        typer.Option("--bundle", metavar="FILE", help="Write all that `foveate replay` needs."),
-    ] = None,
+    query: options.Query,
+    chunks: options.Chunks = None,
+    store: options.FromStore = None,
+    recipe: options.RecipeName = "default",
+    budget: options.Tokens = None,
+    tokenizer: options.TokenizerName = None,
+    model: options.ModelName = None,
+    format: options.FormatName = None,
+    order: options.OrderName = None,
+    principal: options.Principals = None,
+    as_json: options.Json = False,
+    explain: options.Explain = False,
+    bundle: options.Bundle = None,
 ) -> None:
     """Assemble the context that a model is sent.
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, spelled once."""
+"""Options of the commands, spelled once: those of `assemble`, and what other commands share."""
 
 from __future__ import annotations
 
@@ -11,6 +11,36 @@ STORE = Path(".foveate")
 """Where `index` puts its store and `search` looks for one when neither is told."""
 
 Query = Annotated[str, typer.Option("--query", metavar="Q", help="The question.")]
+Chunks = Annotated[
+    str | None,
+    typer.Option("--chunks", metavar="FILE", help="Candidates as JSON Lines; - is stdin."),
+]
+FromStore = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="Retrieve them from this store instead."),
+]
+RecipeName = Annotated[
+    str, typer.Option("--recipe", metavar="R", help="A recipe's name, or a TOML file.")
+]
+Tokens = Annotated[
+    int | None,
+    typer.Option("--budget", metavar="N", help="Tokens for the context [the recipe's]."),
+]
+TokenizerName = Annotated[
+    str | None,
+    typer.Option("--tokenizer", metavar="T", help="What counts them [the recipe's]."),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", metavar="M", help="Take its tokenizer and its window instead."),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option("--format", metavar="F", help="Another format than the recipe's."),
+]
+OrderName = Annotated[
+    str | None, typer.Option("--order", metavar="O", help="Another order than the recipe's.")
+]
 Principals = Annotated[
     list[str] | None,
     typer.Option(
@@ -20,3 +50,10 @@ Principals = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say on stderr what happened to every chunk, and why.")
+]
+Bundle = Annotated[
+    str | None,
+    typer.Option("--bundle", metavar="FILE", help="Write all that `foveate replay` needs."),
+]
