@@ -249,7 +249,7 @@ def test_packing_looks_at_each_candidate_a_few_times(policy: str) -> None:
     """S9: the work of packing grows with the number of candidates, not with its square."""
     counted = []
 
-    def frame(candidate: Candidate, fresh: bool) -> str:
+    def frame(candidate: Candidate, place: str) -> str:
         counted.append(candidate.id)
         return ""
 

@@ -20,6 +20,21 @@ def backwards(candidates, request):
 
 BROKEN = 1 / 0 if __name__ == "broken" else 0
 '''
+TOKENIZER = '''
+class Letters:
+    """A token a letter."""
+
+    name = "letters"
+    fingerprint = "letters-1"
+
+    def count(self, text):
+        """How many letters."""
+        return len(text)
+
+    def truncate(self, text, n):
+        """The first n letters."""
+        return text[:n]
+'''
 RECIPE = '''
 from foveate.core.formats.minimal import Minimal
 from foveate.core.stages.pack import Pack
@@ -85,6 +100,31 @@ def test_stage_and_recipe_of_another_package(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "['Last.', 'First.']",
         "('stages', 'backwards', 'somebody 1.2') ('recipes', 'reversed-chat', 'somebody 1.2')",
+    ]
+
+
+def test_tokenizer_of_another_package(tmp_path: Path) -> None:
+    """B5: a tokenizer from an entry point is used by its name; a wrong name names the near miss."""
+    distribution(tmp_path, "[foveate.tokenizers]\nletters = letters:Letters\n")
+    (tmp_path / "letters.py").write_text(TOKENIZER)
+    done = python(
+        tmp_path,
+        """
+        from foveate import UnknownName, assemble
+
+        context = assemble("q", [{"text": "Seven"}], recipe="chat", budget=5, tokenizer="letters")
+        print(context.token_count, context.manifest.tokenizer_fingerprint)
+        try:
+            assemble("q", [{"text": "Seven"}], tokenizer="cl100k")
+        except UnknownName as error:
+            print(error)
+        """,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "5 letters-1",
+        "unknown tokenizer 'cl100k'; did you mean 'cl100k_base'?",
     ]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from foveate import plugins
-from foveate.adapters import tokenizers
 from foveate.budget import Budget
 from foveate.core import types as core
 from foveate.core.errors import BadInput, BadOption, UnknownName
@@ -58,7 +57,7 @@ def plan(
 
 def _tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     """By value or by name."""
-    return tokenizers.load(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    return plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
 
 def _recipe(recipe: str | Recipe) -> Recipe:

@@ -1,27 +1,28 @@
 """Names → objects: what is built in, and what other packages register under entry points.
 
 Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that
-gives one), `foveate.tokenizers`, `foveate.embedders`, `foveate.loaders`, `foveate.stores`. An
-entry point may not take a built-in's name. Nothing is loaded before it is asked for.
+gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one). An entry point
+may not take a built-in's name. Nothing is loaded before it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from foveate.adapters import embedders, loaders, stores, tokenizers
 from foveate.core import formats, recipes, stages
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.core.spec import Known
-from foveate.core.types import Recipe
+from foveate.core.types import Recipe, Tokenizer
+from foveate.ports import Embedder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "loaders", "stores")
+GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +62,24 @@ def recipe_table() -> Mapping[str, Recipe]:
     return built_in | {n: r if isinstance(r, Recipe) else r() for n, r in loaded.items()}
 
 
-def find(group: str, name: str, built_in: Mapping[str, Any]) -> Any:
-    """A built-in by name, else an entry point of the group; raises `UnknownName`."""
-    if name in built_in:
-        return built_in[name]
-    loaded = _loaded(group, built_in)
-    if name not in loaded:
-        raise UnknownName(group.removesuffix("s"), name, (*built_in, *loaded))
-    return loaded[name]
+def tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of that name; entry points are asked where no built-in has it."""
+    return cast("Tokenizer", _made("tokenizers", name, tokenizers.load))
+
+
+def embedder(name: str) -> Embedder:
+    """The embedder of that name, likewise."""
+    return cast("Embedder", _made("embedders", name, embedders.load))
+
+
+def _made(group: str, name: str, load: Callable[[str], Any]) -> Any:
+    try:
+        return load(name)
+    except UnknownName:
+        maker = _loaded(group, {}).get(name)
+        if maker is None:
+            raise
+        return maker()
 
 
 def listed() -> tuple[Plugin, ...]:

@@ -311,3 +311,16 @@ def test_found_twice_enters_once() -> None:
     assert [(d.reason, d.numbers["copies"]) for d in context.trace[0].decisions] == [
         ("found_again", 2)
     ]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("tokenizer", ["cl100k_base", "simple"])
+def test_what_fits_alone_is_not_refused(recipe: str, tokenizer: str) -> None:
+    """B1: a single chunk is refused at no budget that its rendered text fits."""
+    counter = tokenizers.load(tokenizer)
+    one = inputs(recipe, candidates=pool(1))
+    size = assemble(replace(one, budget=Budget(window=None)), counter).token_count
+    exact = assemble(replace(one, budget=Budget(documents=size, window=None)), counter)
+
+    assert exact.blocks
+    assert exact.token_count <= size

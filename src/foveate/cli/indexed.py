@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.adapters import embedders, tokenizers
+from foveate import plugins
 from foveate.adapters.stores import open_store
 from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
@@ -36,8 +36,8 @@ def brought_up_to_date(
     for path in paths:
         if not path.exists():
             raise BadInput(f"no such file or folder: {str(path)!r}")
-    reader = embedders.load(embedder)
-    counter = tokenizers.load(TOKENIZER)
+    reader = plugins.embedder(embedder)
+    counter = plugins.tokenizer(TOKENIZER)
     store = open_store(url, embedder_name=reader.name, dimensions=reader.dimensions)
     try:
         with _progress() as on_progress:

@@ -57,13 +57,12 @@ def _bundle(name: str) -> Mapping[str, Any]:
 def _again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
     """The bundle of the same inputs, assembled here and now."""
     from foveate import plugins
-    from foveate.adapters import tokenizers
     from foveate.core.assemble import assemble
     from foveate.core.replay import bundle_of, inputs_from
 
     with in_file(name):
         inputs = inputs_from(old, plugins.known())
-        tokenizer = tokenizers.load(str(old["manifest"].get("tokenizer", "")))
+        tokenizer = plugins.tokenizer(str(old["manifest"].get("tokenizer", "")))
         try:
             context = assemble(inputs, tokenizer)
         except (BudgetTooSmall, StageBroke) as error:

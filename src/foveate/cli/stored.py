@@ -25,9 +25,9 @@ def embedder_named(recorded: str) -> Embedder | None:
     """The embedder that a store names; raises `BadOption` where another version is installed."""
     if not recorded:
         return None
-    from foveate.adapters.embedders import load
+    from foveate import plugins
 
-    embedder = load(spelling(recorded))
+    embedder = plugins.embedder(spelling(recorded))
     if embedder.name != recorded:
         raise BadOption(
             f"the store holds vectors of {recorded!r}, installed is {embedder.name!r}; "

@@ -5,7 +5,7 @@ Pure and synchronous. Ports have run before; everything read is in `Inputs`, the
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 
 from foveate.core.admit import admitted, once_each
@@ -24,6 +24,7 @@ from foveate.core.types import (
     Candidate,
     Context,
     Inputs,
+    Place,
     Request,
     Stage,
     StageTrace,
@@ -33,6 +34,7 @@ from foveate.core.types import (
 from foveate.core.window import room_left
 
 Known = MutableMapping[str, int]
+NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
 LARGEST = 2**27  # tokens or characters; no budget over that is tried
 
 
@@ -50,33 +52,58 @@ def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -
 
 
 def _attempt(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> Context | None:
-    """One whole run at this budget; None where nothing fits."""
+    """One whole run at this budget; None where nothing fits.
+
+    Estimates may keep out what fits by the real count: where they miss by a few tokens, the
+    stages get those few more, and the gate, which counts, decides.
+    """
     room = room_left(inputs, tokenizer)
+    context, short = _run_at(inputs, room, 0, tokenizer, known)
+    if context is None and 0 < short <= NEAR_MISS:
+        context, _ = _run_at(inputs, room, short, tokenizer, known)
+    return context
+
+
+def _run_at(
+    inputs: Inputs, room: Budget, more: int, tokenizer: Tokenizer, known: Known
+) -> tuple[Context | None, int]:
+    """Run with `more` tokens for the stages; with nothing shown, None and the least shortfall."""
     recipe = inputs.recipe
     renderer = Renderer(
         format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
     )
-    request = _request(inputs, room, renderer, tokenizer, known)
+    request = _request(inputs, _enlarged(room, more), renderer, tokenizer, known)
     candidates, trace = _run(inputs, request)
-    wanted = len(candidates) > 0 or exclusions(trace)[0] > 0
-    fitted = fit(candidates, inputs, request, renderer)
-    if wanted and not fitted.candidates:
-        return None
+    fitted = fit(candidates, inputs, replace(request, budget=room), renderer)
+    if not fitted.candidates and (candidates or exclusions(trace)[0]):
+        return None, _least_short(trace)
     trace = (*trace, fitted.trace)
-    blocks = fitted.blocks
-    return Context(
+    use = _use(fitted.text, fitted.tokens, room)
+    context = Context(
         text=fitted.text,
         token_count=fitted.tokens,
-        blocks=blocks,
-        citations=citations_of(blocks, recipe.format.label),
+        blocks=fitted.blocks,
+        citations=citations_of(fitted.blocks, recipe.format.label),
         trace=trace,
-        metrics=measures(
-            blocks, fitted.candidates, trace, fitted.tokens, _use(fitted.text, fitted.tokens, room)
-        ),
+        metrics=measures(fitted.blocks, fitted.candidates, trace, fitted.tokens, use),
         manifest=manifest_of(inputs, tokenizer, fitted.text, fitted.tokens),
         budget=inputs.budget,
         query=inputs.query,
     )
+    return context, 0
+
+
+def _enlarged(room: Budget, more: int) -> Budget:
+    """The document zone with a few tokens more."""
+    if not more or room.documents is None:
+        return room
+    return replace(room, documents=room.documents + more)
+
+
+def _least_short(trace: Sequence[StageTrace]) -> int:
+    """By how little the nearest candidate missed."""
+    short = (int(d.numbers.get("short_by", 0)) for stage in trace for d in stage.decisions)
+    return min((n for n in short if n > 0), default=0)
 
 
 def _use(text: str, tokens: int, room: Budget) -> float:
@@ -91,10 +118,12 @@ def _request(
     """What the stages may look at."""
     marker = max(99, len(inputs.candidates) + len(inputs.neighbours))
 
-    def frame(candidate: Candidate, fresh: bool) -> str:  # noqa: FBT001
-        block = block_of(candidate, marker, inputs.recipe)
-        previous = replace(block, document_id="", source="", title="") if fresh else block
-        return renderer.overhead(block, previous)
+    def frame(candidate: Candidate, place: Place) -> str:
+        block = block_of(candidate, 1 if place == "first" else marker, inputs.recipe)
+        if place == "first":
+            return renderer.overhead(block)
+        other = replace(block, document_id="", source="", title="")
+        return renderer.overhead(block, block if place == "same" else other)
 
     return Request(
         query=inputs.query,

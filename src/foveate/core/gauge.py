@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 
-from foveate.core.types import Candidate, Chunk, Tokenizer, content_hash
+from foveate.core.types import Candidate, Chunk, Place, Tokenizer, content_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
     """Counts tokens for one request.
 
-    `body(text)`: the text as it will stand in a block. `frame(candidate, fresh)`: all that stands
-    around it, header and separator; `fresh` where its document was not shown before. `known` maps
-    a content hash to a count for this tokenizer, and outlives the request.
+    `body(text)`: the text as it will stand in a block. `frame(candidate, place)`: all that stands
+    around it there, header and separator. `known` maps a content hash to a count for this
+    tokenizer, and outlives the request.
     """
 
     tokenizer: Tokenizer
     body: Callable[[str], str]
-    frame: Callable[[Candidate, bool], str]
+    frame: Callable[[Candidate, Place], str]
     known: MutableMapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def chunk(self, chunk: Chunk) -> int:

@@ -34,6 +34,8 @@ RenditionKind: TypeAlias = Literal[
 ]
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
+Place: TypeAlias = Literal["first", "fresh", "same"]
+"""Where a block stands: first of all, after another document's block, after one of its own."""
 
 
 def content_hash(text: str) -> str:

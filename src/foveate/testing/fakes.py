@@ -16,6 +16,7 @@ from foveate.core.types import (
     Candidate,
     Chunk,
     Origin,
+    Place,
     Request,
     Supplement,
     Tokenizer,
@@ -49,7 +50,7 @@ def as_it_is(text: str) -> str:
     return text
 
 
-def unframed(candidate: Candidate, fresh: bool) -> str:  # noqa: FBT001
+def unframed(candidate: Candidate, place: Place) -> str:
     """No header, no separator."""
     return ""
 
@@ -60,7 +61,7 @@ def request(
     budget: Budget | int = 1_000,
     tokenizer: Tokenizer | None = None,
     body: Callable[[str], str] = as_it_is,
-    frame: Callable[[Candidate, bool], str] = unframed,
+    frame: Callable[[Candidate, Place], str] = unframed,
     principals: tuple[str, ...] = (),
     neighbours: tuple[Chunk, ...] = (),
     supplements: tuple[Supplement, ...] = (),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from foveate.core.gauge import Gauge
 from foveate.core.pack.pieces import pieces
-from foveate.core.types import Budget, Candidate, Rendition
+from foveate.core.types import Budget, Candidate, Place, Rendition
 
 
 class Cost(NamedTuple):
@@ -55,18 +55,21 @@ class Scale:
     characters: int | None
     per_document: int | None = None
     documents: set[str] = field(default_factory=set)
-    _frames: dict[tuple[str, bool], Cost] = field(default_factory=dict)
+    blocks: int = 0
+    _frames: dict[tuple[str, Place], Cost] = field(default_factory=dict)
 
     def frame(self, candidate: Candidate) -> Cost:
         """What stands around the candidate's text, whichever way it is shown."""
-        fresh = candidate.document_id not in self.documents
-        known = self._frames.get((candidate.id, fresh))
+        place: Place = "same" if candidate.document_id in self.documents else "fresh"
+        if not self.blocks:
+            place = "first"
+        known = self._frames.get((candidate.id, place))
         if known is None:
-            text = self.gauge.frame(candidate, fresh)
+            text = self.gauge.frame(candidate, place)
             tokens = self.gauge.rendered(text)
             if self.per_document is not None:
-                tokens = self.per_document if fresh else 0
-            known = self._frames[(candidate.id, fresh)] = Cost(tokens, len(text))
+                tokens = 0 if place == "same" else self.per_document
+            known = self._frames[(candidate.id, place)] = Cost(tokens, len(text))
         return known
 
     def cost(self, candidate: Candidate, rendition: Rendition) -> Cost:
@@ -93,6 +96,7 @@ class Scale:
     def take(self, candidate: Candidate, cost: Cost) -> None:
         """Spend it."""
         self.documents.add(candidate.document_id)
+        self.blocks += 1
         if self.tokens is not None:
             self.tokens -= cost.tokens
         if self.characters is not None:
@@ -100,6 +104,7 @@ class Scale:
 
     def give_back(self, cost: Cost) -> None:
         """Undo a `take`; the document stays known, which the next cost of it may use."""
+        self.blocks -= 1
         if self.tokens is not None:
             self.tokens += cost.tokens
         if self.characters is not None:

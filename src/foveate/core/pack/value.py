@@ -16,7 +16,8 @@ from foveate.core.pack.scale import Cost, Scale
 from foveate.core.pack.walk import Ways, by_score, fullest_that_fits
 from foveate.core.types import Candidate, Rendition
 
-LEAST = 0.1  # the worst-scored candidate's worth, as a share of the best-scored one's
+LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
+CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,19 @@ class Rung:
 
 
 def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
-    """Worth of each candidate, by id: its score scaled to [LEAST, 1]; a passage's parts add up."""
+    """Worth of each candidate, by id; a passage's parts add up.
+
+    A score is scaled to [0, 1] over the pool, raised to CONTRAST, and moved to [LEAST, 1].
+    """
     pool = list(candidates)
     scores = [score for candidate in pool for score in _scores(candidate)]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     reach = high - low
 
     def scaled(score: float) -> float:
-        return LEAST + (1 - LEAST) * (score - low) / reach if reach > 0 else 1.0
+        if reach <= 0:
+            return 1.0
+        return LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST
 
     return {c.id: sum(scaled(score) for score in _scores(c)) for c in pool}
 

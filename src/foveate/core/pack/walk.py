@@ -101,13 +101,13 @@ def _cut_to_fit(candidate: Candidate, scale: Scale, cut: Cut | None) -> Choice |
 
 def _whole_group(group: Sequence[Candidate], scale: Scale) -> list[Choice] | None:
     """Every candidate of the group in full, or as compress offers it; None if one does not fit."""
-    before = (scale.tokens, scale.characters, set(scale.documents))
+    before = (scale.tokens, scale.characters, set(scale.documents), scale.blocks)
     taken = []
     for candidate in group:
         offered = (whole(candidate), *candidate.renditions)
         choice = fullest_that_fits(candidate, scale, offered)
         if choice is None:
-            scale.tokens, scale.characters, scale.documents = before
+            scale.tokens, scale.characters, scale.documents, scale.blocks = before
             return None
         scale.take(candidate, choice.cost)
         taken.append(choice)

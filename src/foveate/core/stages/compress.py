@@ -98,7 +98,7 @@ class Compress:
 def over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], request: Request) -> bool:
     """Whether all candidates in full would not fit."""
     budget, gauge = request.budget, request.gauge
-    frames = [gauge.frame(candidate, True) for candidate in candidates]
+    frames = [gauge.frame(candidate, "fresh") for candidate in candidates]
     if budget.documents is not None:
         tokens = sum(sizes) + sum(gauge.rendered(frame) for frame in frames)
         if tokens > budget.documents:

@@ -8,6 +8,7 @@ term), and by their length, so that a text no word of which was asked for still 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from math import log
 
 from foveate.core.text.words import words
@@ -16,6 +17,8 @@ from foveate.core.types import Span
 ELISION = " […] "
 SATURATION = 1.2
 ASKED = 0.7  # share of a text's weight that the query decides, the rest is length
+BESIDE = 2.0  # a sentence beside a kept one counts for that many standing alone
+SCRAP = 40  # characters; a shorter sentence is kept only beside another
 
 
 def rarity(query: str, texts: Sequence[Iterable[str]]) -> dict[str, float]:
@@ -51,16 +54,32 @@ def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
 
 
 def choose(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
-    """Sentences by weight per character until `characters` are used; at least one; in order."""
-    lengths = [b - a for a, b in spans]
-    order = sorted(range(len(spans)), key=lambda i: (-weights[i] / max(lengths[i], 1), i))
+    """Sentences by weight per character until `characters` are used; at least one; in order.
+
+    The best starts; after that a sentence beside one that is kept counts for more than one that
+    stands alone, and a scrap never stands alone: what is kept should read as prose.
+    """
+    lengths = [max(b - a, 1) for a, b in spans]
+    density = [weight / length for weight, length in zip(weights, lengths, strict=True)]
     best = max(range(len(spans)), key=lambda i: (weights[i], -i))
     kept, used = {best}, lengths[best]
-    for i in order:
-        if i not in kept and used + lengths[i] <= characters:
-            kept.add(i)
-            used += lengths[i]
+    heap = [(-density[i], i) for i in range(len(spans)) if lengths[i] >= SCRAP and i != best]
+    heap += [(-density[i] * BESIDE, i) for i in _beside(best, len(spans))]
+    heapify(heap)
+    while heap:
+        _, i = heappop(heap)
+        if i in kept or used + lengths[i] > characters:
+            continue
+        kept.add(i)
+        used += lengths[i]
+        for n in _beside(i, len(spans)):
+            if n not in kept:
+                heappush(heap, (-density[n] * BESIDE, n))
     return sorted(kept)
+
+
+def _beside(i: int, n: int) -> list[int]:
+    return [k for k in (i - 1, i + 1) if 0 <= k < n]
 
 
 def joined(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
