@@ -21,11 +21,12 @@ from random import Random
 from foveate.adapters import tokenizers
 from foveate.core.admit import admitted
 from foveate.core.assemble import assemble
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.recipes import builtin
 from foveate.core.render import Renderer
-from foveate.core.types import Budget, Candidate, Chunk, Context, Inputs, Tokenizer
+from foveate.core.types import Budget, Candidate, Chunk, Context, Inputs
 
 PIECES = (
     *("The mill stands by the river. ", "It was rebuilt in 1871! ", "Nobody knows why? ", "a b c "),

@@ -9,8 +9,9 @@ from typing import Any
 
 from foveate.core import types as core
 from foveate.core.candidates import candidates_from
+from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import Chunk, Context, Format, Inputs, Recipe, Supplement, Tokenizer, Vector
+from foveate.core.types import Chunk, Context, Inputs, Recipe, Supplement, Vector
 from foveate.plan import Channel, Plan, plan
 from foveate.ports import Embedder, Found, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run

@@ -10,8 +10,8 @@ from dataclasses import astuple, dataclass
 from typing import Self
 
 from foveate.core import types
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
-from foveate.core.types import Tokenizer
 from foveate.models import Model
 from foveate.models import model as model_named
 

@@ -9,11 +9,12 @@ from typing import Literal
 from foveate import plugins
 from foveate.budget import Budget
 from foveate.core import types as core
+from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, UnknownName
 from foveate.core.formats.minimal import Minimal
 from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.order import Order
-from foveate.core.types import Format, Recipe, Tokenizer
+from foveate.core.types import Recipe
 from foveate.models import model as model_named
 
 Channel = Literal["text", "voice"]

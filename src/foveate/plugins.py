@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from foveate.adapters import embedders, loaders, stores, tokenizers
 from foveate.core import formats, recipes, stages
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.core.spec import Known
-from foveate.core.types import Recipe, Tokenizer
+from foveate.core.types import Recipe
 from foveate.ports import Embedder
 
 if TYPE_CHECKING:

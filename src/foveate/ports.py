@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import Candidate, Chunk, Tokenizer, Vector
+from foveate.core.types import Candidate, Chunk, Vector
 
 __all__ = [
     "Document",

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.core.assemble import assemble
+from foveate.core.contracts import Tokenizer
 from foveate.core.stages.expand import Expand
-from foveate.core.types import Context, Inputs, Recipe, Tokenizer
+from foveate.core.types import Context, Inputs, Recipe
 from foveate.ports import Store
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from foveate.adapters.loaders.headings import headings, sections
 from foveate.adapters.tokenizers.simple import Simple
 from foveate.adapters.tokenizers.toktok import Toktok
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.text.graphemes import safe_cut
-from foveate.core.types import Tokenizer
 from foveate.ingest.chunk import Piece, chunk
 
 SAMPLES = (

@@ -12,6 +12,7 @@ from foveate.core.admit import admitted, once_each
 from foveate.core.balance import balance
 from foveate.core.blocks import block_of
 from foveate.core.cite import citations_of
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall, FoveateError, StageBroke
 from foveate.core.fit import fit
 from foveate.core.gauge import Gauge
@@ -29,7 +30,6 @@ from foveate.core.types import (
     Stage,
     StageTrace,
     Step,
-    Tokenizer,
 )
 from foveate.core.window import room_left
 

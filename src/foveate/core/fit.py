@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.blocks import blocks_of, sanitising_decisions
+from foveate.core.contracts import Tokenizer
 from foveate.core.pack.scale import Scale, scale_for, whole
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import sanitise
@@ -22,7 +23,6 @@ from foveate.core.types import (
     Number,
     Request,
     StageTrace,
-    Tokenizer,
     rank,
 )
 from foveate.core.window import over_window

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 
-from foveate.core.types import Candidate, Chunk, Place, Tokenizer, content_hash
+from foveate.core.contracts import Tokenizer
+from foveate.core.types import Candidate, Chunk, Place, content_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,8 @@ from typing import Any
 from blake3 import blake3
 
 from foveate._version import __version__
-from foveate.core.types import Budget, Candidate, Chunk, Inputs, Recipe, Stage, Tokenizer, Vector
+from foveate.core.contracts import Tokenizer
+from foveate.core.types import Budget, Candidate, Chunk, Inputs, Recipe, Stage, Vector
 
 SCHEMA = 1
 

@@ -19,10 +19,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from foveate.core.contracts import Format, Parsed
 from foveate.core.errors import BadOption
 from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline
-from foveate.core.types import Block, Format, Parsed, Span
+from foveate.core.types import Block, Span
 
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 

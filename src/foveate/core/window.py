@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.types import Budget, Inputs, Tokenizer
+from foveate.core.types import Budget, Inputs
 
 PER_MESSAGE = 4
 REPLY = 3

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from blake3 import blake3
 
-from foveate.core.types import Chunk, Tokenizer, content_hash
+from foveate.core.contracts import Tokenizer
+from foveate.core.types import Chunk, content_hash
 from foveate.ingest.chunk import Piece, chunk
 from foveate.ports import Document, Loaded
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from foveate.adapters.loaders import loader_for, suffixes
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
-from foveate.core.types import Chunk, Tokenizer
+from foveate.core.types import Chunk
 from foveate.ingest.chunk import refuse_sizes
 from foveate.ingest.prepare import Settings, chunked, document_of, file_hash, origin_of
 from foveate.ingest.walk import Failure, File, Walk, walk

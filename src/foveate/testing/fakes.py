@@ -10,18 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.gauge import Gauge
-from foveate.core.types import (
-    Budget,
-    Candidate,
-    Chunk,
-    Origin,
-    Place,
-    Request,
-    Supplement,
-    Tokenizer,
-    Vector,
-)
+from foveate.core.types import Budget, Candidate, Chunk, Origin, Place, Request, Supplement, Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

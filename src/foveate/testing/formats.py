@@ -20,8 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from foveate.core.contracts import Format, Parsed
 from foveate.core.render import Renderer
-from foveate.core.types import Block, Format, Parsed
+from foveate.core.types import Block
 from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists
 
 _HEADERS = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from foveate.core.types import Tokenizer
+from foveate.core.contracts import Tokenizer
 
 SPECIALS = (
     "<|endoftext|>",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foveate.adapters.tokenizers import load
 from foveate.adapters.tokenizers.bpe_openai import BpeOpenai
-from foveate.core.types import Tokenizer
+from foveate.core.contracts import Tokenizer
 from foveate.testing.tokenizers import SPECIALS, check_tokenizer, samples
 
 LLAMA2 = str(

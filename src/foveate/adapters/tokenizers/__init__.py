@@ -16,8 +16,8 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import OutsideFailure, UnknownName
-from foveate.core.types import Tokenizer
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 KNOWN = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.core.types import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from foveate.core.contracts import Format
 from foveate.core.formats.anthropic_document import AnthropicDocument
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.doc import Doc
@@ -15,7 +16,6 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.formats.source import SourceLabel
 from foveate.core.formats.xml import Xml
-from foveate.core.types import Format
 
 BUILTIN: Mapping[str, Callable[..., Format]] = MappingProxyType(
     {

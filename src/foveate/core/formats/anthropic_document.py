@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside, parts
 from foveate.core.layout.guards import body_guard, field_guard, line_guard
 from foveate.core.layout.header import (
@@ -20,7 +21,7 @@ from foveate.core.layout.header import (
     read_section,
     with_section,
 )
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _OPEN = '{"type":"document","context":"'
 _DATA = '"source":{"type":"text","media_type":"text/plain","data":"'

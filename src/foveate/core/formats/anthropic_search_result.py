@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside, parts
 from foveate.core.layout.guards import body_guard, field_guard, line_guard
 from foveate.core.layout.header import (
@@ -22,7 +23,7 @@ from foveate.core.layout.header import (
     with_section,
     with_summary,
 )
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _CONTENT = '"content":[{"type":"text","text":"'
 _END = '"}],"citations":{"enabled":true}}'

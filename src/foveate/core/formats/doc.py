@@ -18,11 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import body_guard, field_guard, line_guard
 from foveate.core.layout.header import details, fields, one_line, read_details, same_document
 from foveate.core.text.escape import Guard, closing, opening
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _DOC = "[DOC: "
 _MARK = r"(?i:[ \t]*+doc[ \t]*+:)"

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import MARKER, RULER, body_guard, field_guard, line_guard
 from foveate.core.layout.header import details, fields, one_line, read_details, same_document
 from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, lines
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _GAP = "\n\n---\n\n"
 _HEADING = lines(r"##[ \t]")

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import MARKER, body_guard, field_guard, line_guard
 from foveate.core.layout.header import (
@@ -21,7 +22,7 @@ from foveate.core.layout.header import (
     with_summary,
 )
 from foveate.core.text.escape import Guard, closing
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _GAP = "\n\n"
 _HEAD = re.compile(r"^### \[(-?\d+)\] ([^\n]*)\n\*([^\n]*)\*\n\n", re.MULTILINE)

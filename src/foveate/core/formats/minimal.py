@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import LABELLED, body_guard, line_guard
 from foveate.core.layout.header import one_line
 from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, opening
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 # A text that opens like a page summary would be read back as one.
 _BODY = body_guard().also(opening("[", LABELLED))

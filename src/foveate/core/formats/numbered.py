@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import MARKER, RULER, body_guard, field_guard, line_guard
 from foveate.core.layout.header import fields, numbered_line, read_numbered, with_summary
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _GAP = "\n\n---\n\n"
 _HEAD = re.compile(r"^\[(-?\d+)\] Source: ([^\n]*)\n", re.MULTILINE)

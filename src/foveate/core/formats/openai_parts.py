@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside, parts
 from foveate.core.layout.guards import MARKER, body_guard, field_guard, line_guard
 from foveate.core.layout.header import fields, numbered_line, read_numbered, with_summary
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _HEAD = re.compile(r"\[(-?\d+)\] Source: ([^\n]*)\n")
 _BODY = body_guard(square=(MARKER,))

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import body_guard, field_guard, line_guard
 from foveate.core.layout.header import (
@@ -16,7 +17,7 @@ from foveate.core.layout.header import (
     with_section,
     with_summary,
 )
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _GAP = "\n\n"
 _HEAD = re.compile(r"^\[SOURCE (-?\d+)\] ([^\n]*)\n", re.MULTILINE)

@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from foveate.core.contracts import Parsed
 from foveate.core.layout import aside
 from foveate.core.layout.guards import body_guard, line_guard
 from foveate.core.layout.header import fields, one_line
-from foveate.core.types import Block, Parsed
+from foveate.core.types import Block
 
 _OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
 _CLOSE = "\n</chunk>"

@@ -1,0 +1,80 @@
+"""What the core asks of others: a tokenizer that counts, a format that renders and reads back.
+
+Protocols in plain types; nothing here is inherited from. The values they speak of are in `types`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from foveate.core.types import Block
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Counts and cuts text. `fingerprint` names vocabulary and version: same print, same counts."""
+
+    @property
+    def name(self) -> str:
+        """What one types to get it: `cl100k_base`, a path, …"""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a count could change."""
+
+    def count(self, text: str) -> int:
+        """Number of tokens; special-token text is counted as the plain text it is."""
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens, cut between characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A block read back from a rendered context: its body and the header fields that were shown."""
+
+    text: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    start: int = 0
+
+
+class Format(Protocol):
+    """How blocks become text. A small value; its options are its fields, its repr its spelling.
+
+    Per block: `separator + [preamble] + header + body + footer`; see `foveate.core.render`.
+    The law: `parse(render(blocks))` gives `shown(block)` for every block, whatever is in them.
+    """
+
+    @property
+    def name(self) -> str:
+        """What one types to get it."""
+
+    def separator(self, previous: Block | None, block: Block) -> str:
+        """What stands between two blocks, supplements first; `previous` None: at the start."""
+
+    def preamble(self, label: str, summary: str) -> str:
+        """The page summary's line, before the first block of its document."""
+
+    def header(self, block: Block, previous: Block | None) -> str:
+        """What stands before the body: marker, source, page, chosen metadata."""
+
+    def body(self, text: str) -> str:
+        """The text with everything neutralised, reversibly, that this format uses as structure."""
+
+    def footer(self, block: Block, following: Block | None) -> str:
+        """What stands after the body; `following` is None at the end."""
+
+    def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
+        """What stands before and after a supplement's body; `separator` comes before that."""
+
+    def parse(self, text: str) -> tuple[Parsed, ...]:
+        """The blocks back, supplements left out; a preamble comes back as the field `summary`."""
+
+    def shown(self, block: Block) -> Parsed:
+        """What `parse` gives back for this block (`start` apart)."""
+
+    def label(self, block: Block) -> str:
+        """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""

@@ -1,0 +1,120 @@
+"""Every recipe on real documents: the language reference inside CPython, and real evaluation sets.
+
+The sets are read where FOVEATE_DATA names their folder; the reference is always there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from pydoc_data.topics import topics  # type: ignore[import-not-found]
+from typing import Any
+
+import pytest
+
+from foveate.adapters import tokenizers
+from foveate.assembler import assemble
+from foveate.core.errors import BudgetTooSmall
+from foveate.core.recipes import builtin
+from foveate.core.render import Renderer
+from foveate.ingest import chunk
+
+CL100K = tokenizers.load("cl100k_base")
+QUESTIONS = {
+    "with": "How does the with statement call __enter__ and __exit__?",
+    "for": "When is the else clause of a loop run?",
+    "naming": "What is a free variable?",
+}
+
+
+@lru_cache(maxsize=1)
+def documents() -> dict[str, str]:
+    """The texts that chunks are cut from, by document."""
+    return {name: topics[name] for name in sorted(topics)}
+
+
+def reference() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Questions about the language, each with the chunks of the topic and of two others."""
+    names = sorted(documents())
+    for n, (topic, question) in enumerate(QUESTIONS.items()):
+        rows = []
+        for rank, name in enumerate((topic, names[n], names[n + 20])):
+            text = documents()[name]
+            for k, piece in enumerate(chunk(text, (), _counts)):
+                rows.append(
+                    {
+                        "id": f"{name}#{k}",
+                        "document_id": name,
+                        "source": f"{name}.txt",
+                        "sequence": k,
+                        "start": piece.start,
+                        "end": piece.end,
+                        "text": text[piece.start : piece.end],
+                        "score": 1 / (rank + 1) - k / 1000,
+                    }
+                )
+        yield question, rows
+
+
+def sets() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The first records of each real set, if there are any."""
+    folder = os.environ.get("FOVEATE_DATA")
+    for path in sorted(Path(folder, "dev").glob("*.jsonl.gz")) if folder else ():
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for _, line in zip(range(3), lines, strict=False):
+                record = json.loads(line)
+                rows = [
+                    {
+                        "id": c["id"],
+                        "document_id": c["doc_id"],
+                        "source": c["source"],
+                        "title": c["title"],
+                        "sequence": c["sequence"],
+                        "text": c["text"],
+                        "score": c["score"],
+                    }
+                    for c in record["chunks"]
+                ]
+                yield record["question"], rows
+
+
+def _counts(texts: list[str]) -> list[int]:
+    return [CL100K.count(text) for text in texts]
+
+
+@pytest.mark.parametrize("recipe", sorted(builtin()))
+def test_promises_on_real_documents(recipe: str) -> None:
+    """B1, R3: within the budget on the real count, read back exactly, at three budgets."""
+    form = builtin()[recipe].format
+    renderer = Renderer(format=form, label=builtin()[recipe].summary_label)
+    fitted = 0
+    for question, rows in (*reference(), *sets()):
+        for budget in (300, 1200, 5000):
+            try:
+                context = assemble(question, rows, recipe=recipe, budget=budget)
+            except BudgetTooSmall as error:
+                assert error.needed > budget
+                continue
+            fitted += 1
+            parsed = [p.text for p in renderer.parse(context.text)]
+
+            assert CL100K.count(context.text) == context.token_count <= budget
+            assert parsed == [b.text for b in context.blocks]
+
+    assert fitted >= 6
+
+
+@pytest.mark.parametrize("recipe", ["default", "document-first", "citations", "summarise"])
+def test_spans_lead_into_real_documents(recipe: str) -> None:
+    """C2: the spans of every citation hold, in the document, the words that the context shows."""
+    for question, rows in reference():
+        for block in assemble(question, rows, recipe=recipe, budget=3000).blocks:
+            text = documents()[block.document_id]
+            shown = " […] ".join(text[a:b] for a, b in block.document_spans)
+
+            assert block.document_spans
+            assert shown == block.text
