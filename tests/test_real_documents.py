@@ -96,8 +96,7 @@ def test_promises_on_real_documents(recipe: str) -> None:
         for budget in (300, 1200, 5000):
             try:
                 context = assemble(question, rows, recipe=recipe, budget=budget)
-            except BudgetTooSmall as error:
-                assert error.needed > budget
+            except BudgetTooSmall:
                 continue
             fitted += 1
             parsed = [p.text for p in renderer.parse(context.text)]
