@@ -44,9 +44,9 @@ def assemble(
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
     messages that share the model's window.
 
-    >>> context = assemble("Who wrote it?", [{"text": "Ada wrote the first programme."}], budget=99)
-    >>> print(context.text)
-    [1] Source: 9bc7e2ae1e2d7f6a
+    >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
+    >>> print(assemble("Who wrote it?", found, budget=99).text)
+    [1] Source: notes.md
     Ada wrote the first programme.
 
     Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.
