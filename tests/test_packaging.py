@@ -16,12 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LOCKS = ("base", "local", "dev")
 
 # Import name → distribution, where they differ.
-DISTRIBUTION = {
-    "charset_normalizer": "charset-normalizer",
-    "click": "typer",
-    "markdown_it": "markdown-it-py",
-    "toktok": "toktok-rs",
-}
+DISTRIBUTION = {"toktok": "toktok-rs"}
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
 WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
 
@@ -74,19 +69,25 @@ def test_locks_pin_hashes_and_name_no_host(lock):
     assert [pin.split()[0] for pin in pins if "--hash=sha256:" not in pin] == []
 
 
-def test_every_vendor_that_is_imported_is_declared():
-    """What src imports is a dependency, in an extra, or welcome where the user has it."""
-    declared = {_name(r) for r in PROJECT["dependencies"]}
-    declared |= {_name(r) for group in PROJECT["optional-dependencies"].values() for r in group}
-    ours = {"foveate", "__future__"}
+def _vendors() -> set[str]:
+    """The distributions that src imports from, here or there."""
     modules = {found.top for path in python_files(PACKAGE) for found in imports_of(path)}
-    vendors = {
+    return {
         DISTRIBUTION.get(name, name.replace("_", "-"))
-        for name in modules - ours
-        if name and name not in sys.stdlib_module_names
+        for name in modules - {"", "foveate", *sys.stdlib_module_names}
     }
 
-    assert vendors - declared - WELCOME == set()
+
+def _declared() -> set[str]:
+    """The dependencies, those of the extras included."""
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return {_name(requirement) for group in groups for requirement in group} - {"foveate"}
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round():
+    """What src imports is declared, or welcome where the user has it; nothing is declared idly."""
+    assert _vendors() - _declared() - WELCOME == set()
+    assert _declared() - _vendors() == set()
 
 
 def test_no_module_uses_relative_imports():
