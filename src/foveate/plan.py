@@ -10,7 +10,7 @@ from foveate import plugins
 from foveate.budget import Budget
 from foveate.core import types as core
 from foveate.core.contracts import Format, Tokenizer
-from foveate.core.errors import BadInput, BadOption, UnknownName
+from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
 from foveate.core.formats.minimal import Minimal
 from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.order import Order
@@ -67,11 +67,25 @@ def _recipe(recipe: str | Recipe) -> Recipe:
         return recipe
     if not recipe.endswith(".toml"):
         return plugins.recipe(recipe)
+    return _recipe_in(recipe)
+
+
+def _recipe_in(name: str) -> Recipe:
+    """The recipe in a TOML file; whatever is wrong with it is bad input and names the file."""
     try:
-        text = Path(recipe).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read the recipe {recipe!r}: {error}") from None
-    return recipe_from_toml(text, plugins.known())
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"{name}: no such file") from None
+    except OSError as error:
+        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name}: not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
+    except ValueError as error:  # a zero character in the name
+        raise BadInput(f"the recipe {name!r} cannot be read: {error}") from None
+    try:
+        return recipe_from_toml(text, plugins.known())
+    except BadRequest as error:
+        raise BadInput(f"{name}: {error}") from error
 
 
 def _changed(

@@ -8,14 +8,11 @@ from datetime import UTC, datetime
 from foveate import plugins
 from foveate.assembler import Assembler, prepare_candidates
 from foveate.cli import output
-from foveate.cli.failures import in_file
-from foveate.cli.files import text_lines, written
+from foveate.cli.files import called, text_lines, written
 from foveate.cli.stored import opened
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BadRequest
 from foveate.core.replay import bundle_of
-from foveate.core.spec import recipe_from_toml
-from foveate.core.types import Recipe
 from foveate.core.wire import context_to_json
 from foveate.plan import Plan, plan
 from foveate.prepare import Prepared
@@ -31,11 +28,11 @@ def settle(
     format: str | None,
     order: str | None,
 ) -> Plan:
-    """The plan that the flags ask for; what is wrong in a recipe's file is bad input."""
+    """The plan that the flags ask for."""
     if tokenizer is not None and model is not None:
         raise BadOption("give --tokenizer or --model, not both: a model brings its tokenizer")
     return plan(
-        recipe=_recipe(recipe),
+        recipe=recipe,
         budget=budget,
         tokenizer=tokenizer,
         model=model,
@@ -45,18 +42,9 @@ def settle(
     )
 
 
-def _recipe(name: str) -> str | Recipe:
-    """A file is read here, so that its mistakes are told from those in the flags."""
-    if not name.endswith(".toml"):
-        return name
-    text = "\n".join(text_lines(name))
-    with in_file(name):
-        return recipe_from_toml(text, plugins.known())
-
-
 def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
-    lines = text_lines(name)
+    lines, name = text_lines(name), called(name)
     try:
         candidates = candidates_from_jsonl(lines)
     except BadRequest as error:

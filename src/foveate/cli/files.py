@@ -1,7 +1,7 @@
 """Reading what the user names and writing what the user asks for.
 
 Rules: `-` is stdin or stdout; what cannot be read is `BadInput` and says why; what is written
-appears whole or not at all.
+appears whole or not at all, but for a pipe or a device, which is written to as it is.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import IO, Any
 
-from foveate.cli.output import nobody_reads
+from foveate.cli.output import nobody_reads, stdout
 from foveate.core.errors import BadInput, OutsideFailure
 
 STDIO = "-"
@@ -28,11 +29,11 @@ def raw_lines(name: str) -> Iterator[bytes]:
                 shown = line.removeprefix(BOM) if number == 0 else line
                 yield shown.rstrip(b"\r\n")
     except FileNotFoundError:
-        raise BadInput(f"{name}: no such file") from None
+        raise BadInput(f"{called(name)}: no such file") from None
     except IsADirectoryError:
-        raise BadInput(f"{name}: is a folder; name a file") from None
+        raise BadInput(f"{called(name)}: is a folder; name a file") from None
     except OSError as error:
-        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
+        raise BadInput(f"{called(name)}: cannot be read: {error.strerror or error}") from None
 
 
 def text_lines(name: str) -> Iterator[str]:
@@ -41,7 +42,7 @@ def text_lines(name: str) -> Iterator[str]:
         try:
             yield decoded(line)
         except BadInput as error:
-            raise BadInput(f"{name}: line {number}: {error}") from None
+            raise BadInput(f"{called(name)}: line {number}: {error}") from None
 
 
 def decoded(line: bytes) -> str:
@@ -63,40 +64,76 @@ def read_json(name: str) -> Any:
 
     text = "\n".join(text_lines(name))
     if not text.strip():
-        raise BadInput(f"{name}: is empty")
+        raise BadInput(f"{called(name)}: is empty")
     try:
         return parse_json(text)
     except BadInput as error:
-        raise BadInput(f"{name}: {error}") from None
+        raise BadInput(f"{called(name)}: {error}") from None
+
+
+def called(name: str) -> str:
+    """What an error calls it."""
+    return "standard input" if name == STDIO else name
 
 
 def _opened(name: str) -> Any:
-    return nullcontext(sys.stdin.buffer) if name == STDIO else Path(name).open("rb")
+    if name != STDIO:
+        return Path(name).open("rb")
+    if sys.stdin is None:
+        raise BadInput("standard input is closed; give it something to read, or name a file")
+    return nullcontext(sys.stdin.buffer)
 
 
 @contextmanager
 def written(name: str) -> Iterator[IO[bytes]]:
     """A file to write to; it takes its name when all is written, and else is not there.
 
-    Raises `OutsideFailure` where it cannot be written.
+    A link stays a link and a file keeps its mode; what is no file (a pipe, a device) stays what it
+    is and is written to at once. Raises `OutsideFailure` where it cannot be written.
     """
     if name == STDIO:
-        try:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            nobody_reads()
+        with _stdout() as file:
+            yield file
         return
+    try:
+        if _is_special(name):
+            with Path(name).open("wb") as file:
+                yield file
+        else:
+            with _whole(Path(os.path.realpath(name))) as file:
+                yield file
+    except IsADirectoryError:
+        raise OutsideFailure(f"{name}: is a folder; name a file to write") from None
+    except OSError as error:
+        raise OutsideFailure(f"{name}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _stdout() -> Iterator[IO[bytes]]:
+    file = stdout().buffer
+    try:
+        yield file
+        file.flush()
+    except BrokenPipeError:
+        nobody_reads()
+
+
+def _is_special(name: str) -> bool:
+    """Whether it is there and is neither a file nor a link to one."""
     path = Path(name)
-    if path.is_dir():
-        raise OutsideFailure(f"{name}: is a folder; name a file to write")
+    return path.exists() and not path.is_file()
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[IO[bytes]]:
+    """Written aside, with the mode of what stands there, and renamed at the end."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with aside.open("wb") as file:
+            if path.exists():
+                aside.chmod(S_IMODE(path.stat().st_mode))
             yield file
         aside.replace(path)
-    except OSError as error:
-        raise OutsideFailure(f"{name}: cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)

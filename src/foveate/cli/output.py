@@ -9,22 +9,33 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO
 
 from foveate.cli.failures import PIPE_CLOSED, plain
+from foveate.core.errors import OutsideFailure
 
 
 def prepare_streams() -> None:
     """UTF-8 and plain line ends, whatever the locale says; what cannot be written is escaped."""
+    if sys.stderr is None:  # closed by whoever started us: there is nobody to complain to
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # to the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
+def stdout() -> TextIO:
+    """Where output goes; raises `OutsideFailure` where it was closed before we were started."""
+    if sys.stdout is None:
+        raise OutsideFailure("standard output is closed; nothing can be printed")
+    return sys.stdout
+
+
 def write(text: str) -> None:
     """Put the text on stdout, byte for byte."""
     try:
-        sys.stdout.write(text)
+        stdout().write(text)
     except BrokenPipeError:
         nobody_reads()
 
@@ -36,7 +47,7 @@ def write_line(text: str) -> None:
 
 def write_text(text: str) -> None:
     """A context: exactly its characters in a pipe or a file, on a line of its own on a terminal."""
-    write(f"{text}\n" if sys.stdout.isatty() and not text.endswith("\n") else text)
+    write(f"{text}\n" if stdout().isatty() and not text.endswith("\n") else text)
 
 
 def write_json(value: Any) -> None:
@@ -51,6 +62,8 @@ def as_json(value: Any) -> str:
 
 def flush() -> None:
     """Hand everything over, and notice if nobody reads any more."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -45,11 +45,11 @@ def replay(
 
 def _bundle(name: str) -> Mapping[str, Any]:
     """What the file holds, as far as a comparison reads it."""
-    from foveate.cli.files import read_json
+    from foveate.cli.files import called, read_json
     from foveate.core.replay import check_kind
 
     bundle = read_json(name)
-    with in_file(name):
+    with in_file(called(name)):
         check_kind(bundle)
     return bundle  # type: ignore[no-any-return]
 
@@ -57,10 +57,11 @@ def _bundle(name: str) -> Mapping[str, Any]:
 def _again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
     """The bundle of the same inputs, assembled here and now."""
     from foveate import plugins
+    from foveate.cli.files import called
     from foveate.core.assemble import assemble
     from foveate.core.replay import bundle_of, inputs_from
 
-    with in_file(name):
+    with in_file(called(name)):
         inputs = inputs_from(old, plugins.known())
         tokenizer = plugins.tokenizer(str(old["manifest"].get("tokenizer", "")))
         try:

@@ -1,0 +1,112 @@
+"""Where output goes: links, pipes, devices and modes stay what they are; closed streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from stat import S_IMODE, S_ISFIFO
+
+import pytest
+
+from command_line import QUERY
+from source_tree import PACKAGE
+
+ASK = ["assemble", "--query", QUERY]
+
+
+def test_a_bundle_through_a_link_leaves_the_link(run, chunks, tmp_path):
+    """F2: what a link leads to is written, there or not yet there, and the link stays."""
+    (tmp_path / "far").mkdir()
+    for name in ("there", "new"):
+        (tmp_path / name).symlink_to(f"far/{name}.json")
+    (tmp_path / "far" / "there.json").write_text("old", encoding="utf-8")
+
+    for name in ("there", "new"):
+        assert run(*ASK, "--chunks", chunks, "--bundle", name).code == 0
+
+        assert (tmp_path / name).is_symlink()
+        assert json.loads((tmp_path / "far" / f"{name}.json").read_bytes())
+    assert sorted(path.name for path in (tmp_path / "far").iterdir()) == ["new.json", "there.json"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_file_that_is_written_anew_keeps_its_mode(run, chunks, tmp_path, mode):
+    """F2: who could read the old one can read the new one, and nobody else."""
+    path = tmp_path / "b.json"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(mode)
+
+    assert run(*ASK, "--chunks", chunks, "--bundle", "b.json").code == 0
+
+    assert S_IMODE(path.stat().st_mode) == mode
+    assert json.loads(path.read_bytes())
+
+
+def test_a_named_pipe_is_written_to(run, chunks, tmp_path):
+    """F2: a pipe stays one, and its reader gets the bundle."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    ran = run(*ASK, "--chunks", chunks, "--bundle", "pipe")
+    got = os.read(reader, 1 << 16)  # what a pipe holds; the bundle is smaller
+    os.close(reader)
+
+    assert ran.code == 0
+    assert S_ISFIFO(path.stat().st_mode)
+    assert json.loads(got)
+
+
+def test_a_device_is_written_to(run, chunks, tmp_path):
+    """F2: a device behind a link stays, and so does the link."""
+    (tmp_path / "null").symlink_to("/dev/null")
+
+    ran = run("assemble-batch", "--in", chunks, "--out", "null")
+
+    assert ran.code == 0
+    assert (tmp_path / "null").is_symlink()
+    assert (tmp_path / "null").is_char_device()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chunks.jsonl", "null"]
+
+
+CLOSED = [
+    ("assemble --query q --chunks - <&-", 3, "standard input is closed"),
+    ("assemble-batch --in - --out o <&-", 3, "standard input is closed"),
+    ("replay - <&-", 3, "standard input is closed"),
+    ("assemble --query Which --chunks chunks.jsonl >&-", 5, "standard output is closed"),
+    ("assemble-batch --in chunks.jsonl --out - >&-", 5, "standard output is closed"),
+    ("recipes list >&-", 5, "standard output is closed"),
+    ("assemble --query q --chunks none 2>&-", 3, None),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), CLOSED, ids=[words for words, _, _ in CLOSED])
+def test_a_closed_stream_is_one_line(tmp_path, chunks, words, code, said):
+    """F2, X1: a stream that was closed from the start is one clear line and the right code."""
+    program = shlex.join([sys.executable, "-m", "foveate"])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{program} {words}"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+
+    assert done.returncode == code, done.stderr
+    if said is not None:
+        assert done.stderr.startswith("foveate: ")
+        assert done.stderr.count("\n") == 1
+        assert said in done.stderr
+        assert "fault" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [[*ASK, "--chunks", "-"], ["replay", "-"]], ids=" ".join)
+def test_standard_input_has_a_name(run, words):
+    """F2: an error does not call it by a dash."""
+    said = run(*words, stdin=b"{'a\n").complaint
+
+    assert said.startswith("standard input: ")
