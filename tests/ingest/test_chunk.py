@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foveate.adapters.loaders.headings import headings, sections
@@ -16,6 +16,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.text.graphemes import safe_cut
 from foveate.ingest.chunk import Piece, chunk
+from foveate.ingest.units import CountBatch
 
 SAMPLES = (
     *("Boil the water first. ", "Then wait, e.g. three minutes. ", "اغلِ الماء أولاً. ", "क्षत्रिय "),
@@ -189,3 +190,32 @@ def test_impossible_sizes_are_refused(size: int, overlap: int) -> None:
     """A size or overlap that cannot work is refused with what is allowed."""
     with pytest.raises(BadOption, match="must be"):
         _chunk("text", Simple(), size, overlap)
+
+
+def _characters(texts: Sequence[str]) -> list[int]:
+    return [len(text) for text in texts]
+
+
+def _words(texts: Sequence[str]) -> list[int]:
+    return [TOKENIZERS[0].count(text) for text in texts]
+
+
+def _assert_places(text: str, pieces: Sequence[Piece]) -> None:
+    for piece in pieces:
+        assert text[piece.start : piece.end] == piece.text
+        assert piece.byte_offset == len(text[: piece.start].encode())
+        assert piece.line == text.count("\n", 0, piece.start) + 1
+    assert all(a.start < b.start and a.end < b.end for a, b in pairwise(pieces))
+
+
+@given(
+    text=st.text(st.sampled_from("ab w=.é\t\n 1"), max_size=90),
+    count=st.sampled_from([_characters, _words]),
+    size=st.integers(16, 24),
+    part=st.integers(0, 8),
+)
+@example(text="line \t   b aa\tbline\n\nw=w=", count=_characters, size=16, part=8)
+@example(text="x= 1\né\nw  aaaaaaaaaaaaaaaaaaaaaa \t   de lineo", count=_words, size=16, part=8)
+def test_places_hold_in_small_chunks(text: str, count: CountBatch, size: int, part: int) -> None:
+    """T2: however often a chunk is cut, starts go up, and bytes and lines are those of starts."""
+    _assert_places(text, chunk(text, [], count, size=size, overlap=size * part // 16))

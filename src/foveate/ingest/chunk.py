@@ -165,7 +165,10 @@ def _with_tail(runs: list[_Run], weights: _Weights, size: int) -> list[_Run]:
 def _settled(
     text: str, found: Sequence[Unit], runs: list[_Run], count: CountBatch, size: int
 ) -> list[tuple[_Run, int]]:
-    """Every run with its true count; what is over size gives up overlap, then is halved."""
+    """Every run with its true count; what is over size gives up overlap, then is halved.
+
+    Where a run was halved, the next gives up overlap until it begins after both halves do.
+    """
     settled: list[tuple[_Run, int]] = []
     while runs:
         counts = count([text[slice(*_span(text, found, run))] for run in runs])
@@ -175,8 +178,24 @@ def _settled(
                 settled.append((run, tokens))
             else:
                 over += _shorter(run)
+        if not over:
+            settled, over = _in_order(settled)
         runs = over
-    return sorted(settled, key=lambda pair: pair[0].own)
+    return settled
+
+
+def _in_order(settled: list[tuple[_Run, int]]) -> tuple[list[tuple[_Run, int]], list[_Run]]:
+    """The runs that begin after the one before does, and the rest, cut so that they do."""
+    kept: list[tuple[_Run, int]] = []
+    late: list[_Run] = []
+    begun = -1
+    for run, tokens in sorted(settled, key=lambda pair: pair[0].own):
+        if run.first > begun:
+            kept.append((run, tokens))
+        else:
+            late.append(replace(run, first=begun + 1))
+        begun = max(run.first, begun + 1)
+    return kept, late
 
 
 def _shorter(run: _Run) -> list[_Run]:
