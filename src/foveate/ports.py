@@ -57,9 +57,10 @@ class Section:
 class Loaded:
     """What a loader made of a file: one text, and where its sections, pages and rows stand.
 
-    `sections` are in order and apart. `id` is empty where the document is the whole file, begins
-    with `#` where it is a part of it, and is the document's own otherwise. `lines`: whether the
-    text's lines are the file's. `principals` empty: whatever the caller says of all documents.
+    `sections` are in order and apart. `id` is empty where the document is the whole file, the
+    document's own with `own_id`, and without it what is put behind the file's name for this part
+    of it. `lines`: whether the text's lines are the file's. `principals` empty: whatever the
+    caller says of all documents.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Loaded:
     sections: tuple[Section, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    own_id: bool = True
     source: str = ""
     summary: str = ""
     modified_at: datetime | None = None

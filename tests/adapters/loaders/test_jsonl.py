@@ -47,7 +47,7 @@ def test_bad_lines_do_not_cost_the_others() -> None:
     assert (first.id, third.id) == ("#1", "x")
     assert isinstance(second, BadInput)
     assert second.line == 3
-    assert str(second).startswith("line 3: not usable JSON: Expecting value")
+    assert str(second).startswith("line 3: not JSON: Expecting value at character 1;")
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,13 @@ def test_bad_lines_do_not_cost_the_others() -> None:
         ('{"text": "a", "modified_at": "soon"}', "line 1, field 'modified_at': 'soon' is no ISO"),
         ('{"text": "a", "metadata": []}', "line 1, field 'metadata': must be an object"),
         ('{"text": "\\ud800"}', "line 1: a lone surrogate"),
-        ('{"text": "a", "n": NaN}', "line 1: not usable JSON: NaN is no JSON number"),
-        ('{"text": "a", "n": 1' + "0" * 5000 + "}", "line 1: not usable JSON"),
-        ("[" * 100_000, "line 1: not usable JSON"),
+        ('{"text": "a", "n": NaN}', "line 1: NaN and Infinity are no JSON numbers"),
+        ('{"text": "a", "n": 1e999}', "line 1: NaN and Infinity are no JSON numbers"),
+        ('{"principals": ["b"], "text": "a", "principals": []}', "line 1: the key 'principals'"),
+        ('{"text": "a", "metadata": {"k": 1, "k": 2}}', "line 1: the key 'k' comes twice"),
+        ('{"text": "a",}', "line 1: not JSON: "),
+        ('{"text": "a", "n": 1' + "0" * 5000 + "}", "line 1: not JSON: "),
+        ("[" * 100_000, "line 1: not JSON: "),
     ],
 )
 def test_reasons(line: str, reason: str) -> None:
@@ -72,3 +76,13 @@ def test_reasons(line: str, reason: str) -> None:
     (error,) = load_jsonl(line.encode(), PATH)
     assert isinstance(error, BadInput)
     assert str(error).startswith(reason)
+    assert str(error).count("line 1") == 1
+
+
+def test_an_id_says_whether_it_is_the_lines_own() -> None:
+    """T2: `#2` is the second line's name, or an id that a line says is its own."""
+    own, given = load_jsonl(b'{"text": "a", "id": "#2"}\n{"text": "b"}', PATH)
+    assert isinstance(own, Loaded)
+    assert isinstance(given, Loaded)
+    assert (own.id, own.own_id) == ("#2", True)
+    assert (given.id, given.own_id) == ("#2", False)

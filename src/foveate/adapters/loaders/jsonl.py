@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate.adapters.loaders.decode import decode
+from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 from foveate.ports import Loaded, Section
 
@@ -54,6 +55,7 @@ def _document(line: str, number: int, path: Path) -> Loaded:
         title=known["title"] or path.stem,
         sections=(Section(start=0, end=len(text), path="", row=number),),
         id=known["id"] or f"#{number}",
+        own_id=bool(known["id"]),
         source=known["source"],
         summary=known["summary"],
         modified_at=_instant(row, number),
@@ -65,22 +67,21 @@ def _document(line: str, number: int, path: Path) -> Loaded:
 
 def _object(line: str, number: int) -> dict[str, Any]:
     try:
-        row = json.loads(line, parse_constant=_refuse_constant)
-        json.dumps(row, ensure_ascii=False).encode()
+        row = parse_json(line)
+        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
         raise BadInput(
             "a lone surrogate (\\ud800 to \\udfff) is no character", line=number
         ) from None
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise BadInput(f"not usable JSON: {reason}", line=number) from None
+    except BadInput as error:
+        raise BadInput(str(error), line=number) from None
+    except ValueError:
+        raise BadInput("NaN and Infinity are no JSON numbers", line=number) from None
+    except RecursionError as error:
+        raise BadInput(f"nested too deeply: {error}", line=number) from None
     if not isinstance(row, dict):
         raise BadInput(f"must be an object, not {type(row).__name__}", line=number)
     return row
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _take(
