@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from foveate.adapters.tokenizers.simple import Simple
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.types import Chunk
 from foveate.ingest import Report, ingest
+from foveate.ingest.prepare import origin_of
 from foveate.ports import Document, Embedder, Store
 
 
@@ -30,6 +32,7 @@ class Memory:
     puts: list[str] = field(default_factory=list)
     fail_after: int = -1
     failure: BaseException | None = None
+    refused: frozenset[str] = frozenset()
 
     def put(
         self,
@@ -43,6 +46,7 @@ class Memory:
         """Keep the document, or fail when it is time to."""
         if len(self.puts) == self.fail_after and self.failure is not None:
             raise self.failure
+        self._refuse(document.id)
         assert fingerprint == Simple().fingerprint
         assert vectors is None or vectors.shape == (len(chunks), 256)
         self.puts.append(document.id)
@@ -52,11 +56,16 @@ class Memory:
 
     def delete(self, document_id: str) -> bool:
         """Forget it."""
+        self._refuse(document_id)
         return self.kept.pop(document_id, None) is not None
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """What is kept, by id."""
         return iter([(key, self.kept[key].content_hash) for key in sorted(self.kept)])
+
+    def _refuse(self, document_id: str) -> None:
+        if document_id in self.refused:
+            raise BadInput("is too much for this store")
 
 
 @pytest.fixture
@@ -224,6 +233,118 @@ def test_roots_of_one_name_are_refused(docs: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such file"):
         _ingest([docs, tmp_path / "nowhere"], store)
     assert store.puts == []
+
+
+def _texts(store: Memory) -> dict[str, str]:
+    return {key: document.text for key, document in store.kept.items()}
+
+
+def test_another_folder_of_the_same_name_is_refused(docs: Path, tmp_path: Path) -> None:
+    """T2: `b/docs` neither deletes nor overwrites what `a/docs` brought; nothing is written."""
+    twin = tmp_path / "x" / "docs"
+    twin.mkdir(parents=True)
+    (twin / "a.md").write_text("Other tea.")
+    (twin / "rows.jsonl").write_text('{"id": "x", "text": "one"}')
+    store = Memory()
+    _ingest(docs, store)
+    before = _texts(store)
+    store.puts.clear()
+    with pytest.raises(BadOption, match="another place called 'docs/'.*the folder that holds both"):
+        _ingest(twin, store)
+    assert (_texts(store), store.puts) == (before, [])
+    assert _tally(_ingest(docs, store)) == (0, 0, 3, 0)
+    both = Memory()
+    assert _ingest(tmp_path, both).failed == ()
+    assert len(both.kept) == 5
+
+
+def test_another_file_of_the_same_name_is_refused(docs: Path, tmp_path: Path) -> None:
+    """T2: two files called alike that are given by themselves do not overwrite each other."""
+    (tmp_path / "a.md").write_text("Other tea.")
+    store = Memory()
+    _ingest(docs / "a.md", store)
+    with pytest.raises(BadOption, match="another place called 'a.md'"):
+        _ingest(tmp_path / "a.md", store)
+    assert _texts(store) == {"a.md": (docs / "a.md").read_text()}
+    assert _tally(_ingest(docs / "a.md", store)) == (0, 0, 1, 0)
+
+
+def test_a_store_that_does_not_say_where_from_is_refused(docs: Path) -> None:
+    """Documents whose folder is not known may be of another one."""
+    store = Memory()
+    _ingest(docs, store)
+    for key, document in store.kept.items():
+        short = document.content_hash.rpartition("@")[0]
+        store.kept[key] = replace(document, content_hash=short)
+    with pytest.raises(BadOption, match="delete the store and index anew"):
+        _ingest(docs, store)
+
+
+def test_no_path_enters_the_store(docs: Path, tmp_path: Path) -> None:
+    """D3: the bookkeeping is a digest; a file's name may have an at sign."""
+    (docs / "me@home.md").write_text("Hello.")
+    store = Memory()
+    _ingest(docs, store)
+    hashes = [document.content_hash for document in store.kept.values()]
+    assert all(tmp_path.name not in each for each in hashes)
+    assert origin_of(store.kept["docs/me@home.md"].content_hash) == "docs/me@home.md"
+    assert _tally(_ingest(docs, store)) == (0, 0, 4, 0)
+
+
+def test_what_the_store_refuses_is_one_failure(docs: Path) -> None:
+    """T2, X2: a document that the store refuses, at writing or deleting, is told; others go on."""
+    store = Memory(refused=frozenset({"docs/a.md"}))
+    report = _ingest(docs, store)
+    assert _tally(report) == (2, 0, 0, 0)
+    assert [(each.path, each.reason) for each in report.failed] == [
+        ("docs/a.md", "is too much for this store")
+    ]
+    store.refused = frozenset({"docs/b.txt"})
+    for name in ("b.txt", "sub/c.html"):
+        (docs / name).unlink()
+    report = _ingest(docs, store)
+    assert _tally(report) == (1, 0, 0, 1)
+    assert [(each.path, each.reason) for each in report.failed] == [
+        ("docs/b.txt", "'docs/b.txt': is too much for this store")
+    ]
+
+
+def test_a_broken_store_stops_at_deleting(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """T5: a failure of the store itself is not taken for one of a document."""
+    store = Memory()
+    _ingest(docs, store)
+    (docs / "a.md").unlink()
+
+    def broken(identity: str) -> bool:
+        raise OutsideFailure(f"the store is gone: {identity}")
+
+    monkeypatch.setattr(store, "delete", broken)
+    with pytest.raises(OutsideFailure, match="the store is gone"):
+        _ingest(docs, store)
+
+
+def test_an_id_like_a_line_number_is_an_id(tmp_path: Path) -> None:
+    """T2: what a line says its id is stays as it is, and takes no other line's."""
+    path = tmp_path / "rows.jsonl"
+    _rows(path, {"id": "#2", "text": "one"}, {"text": "two"})
+    store = Memory()
+    report = _ingest(path, store)
+    assert (_tally(report), report.failed) == ((2, 0, 0, 0), ())
+    assert _texts(store) == {"#2": "one", "rows.jsonl#2": "two"}
+    assert [store.kept[key].source for key in ("#2", "rows.jsonl#2")] == ["#2", "rows.jsonl"]
+
+
+def test_a_folder_named_in_no_utf_8_does_not_stop_the_rest(docs: Path) -> None:
+    """X2: it is skipped with a reason that can be printed; so is it as the folder given."""
+    bad = docs / os.fsdecode(b"d\xff")
+    bad.mkdir()
+    (bad / "x.md").write_text("x")
+    report = _ingest(docs, Memory())
+    assert _tally(report) == (3, 0, 0, 0)
+    assert [each.path for each in report.skipped] == ["docs/d\\xff/"]
+    report = _ingest(bad, Memory())
+    assert [each.path for each in report.failed] == ["d\\xff/"]
+    assert json.dumps(report.failed[0].path, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize(

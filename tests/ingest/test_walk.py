@@ -97,3 +97,44 @@ def test_a_file_is_its_own_scope_and_nothing_is_an_error(tmp_path: Path) -> None
     assert (found.scope, [file.name for file in found.files]) == ("a.md", ["a.md"])
     with pytest.raises(BadInput, match="no such file or folder"):
         walk(root / "b.md", TEXT)
+
+
+def test_names_that_are_not_utf_8_are_told_in_print(tmp_path: Path) -> None:
+    """X2: a folder or file so named is skipped with its reason, and as a root it is a failure."""
+    root = _tree(tmp_path / "docs", "a.md")
+    for name in (b"d\xff", b"e\xff"):
+        (root / os.fsdecode(name)).mkdir()
+    bad = root / os.fsdecode(b"d\xff")
+    (bad / "b.md").write_text("b")
+    (root / os.fsdecode(b"c\xfe.md")).write_text("c")
+    found = walk(root, TEXT)
+    assert [file.name for file in found.files] == ["docs/a.md"]
+    assert [(each.path, each.reason) for each in found.skipped] == [
+        ("docs/c\\xfe.md", "the name is not UTF-8"),
+        ("docs/d\\xff/", "the name is not UTF-8"),
+        ("docs/e\\xff/", "the name is not UTF-8"),
+    ]
+    for path, called in ((bad, "d\\xff/"), (root / os.fsdecode(b"c\xfe.md"), "c\\xfe.md")):
+        alone = walk(path, TEXT)
+        assert alone.files == ()
+        assert [(each.path, each.reason) for each in alone.failed] == [
+            (called, "the name is not UTF-8")
+        ]
+
+
+def test_where_a_path_is_tells_scopes_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T2: a root is one however it is written, another for another place, and names no path."""
+    for place in ("x", "y"):
+        _tree(tmp_path / place / "docs", "a.md")
+    monkeypatch.chdir(tmp_path / "x")
+    (tmp_path / "link").symlink_to(tmp_path / "x" / "docs")
+    written = [Path("docs"), Path("docs/../docs/"), tmp_path / "x" / "docs", tmp_path / "link"]
+    assert {walk(path, TEXT).scope for path in written} == {"docs/"}
+    roots = {walk(path, TEXT).root for path in written}
+    assert len(roots) == 1
+    assert walk(tmp_path / "y" / "docs", TEXT).root not in roots
+    assert {file.root for file in walk(Path("docs"), TEXT).files} == roots
+    assert walk(Path("docs/a.md"), TEXT).root == walk(tmp_path / "x/docs/a.md", TEXT).root
+    assert "/" not in roots.pop()

@@ -1,9 +1,10 @@
 """A loaded file to what a store takes: a document, its chunks, their counts. Embeds nothing.
 
 The content hash says whether a document has to be written again, and which file it came from
-(`<hash>@<file>`), so that it can be deleted with it. It covers what was read and how it is cut,
-counted and embedded; it does not cover when the file was written, so that the same content is the
-same state on every machine.
+(`<hash>@<file>@<root>`), so that it can be deleted with it; `root` tells folders of one name
+apart, and as a digest names no path. The hash covers what was read and how it is cut, counted and
+embedded; it does not cover when the file was written, so that the same content is the same state
+on every machine.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from blake3 import blake3
 from foveate.core.contracts import Tokenizer
 from foveate.core.types import Chunk, content_hash
 from foveate.ingest.chunk import Piece, chunk
+from foveate.ingest.walk import File
 from foveate.ports import Document, Loaded
 
-__all__ = ["Settings", "chunked", "document_of", "file_hash", "origin_of"]
+__all__ = ["Settings", "chunked", "document_of", "file_hash", "origin_of", "root_of"]
 
 _FORMAT = "foveate ingest 1"
 _DIGITS = 16
@@ -41,35 +43,43 @@ class Settings:
         return repr((_FORMAT, *(getattr(self, name) for name in self.__slots__)))
 
 
-def file_hash(data: bytes, name: str, settings: Settings) -> str:
+def file_hash(data: bytes, file: File, settings: Settings) -> str:
     """The content hash of a document that is a whole file, known before the file is parsed."""
-    digest = blake3(f"file\n{settings.key()}\n{name}\n".encode())
-    return f"{digest.update(data).hexdigest(_DIGITS)}@{name}"
+    digest = blake3(f"file\n{settings.key()}\n{file.name}\n".encode()).update(data)
+    return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
 
 
 def origin_of(stored_hash: str) -> str:
     """The file that a stored document came from; empty where it was not read from one.
 
-    >>> origin_of("0123@docs/a.md"), origin_of("0123")
+    >>> origin_of("0123@docs/a.md@89ab"), origin_of("0123")
     ('docs/a.md', '')
     """
-    return stored_hash.partition("@")[2]
+    place = stored_hash.partition("@")[2]
+    return place.rpartition("@")[0] or place
 
 
-def document_of(loaded: Loaded, name: str, whole: str, settings: Settings) -> Document:
+def root_of(stored_hash: str) -> str:
+    """The root of the walk that found it; empty where that is not known."""
+    file, _, root = stored_hash.partition("@")[2].rpartition("@")
+    return root if file else ""
+
+
+def document_of(loaded: Loaded, file: File, whole: str, settings: Settings) -> Document:
     """The document; `whole` is its hash where it is the whole file. Raises `BadInput`."""
     content_hash(loaded.text)
-    identity = loaded.id if loaded.id and not loaded.id.startswith("#") else f"{name}{loaded.id}"
+    own = bool(loaded.id) and loaded.own_id
+    identity = loaded.id if own else f"{file.name}{loaded.id}"
     return Document(
         id=identity,
-        source=loaded.source or (name if loaded.id.startswith("#") else identity),
+        source=loaded.source or (identity if own else file.name),
         text=loaded.text,
         title=loaded.title,
         summary=loaded.summary,
         modified_at=loaded.modified_at,
         principals=loaded.principals or settings.principals,
         metadata=loaded.metadata,
-        content_hash=_part_hash(loaded, name, settings) if loaded.id else whole,
+        content_hash=_part_hash(loaded, file, settings) if loaded.id else whole,
     )
 
 
@@ -93,7 +103,7 @@ def chunked(
     return chunks, [piece.tokens for piece in pieces]
 
 
-def _part_hash(loaded: Loaded, name: str, settings: Settings) -> str:
+def _part_hash(loaded: Loaded, file: File, settings: Settings) -> str:
     fields = (
         loaded.id,
         loaded.source,
@@ -106,8 +116,8 @@ def _part_hash(loaded: Loaded, name: str, settings: Settings) -> str:
         loaded.text,
     )
     line = json.dumps(fields, sort_keys=True, default=str)
-    digest = blake3(f"part\n{settings.key()}\n{name}\n{line}".encode())
-    return f"{digest.hexdigest(_DIGITS)}@{name}"
+    digest = blake3(f"part\n{settings.key()}\n{file.name}\n{line}".encode())
+    return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
 
 
 def _chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:

@@ -3,7 +3,8 @@
 Each document is one transaction of the store, and its content hash says that it is done: a run
 that was stopped goes on where it was. One bad file, or one bad line of a JSON Lines file, is
 reported and the rest go on; nothing is deleted of what could not be read. Only documents that
-came from the paths given are ever deleted, and none of other origin is overwritten.
+came from the paths given are ever deleted, and none of other origin is overwritten: a store that
+has documents of another folder of the same name is refused before anything is written.
 
 Ids: a file is `<folder's name>/<path in it>`, or its own name where it was given itself; what a
 file says its id is stays as it is; other parts of a file are `<file>#<line>`. Vectors are of the
@@ -13,7 +14,7 @@ chunk's text alone, as measured. Nothing is printed here.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,11 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.core.types import Chunk
 from foveate.ingest.chunk import refuse_sizes
-from foveate.ingest.prepare import Settings, chunked, document_of, file_hash, origin_of
+from foveate.ingest.prepare import Settings, chunked, document_of, file_hash, origin_of, root_of
 from foveate.ingest.walk import Failure, File, Walk, walk
 from foveate.ports import Document, Embedder, Loaded, Store
 
-__all__ = ["Failure", "Progress", "Report", "ingest"]
+__all__ = ["Failure", "Progress", "Report", "ingest", "walked"]
 
 Progress = Callable[[int, int, str], None]
 """Called after each file: files done, files in all, the file's name."""
@@ -66,8 +67,9 @@ def ingest(
 
     `principals`: who may read documents that do not say so themselves; empty is everybody.
     Without an `embedder` the store gets no vectors. Raises `BadInput` for a path that is not
-    there, `BadOption`, and `OutsideFailure` where the store or the embedder fails or the disk is
-    full: what was written until then stays, and the next run goes on from there.
+    there, `BadOption`, also where the store has documents of another path of the same name, and
+    `OutsideFailure` where the store or the embedder fails or the disk is full: what was written
+    until then stays, and the next run goes on from there.
     """
     refuse_sizes(size, overlap)
     settings = Settings(
@@ -78,9 +80,7 @@ def ingest(
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
     )
-    roots = [paths] if isinstance(paths, Path | str) else list(paths)
-    walks = [walk(Path(root), frozenset(suffixes())) for root in roots]
-    _refuse_same_names(walks)
+    walks = walked(paths)
     run = _Run(store, embedder, tokenizer, settings, walks)
     files = [file for each in walks for file in each.files]
     for done, file in enumerate(files, 1):
@@ -89,6 +89,14 @@ def ingest(
             on_progress(done, len(files), file.name)
     run.delete_gone()
     return run.report()
+
+
+def walked(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
+    """What is under each of the paths; raises `BadInput`, and `BadOption` for two of one name."""
+    roots = [paths] if isinstance(paths, Path | str) else list(paths)
+    walks = tuple(walk(Path(root), frozenset(suffixes())) for root in roots)
+    _refuse_same_names(walks)
+    return walks
 
 
 def _refuse_same_names(walks: Sequence[Walk]) -> None:
@@ -101,6 +109,22 @@ def _refuse_same_names(walks: Sequence[Walk]) -> None:
                 f"rename one, or index the folder that holds both"
             )
         taken.add(scope)
+
+
+def _refuse_other_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
+    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
+    for each in walks:
+        for stored in known.values():
+            if _is_under(origin_of(stored), each.scope) and root_of(stored) != each.root:
+                raise BadOption(
+                    f"the store has documents of another place called {each.scope!r}, and they "
+                    f"would be lost; index this one into another store, or the folder that holds "
+                    f"both into a new one (if it was moved: delete the store and index anew)"
+                )
+
+
+def _is_under(origin: str, scope: str) -> bool:
+    return origin.startswith(scope) if scope.endswith("/") else origin == scope
 
 
 class _Run:
@@ -117,6 +141,7 @@ class _Run:
         self._store, self._embedder, self._tokenizer = store, embedder, tokenizer
         self._settings, self._walks = settings, walks
         self._known = dict(store.documents())
+        _refuse_other_roots(walks, self._known)
         self._seen: dict[str, str] = {}
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread = {failure.path for failure in self._failed}
@@ -126,7 +151,7 @@ class _Run:
         """Read one file and write what is new in it."""
         try:
             data = _read(file.path)
-            whole = file_hash(data, file.name, self._settings)
+            whole = file_hash(data, file, self._settings)
             if self._known.get(file.name) == whole and file.name not in self._seen:
                 self._seen[file.name] = file.name
                 self._counts["unchanged"] += 1
@@ -143,7 +168,7 @@ class _Run:
 
     def _take_part(self, file: File, loaded: Loaded, whole: str) -> None:
         try:
-            document = document_of(loaded, file.name, whole, self._settings)
+            document = document_of(loaded, file, whole, self._settings)
             self._refuse_taken(document.id, file)
             if self._known.get(document.id) == document.content_hash:
                 self._seen[document.id] = file.name
@@ -162,7 +187,9 @@ class _Run:
         """An id belongs to one file; one that is in the store from elsewhere is left alone."""
         if identity in self._seen:
             raise BadInput(f"{identity!r} is taken by {self._seen[identity]}", field="id")
-        origin = origin_of(self._known.get(identity, f"@{file.name}"))
+        if identity not in self._known:
+            return
+        origin = origin_of(self._known[identity])
         if not self._ours(origin):
             raise BadInput(
                 f"{identity!r} is in the store from {origin or 'another writer'}; "
@@ -190,7 +217,10 @@ class _Run:
             origin = origin_of(stored)
             if identity in self._seen or not self._ours(origin) or self._is_unread(origin):
                 continue
-            self._counts["deleted"] += self._store.delete(identity)
+            try:
+                self._counts["deleted"] += self._store.delete(identity)
+            except BadRequest as error:
+                self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
 
     def report(self) -> Report:
         """The books, closed."""
@@ -198,10 +228,7 @@ class _Run:
         return Report(failed=tuple(self._failed), skipped=skipped, **self._counts)
 
     def _ours(self, origin: str) -> bool:
-        scopes = (each.scope for each in self._walks)
-        return any(
-            origin.startswith(scope) if scope.endswith("/") else origin == scope for scope in scopes
-        )
+        return any(_is_under(origin, each.scope) for each in self._walks)
 
     def _is_unread(self, origin: str) -> bool:
         parents = (origin[: i + 1] for i, char in enumerate(origin) if char == "/")

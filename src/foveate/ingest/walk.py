@@ -1,7 +1,8 @@
 """The files under a folder, in a fixed order, and what was left out and why. Reads no contents.
 
 Hidden files and folders are passed over in silence, as is usual; everything else that is not read
-is told. Links are followed to files inside of the folder only, never to folders.
+is told. Links are followed to files inside of the folder only, never to folders. A name that is
+not UTF-8 could not be stored or printed: what bears it is not read.
 """
 
 from __future__ import annotations
@@ -11,14 +12,22 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from blake3 import blake3
+
 from foveate.core.errors import BadInput
 
 __all__ = ["Failure", "File", "Walk", "walk"]
 
+_NO_NAME = "the name is not UTF-8"
+_BYTES = 8
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A file, folder or line that was not read, by the name it would have had, and why."""
+    r"""A file, folder or line that was not read, by the name it would have had, and why.
+
+    Bytes of a name that are no UTF-8 are spelled out (`\xff`).
+    """
 
     path: str
     reason: str
@@ -26,17 +35,22 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file to read: where it is, and what it is called in the store."""
+    """A file to read: where it is, what it is called in the store, and its walk's `root`."""
 
     path: Path
     name: str
+    root: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """What is under one path. `scope`: names that begin with it, or are it, are this path's."""
+    """What is under one path. `scope`: names that begin with it, or are it, are this path's.
+
+    `root` tells two paths of one scope apart: a digest of where the path is on this machine.
+    """
 
     scope: str
+    root: str
     files: tuple[File, ...]
     skipped: tuple[Failure, ...] = ()
     failed: tuple[Failure, ...] = ()
@@ -50,16 +64,31 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
     """
     if not root.exists():
         raise BadInput(f"no such file or folder: {str(root)!r}")
-    whole = root.resolve()
-    if root.is_file():
-        return Walk(scope=root.name, files=(File(path=root, name=root.name),))
-    if not root.is_dir():
-        failure = Failure(path=root.name, reason="not a regular file")
-        return Walk(scope=root.name, files=(), failed=(failure,))
-    return _folder(root, whole, suffixes)
+    folder = root.is_dir()
+    place = root.resolve() if folder else root.parent.resolve() / root.name
+    name, digest = _shown(place.name), _digest(place)
+    scope = f"{name}/" if folder else name
+    if name != place.name:
+        failure = Failure(path=scope, reason=_NO_NAME)
+    elif folder:
+        return _folder(root, place, digest, suffixes)
+    elif root.is_file():
+        file = File(path=root, name=name, root=digest)
+        return Walk(scope=scope, root=digest, files=(file,))
+    else:
+        failure = Failure(path=scope, reason="not a regular file")
+    return Walk(scope=scope, root=digest, files=(), failed=(failure,))
 
 
-def _folder(root: Path, whole: Path, suffixes: frozenset[str]) -> Walk:
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _digest(place: Path) -> str:
+    return blake3(os.fsencode(place)).hexdigest(_BYTES)
+
+
+def _folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> Walk:
     files: list[File] = []
     skipped: list[Failure] = []
     failed: list[Failure] = []
@@ -76,14 +105,18 @@ def _folder(root: Path, whole: Path, suffixes: frozenset[str]) -> Walk:
             if entry.name.startswith("."):
                 continue
             called = f"{name}/{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
+            if _shown(entry.name) != entry.name:
+                slash = "/" if entry.is_dir(follow_symlinks=False) else ""
+                skipped.append(Failure(path=f"{_shown(called)}{slash}", reason=_NO_NAME))
+            elif entry.is_dir(follow_symlinks=False):
                 waiting.append((Path(entry.path), called))
             elif why := _why_not(entry, whole, suffixes):
                 skipped.append(Failure(path=called, reason=why))
             else:
-                files.append(File(path=Path(entry.path), name=called))
+                files.append(File(path=Path(entry.path), name=called, root=digest))
     return Walk(
         scope=f"{whole.name}/",
+        root=digest,
         files=tuple(sorted(files, key=lambda file: file.name)),
         skipped=tuple(sorted(skipped, key=lambda failure: failure.path)),
         failed=tuple(sorted(failed, key=lambda failure: failure.path)),
@@ -94,7 +127,6 @@ def _why_not(entry: os.DirEntry[str], whole: Path, suffixes: frozenset[str]) -> 
     """Why the entry is not read; empty where it is."""
     path = Path(entry.path)
     try:
-        entry.name.encode()
         if entry.is_symlink():
             if not path.resolve().is_relative_to(whole):
                 return "a link out of the folder"
@@ -102,8 +134,6 @@ def _why_not(entry: os.DirEntry[str], whole: Path, suffixes: frozenset[str]) -> 
                 return "a link to a folder"
         if not stat.S_ISREG(path.stat().st_mode):
             return "not a regular file"
-    except UnicodeEncodeError:
-        return "the name is not UTF-8"
     except (OSError, RuntimeError) as error:
         return f"a broken link: {_reason(error)}" if entry.is_symlink() else _reason(error)
     suffix = path.suffix.lower()
