@@ -14,7 +14,10 @@ from foveate.adapters.stores import open_store
 from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
 from foveate.core.errors import BadInput
-from foveate.ingest.run import Failure, Progress, Report, ingest
+from foveate.ingest.chunk import refuse_sizes
+from foveate.ingest.run import Failure, Progress, Report, ingest, walked
+from foveate.ingest.walk import Walk
+from foveate.ports import Embedder, Store
 
 TOKENIZER = "cl100k_base"
 
@@ -32,13 +35,15 @@ class Done:
 def brought_up_to_date(
     paths: Sequence[Path], url: str, embedder: str, *, size: int, overlap: int
 ) -> Done:
-    """Ingest the paths; no store is made before it is certain that there is something to read."""
-    for path in paths:
-        if not path.exists():
-            raise BadInput(f"no such file or folder: {str(path)!r}")
+    """Ingest the paths; no store is made for wrong sizes or paths, or where there is no file.
+
+    A store that is there already is brought up to date even so, for its files may be gone.
+    """
+    refuse_sizes(size, overlap)
+    walks = walked(paths)
     reader = plugins.embedder(embedder)
     counter = plugins.tokenizer(TOKENIZER)
-    store = open_store(url, embedder_name=reader.name, dimensions=reader.dimensions)
+    store = _opened(url, reader, walks)
     try:
         with _progress() as on_progress:
             report = ingest(
@@ -48,6 +53,24 @@ def brought_up_to_date(
     finally:
         store.close()
     return Done(store=url, embedder=reader.name, state_root=root, report=report)
+
+
+def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
+    """The store, made where there is none and a file to read."""
+    files = any(each.files for each in walks)
+    try:
+        return open_store(
+            url, embedder_name=reader.name, dimensions=reader.dimensions, create=files
+        )
+    except BadInput as error:
+        if files:
+            raise
+        reasons = (f" ({each.path}: {each.reason})" for walk in walks for each in _left_out(walk))
+        raise BadInput(f"no file to read{next(reasons, '')}, and {error}") from None
+
+
+def _left_out(walk: Walk) -> tuple[Failure, ...]:
+    return (*walk.failed, *walk.skipped)
 
 
 @contextmanager

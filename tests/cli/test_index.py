@@ -1,0 +1,85 @@
+"""`foveate index` before it writes: what cannot be indexed leaves neither a store nor a loss."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+HASHING = ("--embedder", "hashing")
+
+
+@pytest.fixture
+def docs(tmp_path) -> Path:
+    """A folder of one document."""
+    (tmp_path / "a" / "docs").mkdir(parents=True)
+    (tmp_path / "a" / "docs" / "tea.md").write_text("# Tea\n\nBoil the water.\n")
+    return tmp_path / "a" / "docs"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["/dev/null"], 3, "no file to read (null: not a regular file), and no store in"),
+        (["empty"], 3, "no file to read, and no store in '.foveate'"),
+        (["pictures"], 3, "no file to read (pictures/p.png: no loader for .png), and no store"),
+        (["a/docs", "--size", "3"], 2, "size is 3 tokens"),
+        (["a/docs", "--overlap", "300"], 2, "overlap is 300 tokens"),
+        (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
+        (["a/docs", "nowhere"], 3, "no such file or folder: 'nowhere'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_no_store_is_left_where_there_is_nothing_to_do(run, docs, words, code, said):
+    """F2, X2: sizes and paths are checked before a store is made."""
+    Path("empty").mkdir()
+    Path("pictures").mkdir()
+    Path("pictures/p.png").write_bytes(b"\x89PNG")
+
+    ran = run("index", *words, *HASHING)
+
+    assert ran.code == code
+    assert said in ran.complaint
+    assert not Path(".foveate").exists()
+
+
+def test_an_emptied_folder_empties_its_store(run, docs):
+    """T2: a store that is there follows the files even where none is left."""
+    run("index", docs, *HASHING)
+    (docs / "tea.md").unlink()
+
+    ran = run("index", docs, *HASHING, "--json")
+
+    assert ran.code == 0
+    assert ran.json["deleted"] == 1
+
+
+def test_folders_of_one_name_do_not_replace_each_other(run, docs, tmp_path):
+    """T2, F2: the second is refused with what to do, and the first stays as it was."""
+    other = tmp_path / "b" / "docs"
+    other.mkdir(parents=True)
+    (other / "milk.md").write_text("# Milk\n\nKeep it cold.\n")
+    first = run("index", docs, *HASHING, "--json").json
+
+    refused = run("index", other, *HASHING)
+    again = run("index", "a/docs", *HASHING, "--json").json
+
+    assert refused.code == 2
+    assert "another place called 'docs/'" in refused.complaint
+    assert (again["unchanged"], again["deleted"]) == (1, 0)
+    assert again["state_root"] == first["state_root"]
+
+
+def test_names_that_are_not_utf_8_are_reported(run, docs):
+    """X2, F2: the report can be printed, and read as JSON."""
+    (docs / os.fsdecode(b"d\xff")).mkdir()
+
+    ran = run("index", docs, *HASHING)
+    record = run("index", docs, *HASHING, "--json")
+
+    assert "docs/d\\xff/: the name is not UTF-8" in ran.out
+    assert json.loads(record.out)["skipped"] == [
+        {"path": "docs/d\\xff/", "reason": "the name is not UTF-8"}
+    ]
