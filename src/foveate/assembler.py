@@ -101,7 +101,7 @@ def prepare_candidates(
         budget=settled.budget,
         neighbours=tuple(neighbours),
         supplements=tuple(supplements),
-        principals=tuple(principals),
+        principals=reader(principals),
         messages=pairs(messages),
         intent=intent,
         query_embedding=query_embedding,
@@ -128,7 +128,7 @@ class Assembler:
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
         """What the store finds for the query."""
-        return run(self._search(_query(query), tuple(principals), where))
+        return run(self._search(_query(query), reader(principals), where))
 
     def assemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -140,19 +140,19 @@ class Assembler:
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Prepared:
         """The same, with the inputs that a bundle is made of."""
-        return run(self._flow(_query(query), tuple(principals), where))
+        return run(self._flow(_query(query), reader(principals), where))
 
     async def asearch(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
         """`search` without blocking the event loop."""
-        return await arun(self._search(_query(query), tuple(principals), where))
+        return await arun(self._search(_query(query), reader(principals), where))
 
     async def aassemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Context:
         """`assemble` without blocking the event loop."""
-        return (await arun(self._flow(_query(query), tuple(principals), where))).context
+        return (await arun(self._flow(_query(query), reader(principals), where))).context
 
     def _search(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
@@ -187,6 +187,13 @@ class Assembler:
             state_root=root,
         )
         return (yield from flow(inputs, self.plan.tokenizer, self.store))
+
+
+def reader(principals: Iterable[str]) -> tuple[str, ...]:
+    """Who asks; a single string is refused, for it would be read letter by letter."""
+    if isinstance(principals, str):
+        raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
+    return tuple(principals)
 
 
 def pairs(messages: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:

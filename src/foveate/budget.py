@@ -73,7 +73,9 @@ generation=0, buffer=0)
             )
         return cls(
             documents=documents,
-            window=known.window,
+            window=window,
+            per_message=per_message,
+            per_reply=per_reply,
             system=system,
             conversation=0,
             query=asked,

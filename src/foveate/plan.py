@@ -128,11 +128,13 @@ def _budget(budget: int | core.Budget | None, recipe: Recipe) -> core.Budget:
 
 
 def _within(budget: int | core.Budget | None, room: core.Budget) -> core.Budget:
-    """The model's room, or less of it."""
+    """The model's room, or less of it; a budget's zones must fit the model's window."""
     if budget is None:
         return room
     if isinstance(budget, core.Budget):
-        return budget
+        window = min(budget.window or room.window or 0, room.window or 0)
+        framing = {"per_message": room.per_message, "per_reply": room.per_reply}
+        return replace(budget, window=window, **framing)
     tokens = _tokens(budget)
     if room.documents is not None and tokens > room.documents:
         raise BadOption(

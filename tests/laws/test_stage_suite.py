@@ -90,7 +90,7 @@ def misplaced(candidates, _):
         pytest.param(lambda c, _: Step(candidates=c), 1, id="keeps the input's order in silence"),
         pytest.param(first_only, 1, id="the input's order decides"),
         pytest.param(shouting, 2, id="invents a text"),
-        pytest.param(untrue, 2, id="invents a quotation"),
+        pytest.param(untrue, 3, id="invents a quotation"),
         pytest.param(lambda c, _: Step(candidates=c[1:]), 3, id="loses one"),
         pytest.param(restless, 4, id="does not settle"),
         pytest.param(meddling, 5, id="writes into its input"),

@@ -6,11 +6,13 @@ twice comes in once. From here on the order of the input is gone: candidates sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from foveate.core.candidates import check_together, readable
 from foveate.core.errors import BadInput
-from foveate.core.types import Candidate, Decision, Inputs, Step, rank
+from foveate.core.manifest import candidate_hash
+from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
 
 
 def admitted(inputs: Inputs) -> Inputs:
@@ -29,27 +31,58 @@ def admitted(inputs: Inputs) -> Inputs:
             field="candidates",
         )
     check_together(tuple(candidates))
+    _check_fresh(candidates)
     neighbours = [c for c in inputs.neighbours if readable(c.principals, allowed)]
     supplements = [s for s in inputs.supplements if readable(s.principals, allowed)]
     return replace(
         inputs,
-        candidates=tuple(sorted(candidates, key=rank)),
-        neighbours=tuple(sorted(neighbours, key=lambda c: (c.document_id, c.sequence, c.id))),
+        candidates=_in_rank_order(candidates),
+        neighbours=_one_each(neighbours),
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
     )
 
 
+def _check_fresh(candidates: Sequence[Candidate]) -> None:
+    """Refuse what a pipeline has already worked on: a bundle could not hold it."""
+    for number, c in enumerate(candidates, 1):
+        if c.parts or c.corroborating or c.renditions or c.shown is not None:
+            raise BadInput(
+                f"{c.id!r} comes out of a pipeline; give candidates as they were retrieved",
+                line=number,
+            )
+
+
+def _in_rank_order(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Best first; one chunk found twice with one score is put in order by all that it holds."""
+    if len({c.id for c in candidates}) == len(candidates):
+        return tuple(sorted(candidates, key=rank))
+    return tuple(sorted(candidates, key=lambda c: (rank(c), candidate_hash(c))))
+
+
+def _one_each(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Neighbours by place; one id for two different ones is refused."""
+    found: dict[str, Chunk] = {}
+    for chunk in sorted(chunks, key=lambda c: (c.document_id, c.sequence, c.id)):
+        if found.setdefault(chunk.id, chunk) != chunk:
+            message = f"two different neighbours have the id {chunk.id!r}; give each its own"
+            raise BadInput(message, field="neighbours")
+    return tuple(found.values())
+
+
 def once_each(candidates: tuple[Candidate, ...]) -> Step:
-    """The same chunk found several times enters once, with its best score."""
+    """The same chunk found several times enters once, with its best score; a blank one never."""
     best: dict[str, Candidate] = {}
     copies: dict[str, int] = {}
     for candidate in candidates:
         best.setdefault(candidate.id, candidate)
         copies[candidate.id] = copies.get(candidate.id, 0) + 1
-    decisions = tuple(
+    blank = {i for i, candidate in best.items() if not candidate.text.strip()}
+    decisions = [Decision(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]
+    decisions += (
         Decision(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
         for i, n in copies.items()
-        if n > 1
+        if n > 1 and i not in blank
     )
-    return Step(candidates=tuple(best.values()), decisions=decisions)
+    kept = tuple(candidate for i, candidate in best.items() if i not in blank)
+    return Step(candidates=kept, decisions=tuple(decisions))

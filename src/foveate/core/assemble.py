@@ -5,20 +5,22 @@ Pure and synchronous. Ports have run before; everything read is in `Inputs`, the
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import replace
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, replace
 
 from foveate.core.admit import admitted, once_each
 from foveate.core.balance import balance
 from foveate.core.blocks import block_of
+from foveate.core.candidates import readable
 from foveate.core.cite import citations_of
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BudgetTooSmall, FoveateError, StageBroke
-from foveate.core.fit import fit
+from foveate.core.errors import FoveateError, StageBroke
+from foveate.core.fit import Fitted, fit
 from foveate.core.gauge import Gauge
 from foveate.core.manifest import manifest_of, spelled_stage
 from foveate.core.measure import exclusions, measures
 from foveate.core.render import Renderer
+from foveate.core.smallest import too_small
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
     Budget,
@@ -30,12 +32,12 @@ from foveate.core.types import (
     Stage,
     StageTrace,
     Step,
+    Trace,
 )
 from foveate.core.window import room_left
 
 Known = MutableMapping[str, int]
 NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
-LARGEST = 2**27  # tokens or characters; no budget over that is tried
 
 
 def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -> Context:
@@ -43,54 +45,72 @@ def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -
 
     Raises `BadInput`, `BudgetTooSmall` (with the smallest budget that would do) or `StageBroke`.
     """
-    known = {} if known is None else known
-    inputs = admitted(inputs)
-    context = _attempt(inputs, tokenizer, known)
-    if context is None:
-        raise _too_small(inputs, tokenizer, known)
-    return context
+    run = Run(admitted(inputs), tokenizer, {} if known is None else known)
+    room = room_left(run.inputs, tokenizer)
+    done = attempt(run, room)
+    if done is None:
+        raise too_small(run.inputs.budget, room, lambda other: attempt(run, other) is not None)
+    return _sealed(run, done, room)
 
 
-def _attempt(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> Context | None:
-    """One whole run at this budget; None where nothing fits.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What stays the same over all attempts at one request."""
+
+    inputs: Inputs
+    tokenizer: Tokenizer
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A run that came to something: the finished text, and how."""
+
+    fitted: Fitted
+    trace: Trace
+
+
+def attempt(run: Run, room: Budget) -> Done | None:
+    """One whole run in this room; None where nothing fits.
 
     Estimates may keep out what fits by the real count: where they miss by a few tokens, the
     stages get those few more, and the gate, which counts, decides.
     """
-    room = room_left(inputs, tokenizer)
-    context, short = _run_at(inputs, room, 0, tokenizer, known)
-    if context is None and 0 < short <= NEAR_MISS:
-        context, _ = _run_at(inputs, room, short, tokenizer, known)
-    return context
+    done, short = _run_at(run, room, 0)
+    if done is None and 0 < short <= NEAR_MISS:
+        done, _ = _run_at(run, room, short)
+    return done
 
 
-def _run_at(
-    inputs: Inputs, room: Budget, more: int, tokenizer: Tokenizer, known: Known
-) -> tuple[Context | None, int]:
+def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:
     """Run with `more` tokens for the stages; with nothing shown, None and the least shortfall."""
-    recipe = inputs.recipe
+    recipe = run.inputs.recipe
     renderer = Renderer(
         format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
     )
-    request = _request(inputs, _enlarged(room, more), renderer, tokenizer, known)
-    candidates, trace = _run(inputs, request)
-    fitted = fit(candidates, inputs, replace(request, budget=room), renderer)
+    request = _request(run, _enlarged(room, more), renderer)
+    candidates, trace = _stages(run.inputs, request)
+    fitted = fit(candidates, run.inputs, replace(request, budget=room), renderer)
     if not fitted.candidates and (candidates or exclusions(trace)[0]):
         return None, _least_short(trace)
-    trace = (*trace, fitted.trace)
+    return Done(fitted, (*trace, fitted.trace)), 0
+
+
+def _sealed(run: Run, done: Done, room: Budget) -> Context:
+    """Cite, measure, seal."""
+    inputs, fitted = run.inputs, done.fitted
     use = _use(fitted.text, fitted.tokens, room)
-    context = Context(
+    return Context(
         text=fitted.text,
         token_count=fitted.tokens,
         blocks=fitted.blocks,
-        citations=citations_of(fitted.blocks, recipe.format.label),
-        trace=trace,
-        metrics=measures(fitted.blocks, fitted.candidates, trace, fitted.tokens, use),
-        manifest=manifest_of(inputs, tokenizer, fitted.text, fitted.tokens),
+        citations=citations_of(fitted.blocks, inputs.recipe.format.label),
+        trace=done.trace,
+        metrics=measures(fitted.blocks, fitted.candidates, done.trace, fitted.tokens, use),
+        manifest=manifest_of(inputs, run.tokenizer, fitted.text, fitted.tokens),
         budget=inputs.budget,
         query=inputs.query,
     )
-    return context, 0
 
 
 def _enlarged(room: Budget, more: int) -> Budget:
@@ -112,10 +132,9 @@ def _use(text: str, tokens: int, room: Budget) -> float:
     return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
 
-def _request(
-    inputs: Inputs, room: Budget, renderer: Renderer, tokenizer: Tokenizer, known: Known
-) -> Request:
+def _request(run: Run, room: Budget, renderer: Renderer) -> Request:
     """What the stages may look at."""
+    inputs = run.inputs
     marker = max(99, len(inputs.candidates) + len(inputs.neighbours))
 
     def frame(candidate: Candidate, place: Place) -> str:
@@ -129,10 +148,10 @@ def _request(
         query=inputs.query,
         budget=room,
         gauge=Gauge(
-            tokenizer=tokenizer,
+            tokenizer=run.tokenizer,
             body=lambda text: renderer.body(sanitise(text)[0]),
             frame=frame,
-            known=known,
+            known=run.known,
         ),
         principals=inputs.principals,
         neighbours=inputs.neighbours,
@@ -144,7 +163,9 @@ def _request(
     )
 
 
-def _run(inputs: Inputs, request: Request) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
+def _stages(
+    inputs: Inputs, request: Request
+) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
     """All stages in order; the books are balanced after each."""
     step = once_each(inputs.candidates)
     trace = [_entry("input", "", len(inputs.candidates), step)]
@@ -160,6 +181,7 @@ def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request)
     try:
         step = stage(candidates, request)
         balance(candidates, step)
+        _check_readers(step.candidates, request)
     except StageBroke as error:
         raise StageBroke(f"stage {stage_name(stage)}: {error}") from error
     except FoveateError:
@@ -168,6 +190,15 @@ def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request)
         what = f"{type(error).__name__}: {error}"
         raise StageBroke(f"stage {stage_name(stage)} raised {what}") from error
     return step
+
+
+def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
+    """No stage may bring in what the caller may not read."""
+    allowed = frozenset(request.principals)
+    for candidate in candidates:
+        for chunk in (candidate.chunk, *(part.chunk for part in candidate.parts)):
+            if not readable(chunk.principals, allowed):
+                raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
 
 
 def stage_name(stage: Stage) -> str:
@@ -185,42 +216,3 @@ def _entry(name: str, options: str, before: int, step: Step) -> StageTrace:
         decisions=tuple(step.decisions),
         notes=step.notes,
     )
-
-
-def _too_small(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> BudgetTooSmall:
-    """Find the smallest budget that would do by trying it: what the error says is then true."""
-    budget = replace(inputs.budget, window=None)
-
-    def least(unit: str, base: Budget) -> int | None:
-        def does(amount: int) -> bool:
-            larger = replace(base, **{unit: amount})
-            return _attempt(replace(inputs, budget=larger), tokenizer, known) is not None
-
-        return _least(getattr(base, unit), does)
-
-    if budget.documents is None:
-        return BudgetTooSmall(
-            budget.characters or 0, least("characters", budget) or 0, unit="characters"
-        )
-    needed = least("documents", budget)
-    if needed is None and budget.characters is not None:
-        if needed := least("characters", budget):
-            return BudgetTooSmall(budget.characters, needed, unit="characters")
-        needed = least("documents", replace(budget, characters=None))
-    return BudgetTooSmall(budget.documents, needed or budget.documents + 1)
-
-
-def _least(failing: int, does: Callable[[int], bool]) -> int | None:
-    """The least amount over `failing` that does: doubling, then halving; None if none does."""
-    high = max(failing, 1) * 2
-    while not does(high):
-        failing, high = high, high * 2
-        if high > LARGEST:
-            return None
-    while high - failing > 1:
-        middle = (failing + high) // 2
-        if does(middle):
-            high = middle
-        else:
-            failing = middle
-    return high

@@ -6,6 +6,7 @@ Not a judge of the decision itself: a stage may drop what it likes, as long as i
 2. entered  one decision, `entered`
 3. changed  one decision, `changed` or `kept` (its value differs; embeddings are not compared)
 4. the rest none: moving a candidate is no change
+5. a rendition that says it is verbatim is the text of its spans
 
 The loop calls this after every stage, ours and anybody's, so it costs one pass and two dicts.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foveate.core.errors import StageBroke
+from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Decision, Step
 
 _LEFT = ("dropped", "merged")
@@ -38,13 +40,35 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
             _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
     for chunk_id, candidate in new.items():
         was = old.get(chunk_id)
-        if was is None:
-            _expect(said.get(chunk_id), _ENTERED, stage, chunk_id, "entered")
-        elif was is not candidate and was != candidate:
-            _expect(said.get(chunk_id), _CHANGED, stage, chunk_id, "changed")
-        elif chunk_id in said:
-            action = said[chunk_id].action
-            _broke(stage, chunk_id, f"has a decision {action!r} but did not change; give it none")
+        if was is not candidate:
+            _honest(candidate, stage)
+        _explained(was, candidate, said.get(chunk_id), stage)
+
+
+def _explained(
+    was: Candidate | None, candidate: Candidate, decision: Decision | None, stage: str
+) -> None:
+    """What is there now has the decision it should have, or none."""
+    if was is None:
+        _expect(decision, _ENTERED, stage, candidate.id, "entered")
+    elif was is not candidate and was != candidate:
+        _expect(decision, _CHANGED, stage, candidate.id, "changed")
+    elif decision is not None:
+        fault = f"has a decision {decision.action!r} but did not change; give it none"
+        _broke(stage, candidate.id, fault)
+
+
+def _honest(candidate: Candidate, stage: str) -> None:
+    """What is to be shown is of the candidate's text, where it says that it is verbatim."""
+    for way in (candidate.shown, *candidate.renditions):
+        if way is None:
+            continue
+        if any(not 0 <= a <= b <= len(candidate.text) for a, b in way.spans):
+            _broke(stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text")
+        shown = joined(candidate.text, way.spans)[0]
+        cut = way.kind == "truncated" and way.text.startswith(shown)
+        if way.verbatim and not cut and way.text != shown:
+            _broke(stage, candidate.id, "has a rendition that is not the text of its spans")
 
 
 def _shape(step: object, stage: str) -> None:

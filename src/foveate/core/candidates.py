@@ -22,7 +22,7 @@ WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
 OTHERS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
 FIELDS = frozenset((*TEXTS, *WHOLE, *SCORES, *OTHERS))
-ORIGINS = ("retrieved", "neighbour", "supplement")
+ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, the gate
 
 
 def candidates_from(items: Any) -> tuple[Candidate, ...]:
@@ -46,9 +46,24 @@ def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
 def parse_json(line: str) -> Any:
     """One JSON value; `BadInput` says what is wrong and where in the line."""
     try:
-        return json.loads(line)
+        return json.loads(line, object_pairs_hook=_no_repeats)
+    except BadInput:
+        raise
+    except json.JSONDecodeError as error:
+        where = f"at character {error.colno}"
+        raise BadInput(f"not JSON: {error.msg} {where}; give one JSON object a line") from None
     except (ValueError, RecursionError) as error:  # ValueError: also a number of 5,000 digits
         raise BadInput(f"not JSON: {error}; give one JSON object a line") from None
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a key that comes twice is refused, for one of the two would be lost."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise BadInput(f"the key {twice!r} comes twice; give it once")
+    return record
 
 
 def check_together(candidates: tuple[Candidate, ...]) -> None:
@@ -64,6 +79,9 @@ def check_together(candidates: tuple[Candidate, ...]) -> None:
                 line=number,
                 field="id",
             )
+        if first is not chunk and not _same_vector(first.embedding, chunk.embedding):
+            message = f"the chunk {chunk.id!r} came before with another one"
+            raise BadInput(message, line=number, field="embedding")
         if chunk.embedding is None:
             continue
         length = length or len(chunk.embedding)
@@ -74,6 +92,12 @@ def check_together(candidates: tuple[Candidate, ...]) -> None:
                 line=number,
                 field="embedding",
             )
+
+
+def _same_vector(one: Any, other: Any) -> bool:
+    if one is None or other is None or len(one) != len(other):
+        return one is other
+    return all(float(a) == float(b) for a, b in zip(one, other, strict=True))
 
 
 def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
@@ -104,7 +128,7 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
     if chunk.principals:
         record["principals"] = list(chunk.principals)
     if chunk.metadata:
-        record["metadata"] = dict(chunk.metadata)
+        record["metadata"] = json.loads(json.dumps(dict(chunk.metadata), default=str))
     if chunk.embedding is not None:
         record["embedding"] = [float(x) for x in chunk.embedding]
     return record
@@ -126,9 +150,9 @@ def _rows(items: Any) -> Iterable[Any]:
 
 
 def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Tables write a missing cell as NaN or NaT: leave it out, but never a score."""
+    """Tables write a missing cell as NaN or NaT: leave it out, but never the score."""
     for row in rows:
-        yield {k: v for k, v in row.items() if k in SCORES or not _is_gap(v)}
+        yield {k: v for k, v in row.items() if k == "score" or not _is_gap(v)}
 
 
 def _is_gap(value: Any) -> bool:

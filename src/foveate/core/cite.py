@@ -29,6 +29,7 @@ def _entry(blocks: Sequence[Block], label: str) -> Citation:
         document_id=first.document_id,
         chunk_ids=tuple(dict.fromkeys(chain.from_iterable(b.chunk_ids for b in blocks))),
         page=first.page,
+        pages=tuple(sorted({page for b in blocks for page in b.pages})),
         section=first.section,
         row=first.row,
         line=first.line,

@@ -128,10 +128,11 @@ def seat_summaries(
     for n, candidate in enumerate(shown):
         if candidate.origin != "supplement":
             first.setdefault(candidate.document_id, n)
-            texts.setdefault(candidate.document_id, candidate.chunk.summary)
+            if candidate.chunk.summary:
+                texts.setdefault(candidate.document_id, candidate.chunk.summary)
     seated: dict[int, str] = {}
     for document, n in first.items():
-        summary = sanitise(texts[document])[0]
+        summary = sanitise(texts.get(document, ""))[0]
         if summary and _pay(renderer.format.preamble(renderer.label, summary), scale):
             seated[n] = summary
     return seated

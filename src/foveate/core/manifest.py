@@ -6,10 +6,11 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from types import FunctionType
-from typing import Any
 
 from blake3 import blake3
 
@@ -64,8 +65,7 @@ def digest(text: str) -> str:
 
 def budget_hash(budget: Budget) -> str:
     """The zones, by name: a subclass with the same zones has the same hash."""
-    names = ("documents", "characters", "window", "system", "conversation", "query")
-    zones = [(name, getattr(budget, name)) for name in (*names, "generation", "buffer")]
+    zones = [(f.name, getattr(budget, f.name)) for f in fields(Budget)]
     return digest(repr(zones))
 
 
@@ -84,14 +84,20 @@ def spelled(recipe: Recipe) -> str:
 
 def spelled_stage(stage: Stage) -> str:
     """How the stage is typed; a plain function by its module and name."""
-    if isinstance(stage, FunctionType):
-        return f"{stage.__module__}:{stage.__qualname__}"
-    return repr(stage)
+    if is_dataclass(stage):
+        return repr(stage)
+    if isinstance(stage, partial):
+        return f"partial({spelled_stage(stage.func)}, {stage.args!r}, {stage.keywords!r})"
+    kind = stage if isinstance(stage, FunctionType) else type(stage)
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:
     """A hash for every single input, under a name that a report can show."""
-    found = {f"candidate {c.id}": candidate_hash(c) for c in inputs.candidates}
+    found: dict[str, str] = {}
+    for c in inputs.candidates:
+        name = f"candidate {c.id}"
+        found[name if name not in found else f"{name} again"] = candidate_hash(c)
     found |= {f"neighbour {c.id}": digest(_chunk(c)) for c in inputs.neighbours}
     found |= {f"supplement {s.id}": digest(repr(s)) for s in inputs.supplements}
     found["query embedding"] = _vector_hash(inputs.query_embedding)
@@ -119,19 +125,10 @@ def _chunk(chunk: Chunk) -> str:
         (chunk.page, chunk.section, chunk.row, chunk.line, chunk.summary),
         chunk.modified_at.isoformat() if chunk.modified_at else None,
         chunk.principals,
-        _ordered(chunk.metadata),
+        json.dumps(dict(chunk.metadata), sort_keys=True, default=str),
         _vector_hash(chunk.embedding),
     )
     return repr(fields)
-
-
-def _ordered(value: Any) -> Any:
-    """Mappings as sorted pairs, so that the order of keys is no difference."""
-    if isinstance(value, dict):
-        return [(str(key), _ordered(value[key])) for key in sorted(value, key=str)]
-    if isinstance(value, list | tuple):
-        return [_ordered(item) for item in value]
-    return value
 
 
 def _vector_hash(vector: Vector | None) -> str:

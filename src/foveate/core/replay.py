@@ -19,8 +19,8 @@ from foveate.core.candidates import (
     chunk_from,
     chunk_to_json,
 )
-from foveate.core.errors import BadInput, FoveateError
-from foveate.core.manifest import changed, digest, part_hashes, spelled
+from foveate.core.errors import BadInput
+from foveate.core.manifest import Manifest, changed, digest, part_hashes, spelled
 from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Budget, Context, Inputs, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
@@ -97,7 +97,7 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
             language=bundle["language"],
             state_root=bundle["state_root"],
         )
-    except FoveateError:
+    except BadInput:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
@@ -138,9 +138,7 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     found = [f"input: {what}" for what in changed(old["parts"], new["parts"])]
     if old["recipe_spelled"] != new["recipe_spelled"]:
         found.append(f"recipe: {_first_byte(old['recipe_spelled'], new['recipe_spelled'])}")
-    names = ("schema", "version", "recipe_hash", "query_hash", "inputs_hash", "budget_hash")
-    more = ("state_root", "tokenizer", "tokenizer_fingerprint", "output_hash")
-    for name in (*names, *more):
+    for name in (f.name for f in fields(Manifest) if f.compare):
         was, now = old["manifest"].get(name), new["manifest"].get(name)
         if was != now:
             found.append(f"{name}: {was!r} → {now!r}")

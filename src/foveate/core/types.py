@@ -8,10 +8,12 @@ nothing here opens a file, reads a clock or rolls dice.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from blake3 import blake3
@@ -50,6 +52,28 @@ def content_hash(text: str) -> str:
         ) from None
 
 
+_STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
+_COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
+
+
+def _check_text(name: str, value: object) -> None:
+    """Refuse what is no string, and what UTF-8 cannot hold."""
+    if not isinstance(value, str):
+        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
+    if name == "text" or value.isascii():
+        return  # the text is encoded, and so checked, for its hash
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        message = "holds a lone surrogate; decode it with errors='replace'"
+        raise BadInput(message, field=name) from None
+
+
+def _check_counted(name: str, value: object) -> None:
+    if value is not None and (type(value) is not int or value < 0):
+        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """A piece of a document, with what is needed from the document it comes from.
@@ -81,13 +105,16 @@ class Chunk:
 
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
-        if not isinstance(self.text, str):
-            raise BadInput(f"must be a string, not {type(self.text).__name__}", field="text")
+        for name in _STRINGS:
+            _check_text(name, getattr(self, name))
+        for name in _COUNTED:
+            _check_counted(name, getattr(self, name))
         if self.start is not None and self.end is not None and self.end < self.start:
             raise BadInput(f"{self.end} is before start {self.start}", field="end")
+        if isinstance(self.principals, str):
+            raise BadInput(f"must be a list, not {self.principals!r}", field="principals")
         put = object.__setattr__
-        if not self.content_hash:
-            put(self, "content_hash", content_hash(self.text))
+        put(self, "content_hash", content_hash(self.text))
         if not self.id:
             put(self, "id", self._derived_id())
         if not self.document_id:
@@ -100,8 +127,11 @@ class Chunk:
             put(self, "principals", tuple(sorted(set(self.principals))))
 
     def _derived_id(self) -> str:
-        parts = (self.document_id, self.source, self.sequence, self.start, self.content_hash)
-        return blake3(repr(parts).encode()).hexdigest(8)
+        """A hash of all that tells this chunk from another; the same for the same chunk."""
+        parts = [getattr(self, name) for name in (*_STRINGS[2:], *_COUNTED)]
+        extra = json.dumps(self.metadata, sort_keys=True, default=str)
+        key = repr((*parts, tuple(self.principals), extra, self.content_hash))
+        return blake3(key.encode()).hexdigest(8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +193,9 @@ class Candidate:
         """Refuse scores that have no place in a total order."""
         for name in ("score", "semantic_score", "lexical_score", "rerank_score"):
             value = getattr(self, name)
-            if value is not None and not isfinite(value):
+            if value is None and name != "score":
+                continue
+            if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
                 raise BadInput(f"must be a finite number, not {value!r}", field=name)
 
     @property
@@ -205,11 +237,23 @@ def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
     return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
 
 
+_FRAMING = ("per_message", "per_reply")
+
+
+def _check_zone(name: str, value: object, least: int) -> None:
+    if type(value) is not int:
+        raise BadOption(f"budget: {name} is {value!r}; it must be a whole number of tokens")
+    if value < least:
+        raise BadOption(f"budget: {name} is {value}; it must be {least} or more")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Tokens by zone. `documents` is what the context may take; `characters` limits it as well.
 
     `window` None: the model's window is not known and only the document zone is checked.
+    `per_message` and `per_reply`: what the model's chat format adds; as OpenAI documents it for
+    its chat models where nothing better is known.
     """
 
     documents: int | None = 32_000
@@ -220,16 +264,16 @@ class Budget:
     query: int = 1_000
     generation: int = 4_000
     buffer: int = 1_000
+    per_message: int = 4
+    per_reply: int = 3
 
     def __post_init__(self) -> None:
         """Refuse what cannot be spent."""
-        for name in ("system", "conversation", "query", "generation", "buffer"):
-            if getattr(self, name) < 0:
-                raise BadOption(f"budget: {name} is {getattr(self, name)}; it must be 0 or more")
+        for name in ("system", "conversation", "query", "generation", "buffer", *_FRAMING):
+            _check_zone(name, getattr(self, name), 0)
         for name in ("documents", "characters", "window"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise BadOption(f"budget: {name} is {value}; it must be 1 or more")
+            if getattr(self, name) is not None:
+                _check_zone(name, getattr(self, name), 1)
         if self.documents is None and self.characters is None:
             raise BadOption("budget: give documents (tokens), characters, or both")
         if self.window is not None and self.total > self.window:
@@ -262,6 +306,7 @@ class Block:
     title: str = ""
     section: str = ""
     page: int | None = None
+    pages: tuple[int, ...] = ()
     row: int | None = None
     line: int | None = None
     score: float = 0.0
@@ -290,8 +335,7 @@ class Supplement:
 class Request:
     """One question, with everything that stages may look at. Ports have run; all is values here.
 
-    `neighbours`: chunks that `expand` may bring in (already filtered by principals).
-    `vectors`: chunk id → embedding, for candidates whose chunk does not carry one.
+    `neighbours`: chunks that `expand` may bring in, already filtered by principals.
     """
 
     query: str
@@ -392,7 +436,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """What marker n stands for. Spans are character ranges, in the document and in the context."""
+    """What marker n stands for. Spans are character ranges, in the document and in the context.
+
+    `page`, `section`, `row` and `line` are those of the first chunk shown, `pages` all of them.
+    """
 
     marker: int
     label: str
@@ -401,6 +448,7 @@ class Citation:
     document_id: str
     chunk_ids: tuple[str, ...]
     page: int | None
+    pages: tuple[int, ...]
     section: str
     row: int | None
     line: int | None

@@ -1,7 +1,6 @@
 """The whole request against the model's window (SPEC B1, B2): context, query, history, framing.
 
-Chat framing is counted as OpenAI documents it for its chat models: a few tokens a message and a
-few for the reply's start; the model registry has other figures where they are known.
+The chat format's own tokens are in the budget: so many a message, so many for the reply's start.
 """
 
 from __future__ import annotations
@@ -13,18 +12,16 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.types import Budget, Inputs
 
-PER_MESSAGE = 4
-REPLY = 3
 SLACK = 64  # tokens; joining the context to the query changes the count by a few at the most
 
 Message = tuple[str, str]
 
 
-def count_messages(messages: Iterable[Message], tokenizer: Tokenizer) -> int:
-    """Tokens of (role, content) messages, framing included."""
-    total = REPLY
+def count_messages(messages: Iterable[Message], budget: Budget, tokenizer: Tokenizer) -> int:
+    """Tokens of (role, content) messages, the chat format's own included."""
+    total = budget.per_reply
     for role, content in messages:
-        total += PER_MESSAGE + tokenizer.count(role) + tokenizer.count(content)
+        total += budget.per_message + tokenizer.count(role) + tokenizer.count(content)
     return total
 
 
@@ -41,7 +38,7 @@ def room_left(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
     budget = inputs.budget
     if budget.window is None:
         return budget
-    fixed = count_messages(request_messages(inputs, ""), tokenizer)
+    fixed = count_messages(request_messages(inputs, ""), budget, tokenizer)
     left = budget.window - budget.generation - budget.buffer - fixed
     if left < 1:
         raise BudgetTooSmall(
@@ -61,7 +58,7 @@ def over_window(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) ->
     if budget.window is None:
         return 0
     limit = budget.window - budget.generation - budget.buffer
-    fixed = count_messages(request_messages(inputs, ""), tokenizer)
+    fixed = count_messages(request_messages(inputs, ""), budget, tokenizer)
     if fixed + tokens + SLACK <= limit:
         return fixed + tokens + SLACK - limit
-    return count_messages(request_messages(inputs, text), tokenizer) - limit
+    return count_messages(request_messages(inputs, text), budget, tokenizer) - limit

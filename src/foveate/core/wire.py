@@ -50,6 +50,7 @@ def _citation(entry: Citation) -> dict[str, Any]:
         "document_id": entry.document_id,
         "chunk_ids": list(entry.chunk_ids),
         "page": entry.page,
+        "pages": list(entry.pages),
         "section": entry.section,
         "row": entry.row,
         "line": entry.line,

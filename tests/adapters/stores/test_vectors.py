@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,7 +40,7 @@ def test_cosines_are_integer_cosines(rows: np.ndarray, query: np.ndarray, positi
         row = rows[position].tolist()
         dot = sum(a * b for a, b in zip(row, query.tolist(), strict=True))
         squares = sum(a * a for a in row) * sum(b * b for b in query.tolist())
-        assert actual == (dot / squares**0.5 if squares else 0.0)
+        assert actual == (dot / math.sqrt(squares) if squares else 0.0)
 
 
 @pytest.mark.parametrize("dimensions", [1, 256, 1040, 1041, 3072])

@@ -6,7 +6,7 @@ as it will be rendered, the mark that tells the reader included.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from foveate.core.gauge import Gauge
 from foveate.core.text.graphemes import word_cut
@@ -58,13 +58,12 @@ def truncated(
 
 
 def sentence_ends(text: str, language: str) -> list[int]:
-    """Where sentences end; the last one counts only if it is finished."""
+    """Where sentences end."""
     return [end for _, end in sentence_spans(text, language)]
 
 
-def _last_that_fits(ends: Sequence[int], fits: object) -> int:
+def _last_that_fits(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
     """Binary search for the last end that fits; 0 where none does."""
-    assert callable(fits)
     low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2

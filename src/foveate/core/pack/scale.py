@@ -58,11 +58,9 @@ class Scale:
     blocks: int = 0
     _frames: dict[tuple[str, Place], Cost] = field(default_factory=dict)
 
-    def frame(self, candidate: Candidate) -> Cost:
-        """What stands around the candidate's text, whichever way it is shown."""
-        place: Place = "same" if candidate.document_id in self.documents else "fresh"
-        if not self.blocks:
-            place = "first"
+    def frame(self, candidate: Candidate, place: Place | None = None) -> Cost:
+        """What stands around the candidate's text there, whichever way it is shown."""
+        place = place or self._place(candidate)
         known = self._frames.get((candidate.id, place))
         if known is None:
             text = self.gauge.frame(candidate, place)
@@ -72,13 +70,18 @@ class Scale:
             known = self._frames[(candidate.id, place)] = Cost(tokens, len(text))
         return known
 
-    def cost(self, candidate: Candidate, rendition: Rendition) -> Cost:
-        """What showing the candidate this way would take from the purse now."""
+    def _place(self, candidate: Candidate) -> Place:
+        if not self.blocks:
+            return "first"
+        return "same" if candidate.document_id in self.documents else "fresh"
+
+    def cost(self, candidate: Candidate, rendition: Rendition, place: Place | None = None) -> Cost:
+        """What showing the candidate this way would take from the purse now, or at a place."""
         if rendition.text is candidate.text or rendition.text == candidate.text:
             tokens = self.gauge.chunk(candidate.chunk)
         else:
             tokens = self.gauge.text(rendition.text)
-        frame = self.frame(candidate)
+        frame = self.frame(candidate, place)
         limited = self.characters is not None
         characters = len(self.gauge.body(rendition.text)) + frame.characters if limited else 0
         return Cost(tokens + frame.tokens, characters)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from foveate.core.pack.choice import Choice, Choices
 from foveate.core.pack.scale import Cost, Scale
 from foveate.core.pack.walk import Ways, by_score, fullest_that_fits
-from foveate.core.types import Candidate, Rendition
+from foveate.core.types import Candidate, Place, Rendition
 
 LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
 CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
@@ -80,7 +80,7 @@ def ladder(
 ) -> list[Rung]:
     """The ways on the upper hull, cheapest first, each denser than the next."""
     points = sorted(
-        ((weight(scale.cost(candidate, r), scale), worth * r.value, r) for r in ways),
+        ((least_weight(candidate, r, scale), worth * r.value, r) for r in ways),
         key=lambda point: (point[0], -point[1]),
     )
     rungs: list[Rung] = []
@@ -91,6 +91,12 @@ def ladder(
             rungs.pop()
         rungs.append(Rung(rendition, cost, value, _density(rungs[-1:], cost, value)))
     return rungs
+
+
+def least_weight(candidate: Candidate, rendition: Rendition, scale: Scale) -> int:
+    """The least that it can cost, wherever it will stand: so that the bound is one."""
+    places: tuple[Place, ...] = ("first", "same")
+    return min(weight(scale.cost(candidate, rendition, place), scale) for place in places)
 
 
 def weight(cost: Cost, scale: Scale) -> int:

@@ -104,14 +104,18 @@ def _sequences(hit: Candidate) -> list[int]:
 
 
 def _absent(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
-    """Neighbours that the reader may see and that are not there yet, under this or another id."""
+    """Neighbours that the reader may see and whose text is not there yet, under whatever id.
+
+    A copy that dedup merged away does not come back in.
+    """
     chunks = [candidate.chunk for candidate in candidates]
     chunks += [part.chunk for candidate in candidates for part in candidate.parts]
     ids = {chunk.id for chunk in chunks}
-    same = {(chunk.document_id, chunk.sequence, chunk.content_hash) for chunk in chunks}
+    ids.update(copy.chunk_id for candidate in candidates for copy in candidate.corroborating)
+    same = {chunk.content_hash for chunk in chunks}
     allowed = frozenset(request.principals)
     for chunk in request.neighbours:
-        known = (chunk.document_id, chunk.sequence, chunk.content_hash) in same
+        known = chunk.content_hash in same
         if chunk.id not in ids and not known and readable(chunk.principals, allowed):
             yield chunk
 

@@ -67,7 +67,7 @@ _CONTEXTUAL = (
     rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
     rf"|(?<=[{_VIRAMAS}{_ARABIC}])\u200d|(?<=[{_JOINING}])\u200d(?=[{_VIRAMAS}])"
     rf"|(?<=[{_JOINING}])\u200c(?=[{_JOINING}])"
-    rf"|(?<=[{_EMOJI}#*0-9])[\ufe0e\ufe0f]"
+    rf"|(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?=\u20e3)"
     rf"|(?<=[{_IDEOGRAPHS}{_SELECTABLE}])[\ufe00-\ufe0f]|(?<=[{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
     r"|(?<=[\u1820-\u18aa])[\u180b-\u180f]"
     # Everything else of the kind goes.
