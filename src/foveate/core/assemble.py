@@ -49,7 +49,9 @@ def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -
     room = room_left(run.inputs, tokenizer)
     done = attempt(run, room)
     if done is None:
-        raise too_small(run.inputs.budget, room, lambda other: attempt(run, other) is not None)
+        free = replace(run.inputs, budget=replace(run.inputs.budget, window=None))
+        lifted = Run(free, tokenizer, run.known)
+        raise too_small(run.inputs.budget, room, lambda other: attempt(lifted, other) is not None)
     return _sealed(run, done, room)
 
 
