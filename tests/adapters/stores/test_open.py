@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import foveate
-from foveate.adapters.stores import open_store
+from foveate.adapters.stores import open_store, schema
 from foveate.core.errors import BadInput, BadOption, OutsideFailure, UnknownName
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
@@ -134,6 +134,70 @@ def test_many_processes_may_make_one_store(tmp_path: Path):
     assert [error for _, error in answers] == [b""] * 4
     assert len({root for root, _ in answers}) == 1
     assert sorted(path.name for path in folder.iterdir()) == ["store.db"]
+
+
+def no_hard_links(*_: object) -> None:
+    """What a file system without them answers."""
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_a_store_is_made_where_there_are_no_hard_links(tmp_path: Path, monkeypatch):
+    """T5: without them it is renamed into place, and no other file is left."""
+    monkeypatch.setattr("os.link", no_hard_links)
+    entry = corpus(count=1)[0]
+    with closing(open_store(tmp_path)) as store:
+        store.put(entry.document, entry.chunks, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"]
+    with closing(open_store(tmp_path, create=False)) as store:
+        assert len(list(store.documents())) == 1
+
+
+def test_without_hard_links_the_first_store_stays(tmp_path: Path, monkeypatch):
+    """T5: what another has made is never renamed over, nor is it made by two at once."""
+    monkeypatch.setattr("os.link", no_hard_links)
+    (tmp_path / "store.db").write_bytes(b"the first")
+    (tmp_path / "new").write_bytes(b"the second")
+    schema._place(tmp_path / "new", tmp_path / "store.db")
+    assert (tmp_path / "store.db").read_bytes() == b"the first"
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (tmp_path / "store.db.claim").touch()
+    with pytest.raises(OutsideFailure, match=r"try again .*remove .*store.db.claim"):
+        open_store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db.claim"]
+
+
+def test_a_store_is_searched_where_nothing_can_be_written(tmp_path: Path):
+    """T1: SQLite cannot make its shared memory here (nor could root), and reading goes on."""
+    entry = corpus(count=1)[0]
+    with closing(open_store(tmp_path)) as store:
+        store.put(entry.document, entry.chunks, None)
+        expected = store.search(entry.chunks[0].text, None)
+        root = store.state_root()
+    (tmp_path / "store.db-shm").symlink_to("store.db-shm")
+    with closing(open_store(tmp_path, create=False)) as store:
+        assert store.search(entry.chunks[0].text, None) == expected
+        assert store.state_root() == root
+        store.remember("f", {"h": 1})
+        assert store.counts("f", ["h"]) == {}
+        with pytest.raises(OutsideFailure, match="readonly"):
+            store.put(entry.document, entry.chunks, None)
+    with pytest.raises(OutsideFailure, match="unable to open"):
+        open_store(tmp_path)
+
+
+def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
+    """T5: only where no log stands beside the file is it taken for all there is."""
+    path = tmp_path / "a b?" / "store.db"
+    entry = corpus(count=1)[0]
+    with closing(open_store(path.parent)) as store:
+        store.put(entry.document, entry.chunks, None)
+        with closing(sqlite3.connect(schema.read_only(path), uri=True)) as reader:
+            assert schema.read_only(path).endswith("/a%20b%3F/store.db?mode=ro")
+            assert reader.execute("SELECT count(*) FROM documents").fetchone() == (1,)
+            with pytest.raises(sqlite3.OperationalError, match="readonly"):
+                reader.execute("DELETE FROM documents")
+    assert schema.read_only(path).endswith("/store.db?mode=ro&immutable=1")
 
 
 def test_the_embedder_of_the_laws_is_the_one_tested_with():

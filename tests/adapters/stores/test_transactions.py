@@ -228,6 +228,24 @@ def test_a_batch_is_one_transaction(tmp_path: Path):
         assert store.search(query, vector) == plain.search(query, vector)
 
 
+@pytest.mark.parametrize("error", [OSError(28, "no room", "mine"), OverflowError("mine")])
+def test_a_callers_own_error_leaves_a_batch_as_it_is(tmp_path: Path, error: Exception):
+    """T5, X1: what goes wrong between the writes is not the store's, and undoes them."""
+    entry = corpus(count=1)[0]
+    with closing(opened(tmp_path / "store")) as store:
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entry.put(store)
+                raise error
+
+        with pytest.raises(type(error)) as caught:
+            broken_off()
+        assert caught.value is error
+        assert store.state_root() == before
+
+
 def damage(path: Path, how: str) -> None:
     """Make the derived file unusable in one of the ways that happen."""
     data = path.read_bytes()

@@ -7,14 +7,19 @@ or its document is a metadata key; a list means any of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from foveate.adapters.stores.schema import PUBLIC
 from foveate.core.errors import BadOption
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""
+
+T = TypeVar("T")
+
+MOST_BOUND = 10_000
+"""SQLite binds 32,766 values to a statement where it is built as it comes."""
 
 _COLUMNS = {
     "source": "d.source",
@@ -38,6 +43,12 @@ _METADATA = """EXISTS (
 def marks(values: Iterable[Any]) -> str:
     """`?,?,?`: one mark a value."""
     return ",".join("?" for _ in values)
+
+
+def sliced(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So many values at a time as one statement can bind, be they pairs."""
+    for start in range(0, len(values), MOST_BOUND):
+        yield values[start : start + MOST_BOUND]
 
 
 def audiences(principals: Iterable[str]) -> Condition:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
-from foveate.adapters.stores.filters import marks
+from foveate.adapters.stores.filters import marks, sliced
 from foveate.adapters.stores.vectors import Scan
 from foveate.core.errors import OutsideFailure
 
@@ -40,9 +40,11 @@ def index(
     connection.executemany(
         "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(places)]
     )
-    query = f"SELECT id, term FROM terms WHERE term IN ({marks(places)}) ORDER BY id"
-    # By id, as the table is ordered: neighbouring rows share pages.
-    named = connection.execute(query, list(places)).fetchall()
+    named: list[tuple[int, str]] = []
+    for some in sliced(list(places)):
+        query = f"SELECT id, term FROM terms WHERE term IN ({marks(some)})"
+        named.extend(connection.execute(query, some))
+    named.sort()  # by id, as the table is ordered: neighbouring rows share pages
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?)",
         [(number, document, _pack(places[term])) for number, term in named],
@@ -63,16 +65,17 @@ def unindex(connection: sqlite3.Connection, document: int) -> None:
 
 
 def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    """Per term, in the order given: (positions in the scan, occurrences); one statement."""
+    """Per term, in the order given: (positions in the scan, occurrences)."""
     import numpy as np
 
     blobs: dict[str, list[bytes]] = {term: [] for term in terms}
-    query = (
-        "SELECT t.term, p.places FROM terms AS t JOIN postings AS p ON p.term = t.id "
-        f"WHERE t.term IN ({marks(terms)})"
-    )
-    for term, packed in connection.execute(query, list(terms)):
-        blobs[term].append(packed)
+    for some in sliced(terms):
+        query = (
+            "SELECT t.term, p.places FROM terms AS t JOIN postings AS p ON p.term = t.id "
+            f"WHERE t.term IN ({marks(some)})"
+        )
+        for term, packed in connection.execute(query, some):
+            blobs[term].append(packed)
     found = []
     for term in terms:
         packed_places = np.frombuffer(b"".join(blobs[term]), dtype="<i8")

@@ -167,7 +167,18 @@ def _principals(principals: Iterable[str]) -> str:
 
 
 def _json(metadata: Mapping[str, Any]) -> str:
+    if _holds_nul(metadata):
+        raise BadInput("holds a zero character (NUL), which filters cannot see", field="metadata")
     try:
         return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadInput(f"cannot be written as JSON: {error}", field="metadata") from None
+
+
+def _holds_nul(value: Any) -> bool:
+    """Whether a text somewhere inside does: SQLite's JSON functions end a text there."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_holds_nul(part) for pair in value.items() for part in pair)
+    return isinstance(value, list | tuple) and any(map(_holds_nul, value))

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from threading import get_ident
 
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import EMPTY
 
 VERSION = 1
 APPLICATION = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
+
+_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 PUBLIC = 0
 """The audience of what everybody may read; its row has no members."""
@@ -101,18 +103,42 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> sq
     if not path.exists():
         _refuse_foreign(folder, create=create)
         _make(path, embedder, dimensions)
+    try:
+        connection = _opened(str(path), folder, embedder, dimensions)
+    except sqlite3.OperationalError as error:
+        if create or error.sqlite_errorcode & 0xFF not in _READ_ONLY:
+            raise
+        connection = _opened(read_only(path), folder, embedder, dimensions)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    # One document touches thousands of pages of the inverted index: copy them back in bulk.
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")
+    connection.execute("PRAGMA cache_size = -65536")
+    return connection
+
+
+def read_only(path: Path) -> str:
+    """The URI to read a store where nothing can be written; see sqlite.org/wal.html#readonly.
+
+    Where no log of writes stands beside it, nobody is writing, and the file is all there is.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    alone = not log.exists() or log.stat().st_size == 0
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def _opened(name: str, folder: Path, embedder: str, dimensions: int) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        name,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=name.startswith("file:///"),
     )
     try:
         _refuse_other(connection, folder, embedder, dimensions)
     except BaseException:
         connection.close()
         raise
-    connection.execute("PRAGMA synchronous = NORMAL")
-    # One document touches thousands of pages of the inverted index: copy them back in bulk.
-    connection.execute("PRAGMA wal_autocheckpoint = 8000")
-    connection.execute("PRAGMA cache_size = -65536")
     return connection
 
 
@@ -143,10 +169,31 @@ def _make(path: Path, embedder: str, dimensions: int) -> None:
             facts = [("embedder", embedder), ("dimensions", dimensions), ("generation", 0)]
             connection.executemany("INSERT INTO meta VALUES (?, ?)", facts)
             connection.execute("INSERT INTO meta VALUES ('version', ?)", (bytes(32),))
-        with suppress(FileExistsError):
-            os.link(aside, path)
+        _place(aside, path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _place(aside: Path, path: Path) -> None:
+    """Give the file its name, if no other has it by now."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # No hard links here (FAT, some shares): who makes the claim may rename, nobody else.
+        claim = path.with_name(f"{DATABASE}.claim")
+        try:
+            claim.touch(exist_ok=False)
+        except FileExistsError:
+            raise OutsideFailure(
+                f"store: another process is making it; try again (where none is, remove {claim})"
+            ) from None
+        try:
+            if not path.exists():
+                aside.replace(path)
+        finally:
+            claim.unlink(missing_ok=True)
 
 
 def _refuse_other(

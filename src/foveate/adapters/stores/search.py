@@ -1,4 +1,4 @@
-"""Hybrid search inside one read transaction: filter, two legs, fuse, fetch.
+"""Hybrid search inside one read transaction: filter, two legs, fuse, fetch; and neighbours.
 
 Rules: what the request may not read is taken out before anything is scored or counted; each leg
 is ordered by score, then by the content key (source, sequence, byte offset, id), which also
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from foveate.adapters.stores import filters, lexical
@@ -18,7 +18,7 @@ from foveate.adapters.stores.terms import query_terms
 from foveate.adapters.stores.vectors import Scan, cosines, quantise
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
-from foveate.core.types import Candidate, Vector
+from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import Found
 
 Key: TypeAlias = tuple[str, int, int, str, int]
@@ -65,6 +65,28 @@ def find(
         badge="hybrid" if legs[1] else "vector_only",
         lexical_matches=len(legs[1]),
     )
+
+
+def near(
+    connection: sqlite3.Connection,
+    places: Sequence[tuple[str, int]],
+    window: int,
+    principals: Iterable[str],
+) -> Iterator[tuple[int, Chunk]]:
+    """(row id, chunk) of what stands within `window` of the places; one statement."""
+    allowed, bound = filters.audiences(principals)
+    # CROSS JOIN keeps this order: from the places through both indexes to the chunks.
+    query = f"""
+        WITH places (document_id, sequence) AS (VALUES {",".join(["(?,?)"] * len(places))}),
+        near AS (
+            SELECT DISTINCT c.id FROM places
+            CROSS JOIN documents AS d ON d.document_id = places.document_id
+            CROSS JOIN chunks AS c ON c.document = d.id
+                AND c.sequence BETWEEN places.sequence - ? AND places.sequence + ?
+        )
+        {SELECT_CHUNK} WHERE c.id IN near AND c.audience IN ({allowed})"""
+    flat = [value for place in places for value in place]
+    return map(chunk_of, connection.execute(query, [*flat, window, window, *bound]))
 
 
 def _readable(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> Any:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 from foveate.adapters.stores import filters, schema, search, vectors, write
-from foveate.adapters.stores.rows import SELECT_CHUNK, chunk_of, document_of
+from foveate.adapters.stores.rows import document_of
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import combine, root
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, Found
+
+Kind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 
 
 class SqliteStore:
@@ -87,7 +90,7 @@ class SqliteStore:
         A document that is refused inside is undone alone; catch its error and go on. Many small
         documents go in faster than one by one; other writers wait for the end.
         """
-        with self._transaction("IMMEDIATE"):
+        with self._begun("IMMEDIATE"):
             yield
 
     def documents(self) -> Iterator[tuple[str, str]]:
@@ -138,40 +141,35 @@ class SqliteStore:
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places; one statement.
+        """Chunks within `window` of the (document id, sequence) places.
 
-        Ordered by document id, sequence, chunk id; those at the places themselves included.
+        Ordered by document id, sequence, chunk id; those at the places themselves included. One
+        statement for up to 10,000 places.
         """
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         if not places:
             return []
-        wanted = sorted(set(places))
-        allowed, bound = filters.audiences(principals)
-        # CROSS JOIN keeps this order: from the places through both indexes to the chunks.
-        query = f"""
-            WITH places (document_id, sequence) AS (VALUES {",".join(["(?,?)"] * len(wanted))}),
-            near AS (
-                SELECT DISTINCT c.id FROM places
-                CROSS JOIN documents AS d ON d.document_id = places.document_id
-                CROSS JOIN chunks AS c ON c.document = d.id
-                    AND c.sequence BETWEEN places.sequence - ? AND places.sequence + ?
-            )
-            {SELECT_CHUNK} WHERE c.id IN near AND c.audience IN ({allowed})
-            ORDER BY d.document_id, c.sequence, c.chunk_id"""
-        flat = [value for place in wanted for value in place]
-        with self._lock, _guard():
-            rows = self._connection.execute(query, [*flat, window, window, *bound]).fetchall()
-        return [chunk_of(row)[1] for row in rows]
+        found: dict[int, Chunk] = {}
+        slices = list(filters.sliced(sorted(set(places))))
+        with self._transaction("DEFERRED") if len(slices) > 1 else self._statement() as connection:
+            for some in slices:
+                found.update(search.near(connection, some, window, principals))
+        # By code points, as the engine orders; windows of two slices may meet.
+        key = attrgetter("document_id", "sequence", "id")
+        return sorted(found.values(), key=key)
 
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
-        query = (
-            "SELECT hash, tokens FROM counts "
-            f"WHERE fingerprint = ? AND hash IN ({filters.marks(hashes)})"
-        )
-        with self._lock, _guard():
-            return dict(self._connection.execute(query, [fingerprint, *hashes]))
+        known: dict[str, int] = {}
+        with self._statement() as connection:
+            for some in filters.sliced(hashes):
+                query = (
+                    "SELECT hash, tokens FROM counts "
+                    f"WHERE fingerprint = ? AND hash IN ({filters.marks(some)})"
+                )
+                known.update(connection.execute(query, [fingerprint, *some]))
+        return known
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
@@ -190,8 +188,8 @@ class SqliteStore:
         if principals is not None:
             allowed, bound = filters.audiences(principals)
             query += f" WHERE id IN ({allowed})"
-        with self._lock, _guard():
-            states = [row[0] for row in self._connection.execute(query, bound)]
+        with self._statement() as connection:
+            states = [row[0] for row in connection.execute(query, bound)]
         return root(combine(states), embedder=self.embedder_name)
 
     def close(self) -> None:
@@ -208,17 +206,33 @@ class SqliteStore:
         return vectors.quantise(given, rows=rows, dimensions=self.dimensions)
 
     @contextmanager
-    def _transaction(self, kind: Literal["IMMEDIATE", "DEFERRED"]) -> Iterator[sqlite3.Connection]:
+    def _statement(self) -> Iterator[sqlite3.Connection]:
+        """For a single statement, which sees one state by itself."""
         with self._lock, _guard():
-            nested = self._connection.in_transaction
-            self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
+            yield self._connection
+
+    @contextmanager
+    def _transaction(self, kind: Kind) -> Iterator[sqlite3.Connection]:
+        """All that is done inside is the store's own work, and so are its errors."""
+        with self._begun(kind), _guard():
+            yield self._connection
+
+    @contextmanager
+    def _begun(self, kind: Kind) -> Iterator[None]:
+        """A transaction around what may be a caller's work, whose errors stay as they are."""
+        with self._lock:
+            with _guard():
+                nested = self._connection.in_transaction
+                self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
             try:
-                yield self._connection
-                self._connection.execute("RELEASE inner" if nested else "COMMIT")
+                yield
+                with _guard():
+                    self._connection.execute("RELEASE inner" if nested else "COMMIT")
             except BaseException:
                 # A full disk has ended the whole transaction already.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
+                with _guard():
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
                 raise
 
 
