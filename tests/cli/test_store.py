@@ -196,6 +196,23 @@ def test_search_limits_and_reads_well(run, indexed):
     assert max(map(len, lines)) <= 80
 
 
+def test_the_limit_cuts_and_decides_nothing_else(run, tmp_path):
+    """T4: 50 and 50 are looked at whatever the limit is, so a short list begins a long one."""
+    rows = ({"id": f"r{n}", "text": f"Gate {n} " + "gate " * (n % 9)} for n in range(130))
+    (tmp_path / "gates.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in rows))
+    run("index", "gates.jsonl", *HASHING)
+    ask = ["search", "--query", "gate", "--json", "--limit"]
+
+    records = {limit: run(*ask, limit).json for limit in (3, 50, 100)}
+    found = {limit: [c["id"] for c in r["candidates"]] for limit, r in records.items()}
+
+    assert [len(found[3]), len(found[50])] == [3, 50]
+    assert found[100][:50] == found[50]
+    assert found[100][:3] == found[3]
+    assert {r["lexical_matches"] for r in records.values()} == {50}
+    assert run(*ask, "101").code == 2
+
+
 def test_assemble_from_a_store(run, indexed):
     """T1, F1, F2: a store's context names the store's state and replays without the store."""
     root = run("index", "manual", *HASHING, "--json").json["state_root"]

@@ -15,7 +15,7 @@ def search(
         str, typer.Option("--store", metavar="URL", help="The store to search.")
     ] = str(STORE),
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="At most so many chunks.")
+        int, typer.Option("--limit", metavar="N", min=1, max=100, help="At most so many chunks.")
     ] = 10,
     principal: Principals = None,
     as_json: Json = False,
@@ -28,7 +28,7 @@ def search(
     from foveate.core.candidates import candidate_to_json
 
     with opened(store) as (shelf, embedder):
-        assembler = Assembler(store=shelf, embedder=embedder, limit=limit, depth=max(50, limit))
+        assembler = Assembler(store=shelf, embedder=embedder, limit=limit)
         found = assembler.search(query, principals=tuple(principal or ()))
     if not as_json:
         for line in found_lines(found, output.terminal_width()):
