@@ -12,6 +12,7 @@ import sys
 import time
 from graphlib import TopologicalSorter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -216,22 +217,25 @@ def _loaded(code: str) -> list[str]:
     return modules
 
 
-def _best_ms(code: str, tries: int = 5) -> float:
-    """The shortest time of a few runs, in milliseconds; for the eye, never for an assert."""
-    best = float("inf")
-    for _ in range(tries):
-        start = time.perf_counter()
-        _fresh(code)
-        best = min(best, time.perf_counter() - start)
-    return best * 1000
+def _timed_ms(code: str) -> float:
+    """How long a new interpreter takes, in milliseconds."""
+    start = time.perf_counter()
+    _fresh(code)
+    return (time.perf_counter() - start) * 1000
+
+
+def _cost_ms(code: str, pairs: int = 7) -> tuple[float, float]:
+    """(bare, what the code adds to it): medians of runs side by side; for the eye alone."""
+    runs = [(_timed_ms("pass"), _timed_ms(code)) for _ in range(pairs)]
+    return median(bare for bare, _ in runs), median(ours - bare for bare, ours in runs)
 
 
 def test_a_cold_import_stays_small(figure):
     """F1: `import foveate` loads no vendor and no slow module; the time is printed, not judged."""
     loaded = _loaded("import foveate")
-    bare, ours = _best_ms("pass"), _best_ms("import foveate")
+    bare, added = _cost_ms("import foveate")
     figure(
-        f"import foveate: {ours - bare:.0f} ms over a bare interpreter ({bare:.0f} ms), "
+        f"import foveate: {added:.0f} ms over a bare interpreter ({bare:.0f} ms), "
         f"{len(loaded)} modules"
     )
 

@@ -49,6 +49,13 @@ def test_names_and_aliases_lead_to_one_model():
     assert [m.name for m in models()] == sorted(m.name for m in models())
 
 
+def test_a_name_of_several_vocabularies_has_their_margin():
+    """B4: `deepseek-r1:8b` was a Llama and is a Qwen, so it is counted as the larger of the two."""
+    found = model("deepseek-r1:8b")
+    assert found.tokenizer == model("qwen3:8b").tokenizer == "cl100k_base*1.3"
+    assert model("deepseek-r1") == model("deepseek-r1:latest") == found
+
+
 def test_framing():
     """B4: the chat format costs so much for each message and for the answer."""
     found = Model(name="m", window=100, frame=(4, 3))
