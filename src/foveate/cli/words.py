@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from foveate.core.types import Decision, Number
 
 SENTENCES: Mapping[str, str] = {
+    "blank": "no character to show",
     "found_again": "found {copies} times, goes on once",
     "below_floor": "its score {score} is below {min}",
     "degenerate": "{tokens} tokens, fewer than {min}",
