@@ -24,6 +24,7 @@ from foveate import (
 from foveate.adapters import embedders, tokenizers
 from foveate.adapters.stores import open_store
 from foveate.core.recipes import builtin
+from foveate.core.wire import context_to_json
 from foveate.ingest.run import ingest
 from foveate.plan import plan
 from foveate.ports import Store
@@ -116,6 +117,41 @@ def test_neighbours_in_one_round_trip(store: Store) -> None:
     assert watched.calls.count("neighbours") == 1
     assert watched.calls.count("search") == 1
     assert watched.calls.count("counts") <= 1
+
+
+def test_what_may_not_be_read_changes_nothing(tmp_path: Path) -> None:
+    """X5: beside secrets, a caller without rights gets the same JSON, state root included."""
+    embedder = embedders.load("hashing")
+    answers = []
+    for with_secrets in (False, True):
+        folder = tmp_path / str(with_secrets)
+        store = open_store(folder, embedder_name=embedder.name, dimensions=embedder.dimensions)
+        pages = tmp_path / f"pages-{with_secrets}" / "wiki"
+        pages.mkdir(parents=True)
+        for name, text in PAGES.items():
+            (pages / name).write_text(text)
+        ingest(pages, store, embedder, tokenizers.load("cl100k_base"), size=60, overlap=12)
+        if with_secrets:
+            hidden = tmp_path / "board"
+            hidden.mkdir()
+            (hidden / "kiln.md").write_text("# Kiln\n\nThe kiln is sold to the board of glaze.\n")
+            ingest(hidden, store, embedder, tokenizers.load("cl100k_base"), principals=("board",))
+        made = Assembler(store=store, embedder=embedder, plan=plan(budget=600))
+        answers.append(context_to_json(made.assemble("When is the kiln fired?")))
+        open_to = made.assemble("Is the kiln sold?", principals=("board",)).text
+        store.close()
+
+        assert ("sold" in open_to) == with_secrets
+
+    assert answers[0] == answers[1]
+
+
+def test_the_state_root_is_of_the_state_that_was_searched(store: Store) -> None:
+    """D2: a write between the search and the sealing does not change what is sealed."""
+    found = store.search("kiln", None)
+
+    assert found.state_root == store.state_root(principals=())
+    assert Assembler(store=store).assemble("kiln").manifest.state_root == found.state_root
 
 
 def test_async_is_the_same(assembler: Assembler) -> None:

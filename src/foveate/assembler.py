@@ -177,14 +177,13 @@ class Assembler:
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
     ) -> Flow[Prepared]:
         found = yield from self._search(query, principals, where)
-        root = yield Call(lambda: self.store.state_root(principals=principals))
         inputs = Inputs(
             query=query,
             candidates=found.candidates,
             recipe=self.plan.recipe,
             budget=self.plan.budget,
             principals=principals,
-            state_root=root,
+            state_root=found.state_root,
         )
         return (yield from flow(inputs, self.plan.tokenizer, self.store))
 

@@ -103,12 +103,16 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search gave: candidates best first, and how they were found."""
+    """What a search gave: candidates best first, and how they were found.
+
+    `state_root`: of what the caller may read, in the very state that was searched.
+    """
 
     candidates: tuple[Candidate, ...]
     badge: Literal["hybrid", "vector_only"]
     lexical_matches: int
     exact: bool = True
+    state_root: str = ""
 
 
 class Store(Protocol):

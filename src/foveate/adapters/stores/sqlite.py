@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from threading import RLock
@@ -127,16 +128,18 @@ class SqliteStore:
         """
         with self._transaction("DEFERRED") as connection:
             self._scan = vectors.current(connection, self.folder, self._scan)
-            return search.find(
+            readers = tuple(principals)
+            found = search.find(
                 connection,
                 self._scan,
                 query,
                 vector,
                 limit=limit,
                 depth=depth,
-                principals=principals,
+                principals=readers,
                 where=where,
             )
+            return replace(found, state_root=self._root(connection, readers))
 
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
@@ -184,12 +187,15 @@ class SqliteStore:
 
         It does not depend on the order of writes, and tells nothing of what may not be read.
         """
+        with self._statement() as connection:
+            return self._root(connection, principals)
+
+    def _root(self, connection: sqlite3.Connection, principals: Iterable[str] | None) -> str:
         query, bound = "SELECT state FROM audiences", list[Any]()
         if principals is not None:
             allowed, bound = filters.audiences(principals)
             query += f" WHERE id IN ({allowed})"
-        with self._statement() as connection:
-            states = [row[0] for row in connection.execute(query, bound)]
+        states = [row[0] for row in connection.execute(query, bound)]
         return root(combine(states), embedder=self.embedder_name)
 
     def close(self) -> None:
