@@ -65,7 +65,7 @@ def test_framing():
 
 def test_an_unknown_model_is_small_and_warned_about():
     """B4: an unknown model gets 8,192 tokens and a warning that names the near miss."""
-    with pytest.warns(UnknownModel, match="did you mean 'gpt-4o'") as caught:
+    with pytest.warns(UnknownModel, match=r"mean 'gpt-4o'\? A window of") as caught:
         found = model("gpt-4oo")
     assert (found.name, found.window) == ("gpt-4oo", 8_192)
     assert caught[0].filename == __file__

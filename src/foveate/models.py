@@ -105,9 +105,9 @@ def model(name: str, known: Mapping[str, Model] | None = None) -> Model:
     if found is not None:
         return found
     near = get_close_matches(name.strip().lower(), sorted(known), n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]!r}? if not, " if near else ""
+    hint = f"did you mean {near[0]!r}? A" if near else "a"
     warnings.warn(
-        f"unknown model {name!r}; {hint}a window of {SAFE_WINDOW} tokens is assumed; "
+        f"unknown model {name!r}; {hint} window of {SAFE_WINDOW} tokens is assumed; "
         "add the model to a file and give that to foveate.models.registry(FILE)",
         UnknownModel,
         stacklevel=2,

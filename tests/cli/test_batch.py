@@ -57,6 +57,45 @@ def test_every_optional_key_is_read(run):
     assert found[5]["manifest"]["inputs_hash"] != found[0]["manifest"]["inputs_hash"]
 
 
+RECIPES = {
+    "none.toml": (None, "none.toml: no such file"),
+    "folder.toml": ("", "folder.toml: cannot be read: Is a directory"),
+    "latin.toml": (b'name = "\xe9"', "latin.toml: not UTF-8 at byte 9"),
+    "broken.toml": (b"stages = [", "broken.toml: recipe is not TOML"),
+    "typo.toml": (b'name = "x"\nformat = "xml"\nstages = ["packk"]', "did you mean 'pack'?"),
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_file_is_refused_in_the_words_of_assemble(run, chunks, name):
+    """F2, X2: what is wrong with a recipe's file is said alike for one request and for many."""
+    content, said = RECIPES[name]
+    if content == "":
+        Path(name).mkdir()
+    elif content is not None:
+        Path(name).write_bytes(content)
+    request = {"id": 1, "query": QUERY, "chunks": CHUNKS, "recipe": name}
+
+    alone = run("assemble", "--query", QUERY, "--chunks", chunks, "--recipe", name)
+    error = batch(run, jsonl([request]))[0]["error"]
+
+    assert alone.code == 3
+    assert alone.complaint == error["message"]
+    assert error["type"] == "BadInput"
+    assert error["message"].startswith(f"{name}: ")
+    assert said in error["message"]
+
+
+def test_a_recipe_with_a_byte_order_mark_is_read(run, chunks):
+    """P2: some editors begin a file with one."""
+    shown = run("recipes", "show", "tight").out
+    Path("mine.toml").write_text(shown, encoding="utf-8-sig")
+
+    ran = run("assemble", "--query", QUERY, "--chunks", chunks, "--recipe", "mine.toml")
+
+    assert ran.code == 0
+
+
 BAD = [
     ({"id": 1, "query": QUERY, "chunks": CHUNKS, "budget": 2}, "BudgetTooSmall", "at least"),
     ({"id": 2, "query": QUERY, "chunks": CHUNKS, "bugdet": 99}, "UnknownName", "'budget'"),
