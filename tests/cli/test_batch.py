@@ -193,27 +193,6 @@ def test_the_output_appears_whole_or_not_at_all(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
-def test_a_file_can_be_its_own_output(run, tmp_path):
-    """F2: the answers take the requests' place only when all are read."""
-    path = tmp_path / "both.jsonl"
-    path.write_text(jsonl(REQUESTS[:3]), encoding="utf-8")
-
-    ran = run("assemble-batch", "--in", "both.jsonl", "--out", "both.jsonl")
-
-    assert ran.code == 0
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["id"] for line in lines] == ["a", 2, "c"]
-
-
-@pytest.mark.parametrize(("engine", "said"), [("ray", "available: local"), ("loca", "'local'")])
-def test_an_engine_that_is_not_there_is_2(run, engine, said):
-    """F2: another engine is refused with what there is."""
-    ran = run("assemble-batch", "--in", "a", "--out", "b", "--engine", engine)
-
-    assert ran.code == 2
-    assert said in ran.complaint
-
-
 def test_requests_are_streamed():
     """F2: an answer is there before the next request is read; memory does not grow with them."""
     read: list[int] = []

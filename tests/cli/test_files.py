@@ -110,3 +110,15 @@ def test_standard_input_has_a_name(run, words):
     said = run(*words, stdin=b"{'a\n").complaint
 
     assert said.startswith("standard input: ")
+
+
+def test_what_is_read_is_not_overwritten(run, chunks):
+    """X2: naming the file that is read as the one to write is refused; it stays as it was."""
+    before = chunks.read_bytes()
+    bundle = run("assemble", "--query", QUERY, "--chunks", chunks, "--bundle", chunks)
+    batch = run("assemble-batch", "--in", chunks, "--out", chunks)
+
+    assert (bundle.code, batch.code) == (2, 2)
+    assert "is the file that is read" in bundle.err
+    assert "is the file that is read" in batch.err
+    assert chunks.read_bytes() == before

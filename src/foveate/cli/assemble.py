@@ -31,7 +31,9 @@ def assemble(
     if (chunks is None) == (store is None):
         raise typer.BadParameter("give either --chunks FILE or --store URL")
     from foveate.cli.assembled import from_file, from_store, hand_over, settle
+    from foveate.cli.files import refuse_same
 
+    refuse_same(chunks, bundle)
     settled = settle(
         query=query,
         recipe=recipe,

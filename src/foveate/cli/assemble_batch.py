@@ -40,8 +40,9 @@ def assemble_batch(
         raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
     from foveate.batch import answers
     from foveate.cli import output
-    from foveate.cli.files import raw_lines, written
+    from foveate.cli.files import raw_lines, refuse_same, written
 
+    refuse_same(requests, contexts)
     done: Counter[str] = Counter()
     with written(contexts) as file:
         for answer in answers(raw_lines(requests)):

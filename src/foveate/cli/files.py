@@ -15,7 +15,7 @@ from stat import S_IMODE
 from typing import IO, Any
 
 from foveate.cli.output import nobody_reads, stdout
-from foveate.core.errors import BadInput, OutsideFailure
+from foveate.core.errors import BadInput, BadOption, OutsideFailure
 
 STDIO = "-"
 BOM = b"\xef\xbb\xbf"
@@ -106,6 +106,15 @@ def written(name: str) -> Iterator[IO[bytes]]:
         raise OutsideFailure(f"{name}: is a folder; name a file to write") from None
     except OSError as error:
         raise OutsideFailure(f"{name}: cannot be written: {error.strerror or error}") from error
+
+
+def refuse_same(read: str | None, write: str | None) -> None:
+    """Raise `BadOption` where what is read would be overwritten by what is written."""
+    if read is None or write is None or STDIO in (read, write):
+        return
+    with suppress(OSError):
+        if Path(read).is_file() and Path(write).samefile(read):
+            raise BadOption(f"{write}: is the file that is read; name another one to write")
 
 
 @contextmanager
