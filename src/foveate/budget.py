@@ -22,9 +22,9 @@ WINDOW = 128_000
 class Budget(types.Budget):
     """Tokens by zone, with the ways to make one.
 
-    >>> Budget.of(800)
-    Budget(documents=800, characters=None, window=None, system=0, conversation=0, query=0, \
-generation=0, buffer=0)
+    >>> budget = Budget.of(800)
+    >>> budget.documents, budget.total, budget.window
+    (800, 800, None)
     >>> Budget.single_turn().conversation
     0
     """
