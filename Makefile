@@ -102,13 +102,13 @@ $(VENV)/made.stamp:
 	@touch $@
 
 $(VENV)/local.stamp: $(LOCKS)/local.lock pyproject.toml | $(VENV)/made.stamp
-	$(call say,installing for the demo (60 MB, only when the lock changed))
+	$(call say,installing for the demo (60 MB; only when the lock changed))
 	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/local.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/dev.stamp: $(LOCKS)/dev.lock pyproject.toml | $(VENV)/made.stamp
-	$(call say,installing for the tests (250 MB, only when the lock changed))
+	$(call say,installing for the tests (250 MB; only when the lock changed))
 	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/dev.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
