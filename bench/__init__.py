@@ -1,0 +1,1 @@
+"""Benchmarks: scripts and their parts, run from the root of the repository with `python -m`."""

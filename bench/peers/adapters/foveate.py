@@ -1,0 +1,134 @@
+"""foveate, by its public core: candidates in memory to the finished, cited, traced context.
+
+Two recipes: `default`, and `whole`: the same stages without the one that offers sentences.
+Warm: token counts and what is known of a text by its content hash are there, as the store keeps
+them; the run before the first measured one brings them. Cold: everything is forgotten before each
+run, so all texts are counted and read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from bench.peers.adapters.job import Clock, Job, Made
+from bench.peers.workload import Row
+
+if TYPE_CHECKING:
+    from bench.peers.vectors import Floats
+    from foveate.core.types import Candidate, Recipe
+
+
+def candidates(rows: Sequence[Row], vectors: Floats) -> tuple[Candidate, ...]:
+    """The rows of a workload as foveate's own values."""
+    from foveate.core.types import Candidate, Chunk
+
+    return tuple(
+        Candidate(
+            chunk=Chunk(
+                text=row.text,
+                id=row.id,
+                document_id=row.document,
+                source=row.document,
+                title=row.title,
+                sequence=row.sequence,
+                start=row.start,
+                end=row.end,
+                embedding=vector,
+            ),
+            score=row.score,
+        )
+        for row, vector in zip(rows, vectors, strict=True)
+    )
+
+
+def default_recipe() -> Recipe:
+    """What foveate does when it is not told otherwise."""
+    from foveate.core.recipes import builtin
+
+    return builtin()["default"]
+
+
+def whole_recipe() -> Recipe:
+    """The default without the stage that offers parts of a chunk."""
+    from dataclasses import replace
+
+    from foveate.core.stages.compress import Compress
+
+    recipe = default_recipe()
+    kept = tuple(stage for stage in recipe.stages if not isinstance(stage, Compress))
+    return replace(recipe, name="whole", stages=kept)
+
+
+class Foveate:
+    """The default recipe, with everything remembered that is kept by content hash."""
+
+    max_n: ClassVar[int] = 10_000
+    whole: ClassVar[bool] = False
+    cold: ClassVar[bool] = False
+
+    def start(self, job: Job) -> None:
+        """Import, choose the recipe; where it is to be warm, run once."""
+        from foveate.adapters.tokenizers import load
+
+        self.job = job
+        self.tokenizer = load("cl100k_base")
+        self.recipe = whole_recipe() if self.whole else default_recipe()
+        self.known: dict[str, int] = {}
+        self.tokenizer.count("a")
+        if not self.cold:
+            self.prepare(job.rows, job.vectors)
+            self.run(lambda _: None)
+
+    def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
+        """New candidates; for a cold run, nothing else."""
+        self.candidates = candidates(rows, vectors)
+        if self.cold:
+            self.known.clear()
+            _forget()
+
+    def run(self, clock: Clock) -> Made:
+        """Assemble: text, citations, trace and manifest."""
+        from foveate.core.assemble import assemble
+        from foveate.core.types import Budget, Inputs
+
+        inputs = Inputs(
+            query=self.job.query,
+            candidates=self.candidates,
+            recipe=self.recipe,
+            budget=Budget(documents=self.job.budget, window=None),
+            query_embedding=self.job.query_vector,
+        )
+        context = assemble(inputs, self.tokenizer, self.known)
+        clock("assemble")
+        return Made(text=context.text, claimed=context.token_count)
+
+
+class FoveateCold(Foveate):
+    """The default recipe, nothing remembered."""
+
+    cold = True
+
+
+class FoveateWhole(Foveate):
+    """Whole chunks, with everything remembered."""
+
+    whole = True
+
+
+class FoveateWholeCold(FoveateWhole):
+    """Whole chunks, nothing remembered."""
+
+    cold = True
+
+
+def _forget() -> None:
+    """Empty what the core remembers of texts: every cache of functions in it."""
+    import sys
+    from functools import _lru_cache_wrapper
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("foveate.core."):
+            for value in list(vars(module).values()):
+                if isinstance(value, _lru_cache_wrapper):
+                    value.cache_clear()
