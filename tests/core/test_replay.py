@@ -125,7 +125,7 @@ CHANGES = {
     "a supplement": (("supplements", 0, "text"), "Other.", "input: supplement s changed"),
     "the query": (("query",), "Who drowned?", "query_hash: "),
     "the budget": (("budget", "documents"), 45, "budget_hash: "),
-    "the recipe": (("recipe", "stages", 2, "use"), "group", "recipe: character "),
+    "the recipe": (("recipe", "stages", 3, "use"), "group", "recipe: character "),
     "the recipe's label": (("recipe", "summary_label"), "Page", "recipe: character "),
     "the version": (("manifest", "version"), "0.0.1", "version: '0.0.1' → "),
     "the vocabulary": (

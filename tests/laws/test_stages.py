@@ -13,6 +13,7 @@ from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.recent import PreferRecent
+from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
 from foveate.core.stages.supplement import SupplementGate
 from foveate.testing.stages import check_stage
@@ -32,6 +33,8 @@ STAGES = [
     Pack(policy="coverage"),
     Floor(),
     Floor(min_score=0.0, min_tokens=3, max_per_document=2),
+    Shortlist(),
+    Shortlist(times=1, least=0),
     PreferRecent(),
     PreferRecent(half_life_days=1, weight=1),
     Expand(),

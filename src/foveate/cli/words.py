@@ -15,6 +15,7 @@ SENTENCES: Mapping[str, str] = {
     "below_floor": "its score {score} is below {min}",
     "degenerate": "{tokens} tokens, fewer than {min}",
     "document_quota": "number {rank} of its document, {quota} are let in",
+    "beyond_reach": "number {rank}: the better ones hold {ahead} already, more than is looked at",
     "recent": "score {old} → {new}, {age_days} days old",
     "exact_duplicate": "the same text as {by}",
     "near_duplicate": "nearly the same words as {by}: {similarity}, limit {threshold}",

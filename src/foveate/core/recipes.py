@@ -23,10 +23,11 @@ from foveate.core.stages.floor import Floor
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
+from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Budget, Recipe, Stage
 
-ONCE: tuple[Stage, ...] = (DedupExact(), DedupNear(method="containment"))
+ONCE: tuple[Stage, ...] = (DedupExact(), Shortlist(), DedupNear(method="containment"))
 
 
 @lru_cache(maxsize=1)
@@ -190,6 +191,11 @@ def _session() -> Recipe:
     return Recipe(
         name="agent-session",
         description="For agents: whole chunks, best first, nothing moved once it is there.",
-        stages=(*ONCE, Pack(policy="greedy"), Order(by="relevance")),
+        stages=(
+            DedupExact(),
+            DedupNear(method="containment"),
+            Pack(policy="greedy"),
+            Order(by="relevance"),
+        ),
         format=Numbered(),
     )

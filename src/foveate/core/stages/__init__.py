@@ -14,6 +14,7 @@ from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.recent import PreferRecent
+from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
 from foveate.core.stages.supplement import SupplementGate
 
@@ -22,6 +23,7 @@ BUILTIN: Mapping[str, Callable[..., Any]] = {
     "prefer_recent": PreferRecent,
     "dedup_exact": DedupExact,
     "dedup_near": DedupNear,
+    "shortlist": Shortlist,
     "expand": Expand,
     "stitch": Stitch,
     "group": Group,

@@ -1,0 +1,81 @@
+"""Shortlist: the best candidates, as many as could matter; the rest is not looked at.
+
+Does not judge a text; it only counts. A budget shows a few dozen chunks, and a pool of ten thousand
+holds hundreds of budgets: comparing, joining and weighing what stands so far down costs time and
+changes nothing that is shown. Rules: best score first, by `rank`; a candidate stays while the ones
+before it hold no more than the reach; side knowledge was let in by its own gate and is not
+counted; the order stays; only texts that stay are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from foveate.core.errors import BadOption
+from foveate.core.made import maker
+from foveate.core.types import Budget, Candidate, Decision, Request, Step, rank
+
+CHARACTERS = 4  # a token's, about: where characters alone are limited, `least` is worth that many
+
+decided = maker(Decision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortlist:
+    """Keep the best-scored candidates that hold some budgets' worth of tokens; drop the rest.
+
+    `times`: how many budgets' worth stays. `least`: tokens that stay in any case.
+    """
+
+    times: int = 16
+    least: int = 20_000
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a list that holds less than the budget."""
+        for name, value, least in (("times", self.times, 1), ("least", self.least, 0)):
+            if type(value) is not int or value < least:
+                raise BadOption(
+                    f"shortlist: {name} is {value!r}; it must be a whole number of {least} or more"
+                )
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Drop what is out of reach (`beyond_reach`), with its `rank` and what is `ahead` of it.
+
+        `ahead` is in tokens, or in characters where those alone are limited.
+        """
+        reach = self._reach(request.budget)
+        weigh = request.gauge.chunk
+        tokens = request.budget.documents is not None
+        ranked = sorted((c for c in candidates if c.origin != "supplement"), key=rank)
+        ahead = 0
+        for position, candidate in enumerate(ranked):
+            if ahead > reach:
+                return _cut(candidates, ranked[position:], position, ahead)
+            ahead += weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
+        return Step(candidates=candidates)
+
+    def _reach(self, budget: Budget) -> int:
+        if budget.documents is not None:
+            return max(self.times * budget.documents, self.least)
+        return max(self.times * (budget.characters or 0), self.least * CHARACTERS)
+
+
+def _cut(
+    candidates: tuple[Candidate, ...], beyond: list[Candidate], position: int, ahead: int
+) -> Step:
+    decisions = tuple(
+        decided(
+            chunk_id=c.chunk.id,
+            action="dropped",
+            reason="beyond_reach",
+            numbers={"rank": place, "ahead": ahead},
+        )
+        for place, c in enumerate(beyond, position + 1)
+    )
+    gone = {decision.chunk_id for decision in decisions}
+    return Step(
+        candidates=tuple(c for c in candidates if c.chunk.id not in gone), decisions=decisions
+    )
