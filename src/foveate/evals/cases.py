@@ -1,0 +1,99 @@
+"""Golden cases: a question, its candidates, and the evidence that its context should hold.
+
+One JSON object a line, in a file that may be gzip:
+
+    {"id", "dataset", "question", "answers": [...],
+     "chunks": [{"id", "doc_id", "source", "title", "sequence", "start", "text", "score",
+                 "is_gold", "gold_spans": [[start, end], ...]}],
+     "gold_doc_ids": [...],
+     "evidence": [{"doc_id", "start", "end", "text", "chunk_ids": [...]}]}
+
+`start` counts characters in the document and is 0 where a chunk is a passage of its own; spans
+count in the chunk. Keys that are not listed are passed over. Strict about those that are: what is
+missing, of another type or contradicts itself is refused with file, line and field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foveate.core.types import Candidate, Chunk, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One candidate of a case, as the retriever gave it."""
+
+    id: str
+    doc_id: str
+    text: str
+    score: float
+    source: str = ""
+    title: str = ""
+    sequence: int = 0
+    start: int | None = None
+    is_gold: bool = False
+    gold_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A text that answers the question, or a part of it; offsets count in its document."""
+
+    text: str
+    doc_id: str = ""
+    start: int | None = None
+    end: int | None = None
+    chunk_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One question of a golden set. `hash` is that of the record as it stands in its file."""
+
+    id: str
+    dataset: str
+    question: str
+    chunks: tuple[Passage, ...]
+    evidence: tuple[Evidence, ...]
+    answers: tuple[str, ...] = ()
+    gold_doc_ids: tuple[str, ...] = ()
+    hash: str = ""
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates as `assemble` takes them; offsets only where they can be true."""
+        wrong = _contradicted(self.chunks)
+        return tuple(
+            Candidate(chunk=_chunk(passage, passage.doc_id not in wrong), score=passage.score)
+            for passage in self.chunks
+        )
+
+
+def _chunk(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT001
+    start = passage.start if placed else None
+    return Chunk(
+        id=passage.id,
+        document_id=passage.doc_id,
+        source=passage.source,
+        title=passage.title,
+        sequence=passage.sequence,
+        text=passage.text,
+        start=start,
+        end=None if start is None else start + len(passage.text),
+    )
+
+
+def _contradicted(passages: Sequence[Passage]) -> frozenset[str]:
+    """The documents of which several passages claim to be the beginning, with different texts."""
+    beginnings: dict[str, str] = {}
+    wrong = set()
+    for passage in passages:
+        if passage.start != 0:
+            continue
+        known = beginnings.setdefault(passage.doc_id, passage.text)
+        if not (known.startswith(passage.text) or passage.text.startswith(known)):
+            wrong.add(passage.doc_id)
+        if len(passage.text) > len(known):
+            beginnings[passage.doc_id] = passage.text
+    return frozenset(wrong)

@@ -1,0 +1,73 @@
+"""The figures of an evaluation, as values: cells, the overall line of a recipe, and all of them.
+
+*Missed* is 1 - evidence recall, averaged over the sets and budgets, each counting the same,
+however many questions it has. The *ratio* is a recipe's missed over the baseline's. *Without* a
+set is the ratio over the others: whoever tunes to one set is seen by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foveate.evals.bootstrap import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A recipe on a set at a budget. `recall_difference`: against the baseline, None for itself.
+
+    `price`: tokens of all contexts over covered evidence units. `failed`: how many questions got
+    no context because nothing fitted.
+    """
+
+    dataset: str
+    budget: int
+    recipe: str
+    questions: int
+    failed: int
+    means: Mapping[str, float | None]
+    price: float | None
+    recall_difference: Interval | None = None
+    weighted_difference: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overall:
+    """A recipe over all sets and budgets. `ratio` is None where the baseline misses nothing."""
+
+    recipe: str
+    missed: Interval
+    ratio: Interval | None
+    recall_difference: Interval
+    weighted_difference: Interval
+    redundancy: float
+    over: int
+    failed: int
+    worse: int
+    without: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """An evaluation's figures. `pools`: the cells of all candidates joined, one a set.
+
+    `recalls`: set → recipe → budget → evidence recall of each question, in the order of `ids`.
+    """
+
+    version: str
+    tokenizer: str
+    embedder: str
+    baseline: str
+    recipes: tuple[str, ...]
+    budgets: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    pools: tuple[Cell, ...]
+    overall: tuple[Overall, ...]
+    ids: Mapping[str, tuple[str, ...]]
+    recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The sets, in the order of their first question."""
+        return tuple(self.ids)

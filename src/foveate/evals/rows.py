@@ -1,0 +1,96 @@
+"""Results, one row for each case and trial: a line of JSON in a file that a run can go on from.
+
+Rules: a row is used again only under the very key that it was made for; a line that cannot be
+read (a run was killed while it wrote) is no row; a finished run leaves its own rows, in order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import IO, Any
+
+from foveate.evals.measures import Measures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The measures of one trial on one case.
+
+    `failed` is empty, or the reason why there was no context; it then counts as an empty one.
+    """
+
+    key: str
+    dataset: str
+    id: str
+    recipe: str
+    budget: int
+    failed: str
+    measures: Measures
+
+
+_NAMES = tuple(f.name for f in fields(Measures))
+
+
+def row_to_json(row: Row) -> dict[str, Any]:
+    """The row as one flat object."""
+    plain: dict[str, Any] = asdict(row)
+    return {k: v for k, v in plain.items() if k != "measures"} | plain["measures"]
+
+
+def row_from_json(record: Mapping[str, Any]) -> Row:
+    """The object as a row; `KeyError` or `TypeError` where it is none."""
+    return Row(
+        key=record["key"],
+        dataset=record["dataset"],
+        id=record["id"],
+        recipe=record["recipe"],
+        budget=record["budget"],
+        failed=record["failed"],
+        measures=Measures(**{name: record[name] for name in _NAMES}),
+    )
+
+
+def known_rows(path: Path) -> dict[str, Row]:
+    """The rows of the file by their keys; none where there is no file."""
+    if not path.exists():
+        return {}
+    found = {}
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            row = row_from_json(json.loads(line))
+        except (ValueError, KeyError, TypeError):
+            continue
+        found[row.key] = row
+    return found
+
+
+def dumped(row: Row) -> bytes:
+    """The row's line."""
+    return json.dumps(row_to_json(row), ensure_ascii=False).encode() + b"\n"
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[IO[bytes]]:
+    """The file, open at its end and on a fresh line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torn = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
+    with path.open("ab") as file:
+        if torn:
+            file.write(b"\n")
+        yield file
+
+
+def replace_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Leave exactly these rows in the file, in this order; it changes all at once."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with aside.open("wb") as file:
+            file.writelines(dumped(row) for row in rows)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,98 @@
+"""Cases x trials → rows, by the same code that users call; goes on where an earlier run stopped.
+
+Rows come in a fixed order, case by case and trial by trial, whatever `jobs` is. A case to which
+nothing fits counts as an empty context, and says so; any other error is a fault and stops the
+run, with the rows that were made before it kept.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import lru_cache, partial
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from foveate.core.errors import BadOption
+from foveate.evals.cases import Case
+from foveate.evals.rows import Row, appending, dumped, known_rows, replace_rows
+from foveate.evals.trials import Setting, trials
+from foveate.evals.work import Task, Worker, key_of
+
+Progress = Callable[[int, int, str], None]
+"""Told how many rows are there, of how many, and the set that is at work."""
+
+
+def run(
+    cases: Sequence[Case],
+    setting: Setting,
+    *,
+    results: Path | None = None,
+    jobs: int = 1,
+    on_progress: Progress | None = None,
+) -> tuple[Row, ...]:
+    """The rows of all cases and trials; those that `results` has already are taken from there.
+
+    `jobs`: processes. Raises what assembling raises, `BudgetTooSmall` apart.
+    """
+    if jobs < 1:
+        raise BadOption(f"jobs is {jobs}; it must be 1 or more")
+    tried = trials(setting)
+    known = known_rows(results) if results is not None else {}
+    keys = [[key_of(case, trial) for trial in tried] for case in cases]
+    found = {key: known[key] for key in chain.from_iterable(keys) if key in known}
+    tasks = [
+        (case, missing)
+        for case, row in zip(cases, keys, strict=True)
+        if (missing := tuple(i for i, key in enumerate(row) if key not in found))
+    ]
+    total = len(cases) * len(tried)
+    with appending(results) if results is not None and tasks else nullcontext() as file:
+        for rows in _worked(tasks, setting, jobs):
+            _keep(rows, file)
+            found |= {row.key: row for row in rows}
+            if on_progress is not None:
+                on_progress(len(found), total, rows[0].dataset)
+    ordered = tuple(found[key] for key in chain.from_iterable(keys))
+    if results is not None:
+        replace_rows(results, ordered)
+    return ordered
+
+
+def _keep(rows: Sequence[Row], file: IO[bytes] | None) -> None:
+    """At once, so that a run that is stopped loses the case at work alone."""
+    if file is not None:
+        file.writelines(dumped(row) for row in rows)
+        file.flush()
+
+
+def _worked(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:
+    """The rows of each task, in order."""
+    if jobs == 1 or len(tasks) < 2:
+        worker = Worker(setting)
+        yield from map(worker, tasks)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    try:
+        packed = pickle.dumps(setting)
+    except Exception as error:
+        raise BadOption(
+            f"a recipe cannot be sent to another process ({error}); use one job"
+        ) from error
+    jobs = min(jobs, len(tasks))
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(partial(_elsewhere, packed), tasks, chunksize=4)
+
+
+def _elsewhere(packed: bytes, task: Task) -> list[Row]:
+    """In another process: its worker is made once."""
+    return _worker(packed)(task)
+
+
+@lru_cache(maxsize=1)
+def _worker(packed: bytes) -> Worker:
+    return Worker(pickle.loads(packed))  # noqa: S301  # by our own parent process

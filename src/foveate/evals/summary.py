@@ -1,0 +1,150 @@
+"""Rows → what they say: means by set, budget and recipe, and each recipe against the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from foveate.core.errors import BadInput
+from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
+from foveate.evals.figures import Cell, Summary
+from foveate.evals.overall import Table, overall
+from foveate.evals.rows import Row
+from foveate.evals.trials import POOL
+
+MEANS = (
+    "recall",
+    "full",
+    "complete",
+    "answer",
+    "weighted",
+    "redundancy",
+    "use",
+    "over",
+    "tokens",
+)
+
+
+Grouped = Mapping[tuple[str, str, int], Sequence[Row]]
+"""(set, recipe, budget) → its rows, in the order of the questions."""
+
+
+def summarise(
+    rows: Sequence[Row],
+    *,
+    baseline: str = "naive",
+    version: str = "",
+    tokenizer: str = "",
+    embedder: str = "",
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Summary:
+    """The figures of a finished run."""
+    table = _table(rows)
+    datasets = tuple(dict.fromkeys(key[0] for key in table))
+    recipes = tuple(dict.fromkeys(key[1] for key in table if key[1] != POOL))
+    budgets = tuple(sorted({key[2] for key in table if key[1] != POOL}))
+    if baseline not in recipes:
+        raise BadInput(f"the results have no recipe {baseline!r} to compare with")
+    columns = [(recipe, budget) for recipe in recipes for budget in budgets]
+    sets = {name: _set(table, name, columns, resamples, seed) for name in datasets}
+    cells = _cells(table, sets, columns, baseline)
+    return Summary(
+        version=version,
+        tokenizer=tokenizer,
+        embedder=embedder,
+        baseline=baseline,
+        recipes=recipes,
+        budgets=budgets,
+        cells=cells,
+        pools=tuple(_cell(table[name, POOL, 0]) for name in datasets if (name, POOL, 0) in table),
+        overall=tuple(overall(recipe, cells, sets, columns, baseline) for recipe in recipes),
+        ids={name: tuple(r.id for r in table[name, *columns[0]]) for name in datasets},
+        recalls={
+            name: {
+                recipe: {
+                    b: tuple(r.measures.recall for r in table[name, recipe, b]) for b in budgets
+                }
+                for recipe in recipes
+            }
+            for name in datasets
+        },
+    )
+
+
+def _table(rows: Sequence[Row]) -> Grouped:
+    table: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        table.setdefault((row.dataset, row.recipe, row.budget), []).append(row)
+    return table
+
+
+def _set(
+    table: Grouped, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
+) -> Table:
+    """Both measures are resampled side by side, so that they see the same draws."""
+    import numpy as np
+
+    groups = [table[name, *column] for column in columns]
+    recall = np.array([[row.measures.recall for row in group] for group in groups]).T
+    weighted = np.array([[row.measures.weighted for row in group] for group in groups]).T
+    draws = resampled_means(
+        np.concatenate([recall, weighted], axis=1), name, resamples=resamples, seed=seed
+    )
+    half = len(columns)
+    return Table(
+        recall=recall.mean(axis=0),
+        weighted=weighted.mean(axis=0),
+        recall_draws=draws[:, :half],
+        weighted_draws=draws[:, half:],
+    )
+
+
+def _cell(
+    rows: Sequence[Row], recall: Interval | None = None, weighted: Interval | None = None
+) -> Cell:
+    first = rows[0]
+    covered = sum(row.measures.covered for row in rows)
+    spent = sum(row.measures.tokens for row in rows)
+    return Cell(
+        dataset=first.dataset,
+        budget=first.budget,
+        recipe=first.recipe,
+        questions=len(rows),
+        failed=sum(bool(row.failed) for row in rows),
+        means={name: _mean([getattr(row.measures, name) for row in rows]) for name in MEANS},
+        price=spent / covered if covered else None,
+        recall_difference=recall,
+        weighted_difference=weighted,
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Over those that have a value."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _cells(
+    table: Grouped,
+    sets: Mapping[str, Table],
+    columns: Sequence[tuple[str, int]],
+    baseline: str,
+) -> tuple[Cell, ...]:
+    """Set by set, budget by budget, recipe by recipe."""
+    found = []
+    for name, values in sets.items():
+        for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):
+            if recipe == baseline:
+                found.append(_cell(table[name, recipe, budget]))
+                continue
+            base = columns.index((baseline, budget))
+            recall, weighted = (
+                interval(means[i] - means[base], draws[:, i] - draws[:, base])
+                for means, draws in (
+                    (values.recall, values.recall_draws),
+                    (values.weighted, values.weighted_draws),
+                )
+            )
+            found.append(_cell(table[name, recipe, budget], recall, weighted))
+    return tuple(found)

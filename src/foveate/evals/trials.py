@@ -1,0 +1,139 @@
+"""What is tried: recipes x budgets, settled by the same `plan` that `assemble` uses.
+
+A trial has a hash of all that can change its result but the case: the recipe as it is spelled,
+the budget, the tokenizer's vocabulary, the embedder, and our own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from foveate import plugins
+from foveate._version import __version__
+from foveate.core.errors import BadOption
+from foveate.core.manifest import budget_hash, digest, spelled
+from foveate.core.types import Recipe
+from foveate.plan import Plan, plan
+
+POOL = "whole pool"
+"""The label of all candidates joined: the most that any recipe can hold."""
+
+_FACES = ("cli", "service", "answer", "ingest")
+_DECIDING = ("numpy", "sentencex", "toktok-rs", "wordllama")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an evaluation tries, in values that another process can be sent.
+
+    `recipes`: (label, recipe). `tokenizer` counts for all of them, so that a budget means the
+    same to each. `embedder` empty: candidates without vectors.
+    """
+
+    recipes: tuple[tuple[str, Recipe], ...]
+    budgets: tuple[int, ...]
+    tokenizer: str = "cl100k_base"
+    embedder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One recipe at one budget; `settled` is None and `budget` 0 for the whole pool."""
+
+    label: str
+    budget: int
+    settled: Plan | None
+    hash: str
+
+
+def setting(
+    recipes: Sequence[str | Recipe],
+    budgets: Sequence[int],
+    *,
+    baseline: str | Recipe = "naive",
+    tokenizer: str = "cl100k_base",
+    embedder: str = "",
+) -> tuple[Setting, str]:
+    """What is tried and the baseline's label; the baseline comes first where it is not named.
+
+    Raises `UnknownName` or `BadOption` for what does not exist, cannot be, or comes twice.
+    """
+    plugins.tokenizer(tokenizer)
+    if not recipes:
+        raise BadOption("no recipe is named; give one or more")
+    if not budgets:
+        raise BadOption("no budget is given; give one or more, in tokens")
+    if len(set(budgets)) != len(budgets):
+        raise BadOption(f"a budget comes twice in {tuple(budgets)}; give each once")
+    labelled = [*_labelled(recipes)]
+    reference = next(iter(_labelled([baseline])))
+    if reference[0] not in dict(labelled):
+        labelled.insert(0, reference)
+    made = Setting(
+        recipes=tuple(labelled),
+        budgets=tuple(sorted(budgets)),
+        tokenizer=tokenizer,
+        embedder=embedder,
+    )
+    trials(made)  # a budget that cannot be is refused before anything is read
+    return made, reference[0]
+
+
+def _labelled(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
+    """Each with its name; a file whose recipe has a name that is taken goes by its path."""
+    seen: set[str] = {POOL}
+    for given in recipes:
+        recipe = plan(recipe=given).recipe
+        label = recipe.name
+        if isinstance(given, str) and label in seen | set(plugins.recipe_table()):
+            label = given
+        if label in seen:
+            raise BadOption(f"the recipe {label!r} comes twice; give each its own name")
+        seen.add(label)
+        yield label, recipe
+
+
+def trials(made: Setting) -> tuple[Trial, ...]:
+    """The whole pool first, then every recipe at every budget."""
+    counter = plugins.tokenizer(made.tokenizer)
+    common = (counter.fingerprint, made.embedder, code_hash())
+    found = [Trial(label=POOL, budget=0, settled=None, hash=digest(repr((POOL, *common))))]
+    for label, recipe in made.recipes:
+        for budget in made.budgets:
+            settled = plan(recipe=recipe, budget=budget, tokenizer=counter)
+            parts = (label, spelled(recipe), budget_hash(settled.budget), *common)
+            found.append(
+                Trial(label=label, budget=budget, settled=settled, hash=digest(repr(parts)))
+            )
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def code_hash() -> str:
+    """A hash of our own source, the faces apart, and of the versions of what decides with it.
+
+    Plugins are not in it: whoever changes one starts with a new folder.
+    """
+    import foveate
+
+    package = Path(foveate.__file__).parent
+    files = [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in _FACES]
+    parts = [__version__]
+    for path in sorted(files):
+        parts += [path.relative_to(package).as_posix(), digest(path.read_text(encoding="utf-8"))]
+    return digest(repr((parts, _versions())))
+
+
+def _versions() -> list[str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    for name in _DECIDING:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"no {name}")
+    return found
