@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from foveate.evals.bootstrap import interval
-from foveate.evals.figures import Cell, Interval, Overall
+from foveate.evals.bootstrap import Interval, interval
+from foveate.evals.figures import Cell, Overall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

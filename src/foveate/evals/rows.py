@@ -39,7 +39,8 @@ _NAMES = tuple(f.name for f in fields(Measures))
 def row_to_json(row: Row) -> dict[str, Any]:
     """The row as one flat object."""
     plain: dict[str, Any] = asdict(row)
-    return {k: v for k, v in plain.items() if k != "measures"} | plain["measures"]
+    measures: dict[str, Any] = plain.pop("measures")
+    return plain | measures
 
 
 def row_from_json(record: Mapping[str, Any]) -> Row:

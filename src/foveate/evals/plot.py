@@ -1,0 +1,110 @@
+"""Evidence recall over the budget, one line a recipe: a panel for the mean and one for each set.
+
+Drawn by matplotlib (extra `eval`) without a display; the same figures give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from math import ceil
+from statistics import fmean
+from typing import Any
+
+from foveate.core.errors import MissingExtra
+from foveate.evals.figures import Summary
+
+COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
+"""The baseline is grey; the others differ in lightness too."""
+MARKERS = "osD^vP*X"
+_ACROSS = 3
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtra` where charts cannot be drawn."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "eval")
+
+
+def png(summary: Summary) -> bytes:
+    """The chart as a PNG."""
+    return _saved(summary, "png", {"Software": None})
+
+
+def svg(summary: Summary) -> str:
+    """The chart as an SVG element, to be put into a page; it fetches nothing."""
+    text = _saved(summary, "svg", {"Date": None, "Creator": None}).decode()
+    return text[text.index("<svg") :]
+
+
+def _saved(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    file = BytesIO()
+    with rc_context({"svg.hashsalt": "foveate", "svg.fonttype": "path", "font.size": 9}):
+        figure = chart(summary)
+        figure.savefig(file, format=format, dpi=150, metadata=metadata)
+    return file.getvalue()
+
+
+def chart(summary: Summary) -> Any:
+    """The chart as a matplotlib `Figure`."""
+    from matplotlib.figure import Figure
+
+    names = list(summary.datasets)
+    down = ceil((len(names) + 1) / _ACROSS)
+    figure = Figure(figsize=(10, 2.8 * down + 0.5), layout="constrained")
+    panels = figure.subplots(down, _ACROSS, sharex=True, squeeze=False).ravel()
+    _panel(panels[0], f"mean of {len(names)} sets", summary, names)
+    for panel, name in zip(panels[1:], names, strict=False):
+        pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
+        _panel(panel, name, summary, [name], ceiling=pool)
+    for panel in panels[len(names) + 1 :]:
+        panel.set_visible(False)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
+    figure.supylabel("evidence recall")
+    return figure
+
+
+def _panel(
+    panel: Any,
+    title: str,
+    summary: Summary,
+    names: Sequence[str],
+    *,
+    ceiling: float | None = None,
+) -> None:
+    """One line a recipe; the dashed line is what all the candidates hold."""
+    panel.set_title(title, fontsize=9, loc="left")
+    for i, recipe in enumerate(_baseline_first(summary)):
+        panel.plot(
+            range(len(summary.budgets)),
+            [_recall(summary, recipe, budget, names) for budget in summary.budgets],
+            marker=MARKERS[i % len(MARKERS)],
+            color=COLOURS[i % len(COLOURS)],
+            markersize=4,
+            linewidth=1.6,
+            label=recipe,
+        )
+    if ceiling is not None:
+        panel.axhline(ceiling, color="#9ca3af", linestyle="--", linewidth=0.8)
+    panel.set_xticks(range(len(summary.budgets)), [f"{b:,}" for b in summary.budgets])
+    panel.set_ylim(top=1.02)
+    panel.grid(axis="y", color="#e5e7eb", linewidth=0.8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    panel.tick_params(labelbottom=True)
+
+
+def _baseline_first(summary: Summary) -> list[str]:
+    return [summary.baseline, *(r for r in summary.recipes if r != summary.baseline)]
+
+
+def _recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
+    """The mean over the sets, each counting the same."""
+    return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)

@@ -1,0 +1,96 @@
+"""A summary as files in a folder: `summary.json`, `report.md`, `recall.png`, `report.html`.
+
+The page carries its chart and its style and asks nobody for anything. Without matplotlib there is
+no chart and no page, and the rest is written.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+
+from foveate.core.errors import MissingExtra
+from foveate.evals.figures import Summary
+from foveate.evals.plot import png, svg
+from foveate.evals.tables import LEGEND, html, markdown, tables
+from foveate.evals.wire import summary_to_json
+
+SUMMARY, REPORT, CHART, PAGE, RESULTS = (
+    "summary.json",
+    "report.md",
+    "recall.png",
+    "report.html",
+    "results.jsonl",
+)
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
+       color: #111827; background: #fff }
+svg { max-width: 100%; height: auto }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px }
+th, td { padding: .25rem .6rem; text-align: left; white-space: nowrap }
+th { border-bottom: 1px solid #111827 } td { border-bottom: 1px solid #e5e7eb }
+"""
+
+
+def write_report(summary: Summary, folder: Path) -> MissingExtra | None:
+    """Write the files; gives the reason why there is no chart, where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
+    _write(folder / SUMMARY, f"{data}\n")
+    try:
+        picture, drawing = png(summary), svg(summary)
+    except MissingExtra as missing:
+        _write(folder / REPORT, report(summary))
+        for name in (CHART, PAGE):  # one of an earlier run would tell another story
+            (folder / name).unlink(missing_ok=True)
+        return missing
+    _write(folder / REPORT, report(summary, chart=CHART))
+    (folder / CHART).write_bytes(picture)
+    _write(folder / PAGE, page(summary, drawing))
+    return None
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def heading(summary: Summary) -> str:
+    """What was evaluated, in a sentence."""
+    questions = sum(len(ids) for ids in summary.ids.values())
+    embedder = f", vectors of {summary.embedder}" if summary.embedder else ""
+    return (
+        f"foveate {summary.version}: {questions:,} questions of {len(summary.ids)} sets, "
+        f"{', '.join(summary.recipes)} at {', '.join(f'{b:,}' for b in summary.budgets)} tokens "
+        f"of {summary.tokenizer}{embedder}; compared with {summary.baseline}."
+    )
+
+
+def report(summary: Summary, *, chart: str = "") -> str:
+    """The tables in Markdown, after the chart where there is one."""
+    parts = ["# Evaluation", heading(summary)]
+    if chart:
+        parts.append(f"![Evidence recall over the budget]({chart})")
+    for i, table in enumerate(tables(summary)):
+        parts += [f"## {table.title}", markdown(table)]
+        if i == 0:
+            parts.append(LEGEND)
+    return "\n\n".join(parts) + "\n"
+
+
+def page(summary: Summary, drawing: str) -> str:
+    """The same as one HTML page."""
+    parts = [f"<p>{escape(heading(summary))}</p>", f"<figure>{drawing}</figure>"]
+    for i, table in enumerate(tables(summary)):
+        parts.append(f"<h2>{escape(table.title)}</h2>\n<div class='wide'>{html(table)}</div>")
+        if i == 0:
+            parts.append(f"<p>{escape(LEGEND)}</p>")
+    body = "\n".join(parts)
+    return (
+        "<!doctype html>\n<html lang='en'>\n<meta charset='utf-8'>\n"
+        "<meta name='viewport' content='width=device-width'>\n"
+        f"<title>Evaluation</title>\n<style>{_STYLE}</style>\n<h1>Evaluation</h1>\n"
+        f"{body}\n</html>\n"
+    )

@@ -1,0 +1,77 @@
+"""A summary ⇄ plain data for JSON. What is written is rounded to six digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from foveate.evals.bootstrap import Interval
+from foveate.evals.figures import Cell, Overall, Summary
+
+SCHEMA = 1
+
+
+def summary_to_json(summary: Summary) -> dict[str, Any]:
+    """The summary as one object; `recalls` are those of every question, in the order of `ids`."""
+    return {
+        "schema": SCHEMA,
+        "version": summary.version,
+        "tokenizer": summary.tokenizer,
+        "embedder": summary.embedder,
+        "baseline": summary.baseline,
+        "recipes": list(summary.recipes),
+        "budgets": list(summary.budgets),
+        "overall": [_overall(one) for one in summary.overall],
+        "sets": [_cell(pool) for pool in summary.pools],
+        "cells": [_cell(cell) for cell in summary.cells],
+        "ids": {name: list(ids) for name, ids in summary.ids.items()},
+        "recalls": {
+            name: {
+                recipe: {str(b): [_round(v) for v in values] for b, values in by_budget.items()}
+                for recipe, by_budget in by_recipe.items()
+            }
+            for name, by_recipe in summary.recalls.items()
+        },
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "dataset": cell.dataset,
+        "budget": cell.budget,
+        "recipe": cell.recipe,
+        "questions": cell.questions,
+        "failed": cell.failed,
+        **{name: _round(value) for name, value in cell.means.items()},
+        "tokens_per_evidence": _round(cell.price),
+    }
+    if cell.recall_difference is not None:
+        record["recall_difference"] = _interval(cell.recall_difference)
+        record["weighted_difference"] = _interval(cell.weighted_difference)
+        record["verdict"] = cell.recall_difference.verdict
+    return record
+
+
+def _overall(one: Overall) -> dict[str, Any]:
+    return {
+        "recipe": one.recipe,
+        "missed": _interval(one.missed),
+        "ratio": _interval(one.ratio),
+        "recall_difference": _interval(one.recall_difference),
+        "weighted_difference": _interval(one.weighted_difference),
+        "redundancy": _round(one.redundancy),
+        "over": one.over,
+        "failed": one.failed,
+        "worse": one.worse,
+        "ratio_without": {name: _round(value) for name, value in one.without.items()},
+    }
+
+
+def _interval(found: Interval | None) -> Mapping[str, float | None] | None:
+    if found is None:
+        return None
+    return {"value": _round(found.value), "low": _round(found.low), "high": _round(found.high)}
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 6) + 0.0
