@@ -1,0 +1,182 @@
+"""The floor: the least code that does the same job, written for speed and for nothing else.
+
+Exact copies by the string itself, near copies by blocks of a matrix product (cosine over 0.95),
+greedy filling with counts that are at hand, documents in reading order, the best at both ends,
+overlaps cut where the text has them, numbered, one exact count of what came out.
+
+`lazy` walks the ranking in blocks and stops when the budget is full: its cost follows the budget.
+`full` decides every candidate, which a complete trace needs, and is the floor for foveate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from bench.peers.adapters.job import Clock, Job, Made
+from bench.peers.workload import Row
+
+if TYPE_CHECKING:
+    from bench.peers.vectors import Floats
+
+SIMILAR = 0.95
+LAZY_BLOCK, FULL_BLOCK = 64, 512
+MISSES = 12  # chunks that do not fit, before a lazy walk gives up
+Why = list[str]
+
+
+class Full:
+    """Every candidate decided."""
+
+    max_n: ClassVar[int] = 10_000
+    lazy: ClassVar[bool] = False
+
+    def start(self, job: Job) -> None:
+        """Counts of chunks and headers are at hand."""
+        from toktok import batch_count
+
+        self.budget = job.budget
+        self.count = lambda text: batch_count([text], "cl100k_base", 1)[0]
+        titles = {row.title for row in job.rows}
+        self.heads = {title: self.count(f"[99] {title}\n") + 1 for title in titles}
+
+    def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
+        """Nothing to convert."""
+        self.rows, self.vectors = rows, vectors
+
+    def run(self, clock: Clock) -> Made:
+        """Choose, order, render, count."""
+        rows = self.rows
+        if any(a.score < b.score for a, b in zip(rows, rows[1:], strict=False)):
+            rows = sorted(rows, key=lambda row: -row.score)
+        clock("rank")
+        costs = [row.tokens + self.heads[row.title] for row in rows]
+        taken, why = choose(rows, self.vectors, costs, self.budget, lazy=self.lazy)
+        clock("choose")
+        groups = in_reading_order(rows, taken)
+        text, spans = render(rows, groups)
+        clock("order and render")
+        tokens = self.count(text)
+        clock("count")
+        return Made(text=text, claimed=tokens, extra={"decided": len(why), "cited": len(spans)})
+
+
+class Lazy(Full):
+    """As far down the ranking as the budget reaches."""
+
+    lazy = True
+
+
+def choose(
+    rows: Sequence[Row], vectors: Floats, costs: Sequence[int], budget: int, *, lazy: bool
+) -> tuple[list[int], Why]:
+    """The places of what is taken, and why each of the others is not."""
+    seen: set[str] = set()
+    taken: list[int] = []
+    why: Why = []
+    used, missed = 0, 0
+    size = LAZY_BLOCK if lazy else FULL_BLOCK
+    keep = _Kept(vectors, lazy=lazy)
+    for first in range(0, len(rows), size):
+        block = range(first, min(first + size, len(rows)))
+        fresh = _fresh(rows, block, seen)
+        unlike = keep.unlike(fresh)
+        for i in block:
+            if i not in fresh or i not in unlike:
+                why.append("copy")
+            elif used + costs[i] <= budget:
+                taken.append(i)
+                used += costs[i]
+                missed = 0
+                why.append("")
+            else:
+                missed += 1
+                why.append("no room")
+        if lazy and missed >= MISSES:
+            break
+        keep.add(sorted(unlike) if not lazy else [i for i in taken if i >= first])
+    return taken, why
+
+
+def _fresh(rows: Sequence[Row], block: range, seen: set[str]) -> dict[int, None]:
+    """The places whose text was not seen before."""
+    fresh: dict[int, None] = {}
+    for i in block:
+        if rows[i].text not in seen:
+            seen.add(rows[i].text)
+            fresh[i] = None
+    return fresh
+
+
+class _Kept:
+    """The vectors of what stays, and what is not like any of them."""
+
+    def __init__(self, vectors: Floats, *, lazy: bool) -> None:
+        import numpy as np
+
+        self.vectors = vectors
+        self.held = np.empty((1024 if lazy else len(vectors), vectors.shape[1]), np.float32)
+        self.many = 0
+
+    def unlike(self, places: dict[int, None]) -> set[int]:
+        """The places that are like nothing kept and like nothing before them in the block."""
+        import numpy as np
+
+        order = list(places)
+        if not order:
+            return set()
+        own = self.vectors[order]
+        gone = np.zeros(len(order), dtype=bool)
+        if self.many:
+            gone |= ((own @ self.held[: self.many].T) > SIMILAR).any(axis=1)
+        later, earlier = np.nonzero(np.tril(own @ own.T > SIMILAR, -1))
+        for a, b in zip(later.tolist(), earlier.tolist(), strict=True):
+            if not gone[b]:
+                gone[a] = True
+        return {i for i, out in zip(order, gone.tolist(), strict=True) if not out}
+
+    def add(self, places: list[int]) -> None:
+        """These stay."""
+        self.held[self.many : self.many + len(places)] = self.vectors[places]
+        self.many += len(places)
+
+
+def in_reading_order(rows: Sequence[Row], taken: Sequence[int]) -> list[list[int]]:
+    """By document, each from its beginning, the best documents at both ends."""
+    documents: dict[str, list[int]] = {}
+    for i in taken:
+        documents.setdefault(rows[i].document, []).append(i)
+    groups = [sorted(group, key=lambda i: rows[i].start) for group in documents.values()]
+    return groups[0::2] + groups[1::2][::-1]
+
+
+Spans = list[tuple[int, str, int, int]]
+
+
+def render(rows: Sequence[Row], groups: list[list[int]]) -> tuple[str, Spans]:
+    """The text, and for each marker the candidate and where it stands."""
+    parts: list[str] = []
+    spans: Spans = []
+    at = 0
+    for group in groups:
+        before: Row | None = None
+        for i in group:
+            row = rows[i]
+            body = _without_overlap(row, before)
+            head = f"[{len(spans) + 1}] {row.title}\n"
+            at += len(head)
+            spans.append((len(spans) + 1, row.id, at, at + len(body)))
+            at += len(body) + 2
+            parts += (head, body, "\n\n")
+            before = row
+    return "".join(parts[:-1]), spans
+
+
+def _without_overlap(row: Row, before: Row | None) -> str:
+    """The text without what the chunk before it has, where the text confirms the offsets."""
+    if before is None:
+        return row.text
+    shared = before.end - row.start
+    if 0 < shared < len(row.text) and before.text.endswith(row.text[:shared]):
+        return row.text[shared:]
+    return row.text
