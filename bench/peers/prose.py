@@ -23,6 +23,7 @@ Sentence: TypeAlias = tuple[str, str]
 
 _END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(\[\"'])")
 _LONG = re.compile(r"(?<![\w\"*.])[a-z]{5,}(?![\w\"*(])")
+_NOTE = re.compile(r"\[\d+\]")
 _LEAST = 40  # characters; shorter paragraphs are list numbers and labels
 _MOST = 400  # characters; longer sentences are tables and lists run together
 _A_PARAGRAPH = 4  # sentences
@@ -38,6 +39,8 @@ def paragraphs() -> tuple[str, ...]:
         for block in topics[topic].split("\n\n"):
             text = " ".join(block.split())
             long = max(map(len, _END.split(text)), default=0) > _MOST
+            if _NOTE.search(text):
+                continue  # marks of footnotes look like the marks that systems cite by
             if len(text) >= _LEAST and not long and _is_prose(block.strip("\n").split("\n")):
                 found[text] = None
     return tuple(found)
