@@ -3,9 +3,10 @@
     python -m bench.peers.run --quick         small sizes, one round: about two minutes
     python -m bench.peers.run                 all of it: about twenty minutes
 
-Results are appended to build/bench/results.jsonl. A run that was stopped goes on where it was,
-as long as the code is the same; `--again` begins anew. A system that is over its time limit is
-written down as that. What takes over five seconds a run is measured in the first round only.
+Results are appended to build/bench/results.jsonl. A run that was stopped goes on where it was, as
+long as the code that a figure depends on is the same; `--again` begins anew. A system that is over
+its time limit is written down as that. What takes over five seconds a run is measured in the first
+round only.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from bench.peers.worker import MARK
 
 RESULTS = Path("build/bench/results.jsonl")
 SLOW = 5_000.0  # milliseconds
-SOURCES = (Path("src/foveate"), Path("bench/peers"))
+HERE = Path(__file__).parent
+MEASURING = ("worker.py", "memory.py", "adapters/job.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +88,14 @@ def full(systems: Sequence[str] = tuple(SYSTEMS)) -> Plan:
     )
 
 
-def code() -> str:
-    """Names the code that is measured and measures."""
-    names = sorted(path for folder in SOURCES for path in folder.rglob("*.py"))
-    return blake2b(b"".join(path.read_bytes() for path in names), digest_size=6).hexdigest()
+def code(system: str) -> str:
+    """Names the code that a figure depends on: the adapter, the measuring, and foveate's own."""
+    adapter = HERE / "adapters" / f"{SYSTEMS[system].module}.py"
+    files = [adapter, *(HERE / name for name in MEASURING)]
+    if SYSTEMS[system].environment == environments.OWN:
+        files += sorted(Path("src/foveate").rglob("*.py"))
+    text = b"".join(path.read_bytes() for path in files) + workload.generator().encode()
+    return blake2b(text, digest_size=6).hexdigest()
 
 
 def run(plan: Plan, results: Path = RESULTS) -> None:
@@ -97,13 +103,18 @@ def run(plan: Plan, results: Path = RESULTS) -> None:
     environments.make(environments.needed(plan.systems))
     workload.make(dict.fromkeys((*plan.sizes, *plan.wide)))
     results.parent.mkdir(parents=True, exist_ok=True)
-    now = code()
-    done = {key(row): row for row in read(results) if row["code"] == now}
+    now = {system: code(system) for system in plan.systems}
+    done = {key(row): row for row in read(results) if row["code"] == now.get(row["system"])}
     tasks = list(plan.tasks())
     for number, task in enumerate(tasks, 1):
         if task.key in done or _too_slow(task, done):
             continue
-        row = {**measured(task, plan), "round": task.round, "code": now, "machine": machine()}
+        row = {
+            **measured(task, plan),
+            "round": task.round,
+            "code": now[task.system],
+            "machine": machine(),
+        }
         done[task.key] = row
         with results.open("a", encoding="utf-8") as out:
             out.write(json.dumps(row) + "\n")
@@ -175,7 +186,9 @@ def told(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Read the options, run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
     parser.add_argument("--again", action="store_true", help="forget earlier results")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="names, with commas between")

@@ -11,6 +11,7 @@ overlaps cut where the text has them, numbered, one exact count of what came out
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from bench.peers.adapters.job import Clock, Job, Made
@@ -47,7 +48,7 @@ class Full:
     def run(self, clock: Clock) -> Made:
         """Choose, order, render, count."""
         rows = self.rows
-        if any(a.score < b.score for a, b in zip(rows, rows[1:], strict=False)):
+        if any(a.score < b.score for a, b in pairwise(rows)):
             rows = sorted(rows, key=lambda row: -row.score)
         clock("rank")
         costs = [row.tokens + self.heads[row.title] for row in rows]

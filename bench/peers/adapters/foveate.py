@@ -2,8 +2,9 @@
 
 Two recipes: `default`, and `whole`: the same stages without the one that offers sentences.
 Warm: token counts and what is known of a text by its content hash are there, as the store keeps
-them; the run before the first measured one brings them. Cold: everything is forgotten before each
-run, so all texts are counted and read anew.
+them. Another question under another budget has brought them, and the counts that a run adds are
+forgotten before the next, so no run finds its own answer. Cold: everything is forgotten before
+each run, so all texts are counted and read anew.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from bench.peers.workload import Row
 
 if TYPE_CHECKING:
     from bench.peers.vectors import Floats
-    from foveate.core.types import Candidate, Recipe
+    from foveate.core.types import Candidate, Context, Recipe
+
+OTHER_QUESTION = "What may a function return, and which names does its body see?"
 
 
 def candidates(rows: Sequence[Row], vectors: Floats) -> tuple[Candidate, ...]:
@@ -68,40 +71,45 @@ class Foveate:
     cold: ClassVar[bool] = False
 
     def start(self, job: Job) -> None:
-        """Import, choose the recipe; where it is to be warm, run once."""
+        """Import, choose the recipe; where it is to be warm, ask something else."""
         from foveate.adapters.tokenizers import load
 
         self.job = job
         self.tokenizer = load("cl100k_base")
         self.recipe = whole_recipe() if self.whole else default_recipe()
-        self.known: dict[str, int] = {}
+        self.kept: dict[str, int] = {}
         self.tokenizer.count("a")
         if not self.cold:
             self.prepare(job.rows, job.vectors)
-            self.run(lambda _: None)
+            self.assemble(OTHER_QUESTION, job.budget * 3 // 4)
+            self.kept = dict(self.known)
 
     def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
-        """New candidates; for a cold run, nothing else."""
+        """New candidates, and the counts that are kept; for a cold run, nothing else."""
         self.candidates = candidates(rows, vectors)
+        self.known = dict(self.kept)
         if self.cold:
-            self.known.clear()
             _forget()
 
     def run(self, clock: Clock) -> Made:
         """Assemble: text, citations, trace and manifest."""
+        context = self.assemble(self.job.query, self.job.budget)
+        clock("assemble")
+        return Made(text=context.text, claimed=context.token_count)
+
+    def assemble(self, query: str, budget: int) -> Context:
+        """The candidates to a context."""
         from foveate.core.assemble import assemble
         from foveate.core.types import Budget, Inputs
 
         inputs = Inputs(
-            query=self.job.query,
+            query=query,
             candidates=self.candidates,
             recipe=self.recipe,
-            budget=Budget(documents=self.job.budget, window=None),
+            budget=Budget(documents=budget, window=None),
             query_embedding=self.job.query_vector,
         )
-        context = assemble(inputs, self.tokenizer, self.known)
-        clock("assemble")
-        return Made(text=context.text, claimed=context.token_count)
+        return assemble(inputs, self.tokenizer, self.known)
 
 
 class FoveateCold(Foveate):

@@ -1,4 +1,7 @@
-"""The usual tutorial: the best chunks joined by blank lines. Counts with tiktoken, as tutorials do."""
+"""The usual tutorial: the best chunks joined by blank lines.
+
+Tokens are counted with tiktoken, as tutorials do.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,69 @@
+"""Time and memory over the number of candidates, drawn from the summary of a run.
+
+    python -m bench.peers.plots SUMMARY FOLDER
+
+Runs in the environment that has matplotlib (`requirements/report.txt`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+OURS = {"foveate": "#0b6e4f", "foveate_whole": "#2fa36b", "floor_full": "#222222"}
+OURS |= {"floor_lazy": "#888888"}
+OTHERS = ("#c1440e", "#e08e45", "#3b6fb6", "#7fa7d9", "#8d5fa8", "#b48ccc", "#a67c00", "#5d8a8a")
+LEFT_OUT = ("foveate_cold", "foveate_whole_cold")
+BUDGET = 8_000
+DRAWN = (
+    ("speed-time.svg", "cpu", "CPU time of one context, ms", 0.01),
+    ("speed-memory.svg", "megabytes", "memory that one context adds at most, MB", 0.1),
+)
+
+
+def draw(figures: list[dict[str, Any]], folder: Path) -> None:
+    """Both plots."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams.update({"svg.hashsalt": "foveate", "font.size": 9})
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, measure, label, least in DRAWN:
+        _plot(figures, measure, label, least, folder / name)
+
+
+def _plot(figures: list[dict[str, Any]], measure: str, label: str, least: float, to: Path) -> None:
+    """One line a system, both axes logarithmic."""
+    from matplotlib import pyplot as plt
+
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for figure in figures:
+        if figure["budget"] == BUDGET and not figure["error"]:
+            point = (figure["n"], max(least, figure[measure]))
+            lines.setdefault(figure["system"], []).append(point)
+    shown, axes = plt.subplots(figsize=(7.2, 4.6))
+    colours = iter(OTHERS)
+    for system, points in lines.items():
+        if system not in LEFT_OUT:
+            own = OURS.get(system)
+            axes.plot(
+                *zip(*sorted(points), strict=True),
+                label=system,
+                color=own or next(colours, "#aaaaaa"),
+                linewidth=2.2 if system.startswith("foveate") else 1.2,
+                linestyle="--" if system.startswith("floor") else "-",
+                marker="o",
+                markersize=3,
+            )
+    axes.set(xscale="log", yscale="log", xlabel="candidates", ylabel=label)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    shown.savefig(to, bbox_inches="tight", metadata={"Date": None})
+    plt.close(shown)
+
+
+if __name__ == "__main__":
+    _summary, _folder = sys.argv[1:]
+    draw(json.loads(Path(_summary).read_text(encoding="utf-8"))["figures"], Path(_folder))

@@ -1,0 +1,134 @@
+"""The report of a run: tables and plots in the documentation, a summary for machines.
+
+    python -m bench.peers.report          build/bench/results.jsonl → docs, bench/results
+
+Rewrites what stands between the marks in docs/benchmarks.md, draws docs/figures/speed-*.svg and
+prints the checks.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.peers import environments, tables
+from bench.peers.figures import Figure, Key, figures, newest, plain
+from bench.peers.judge import judge
+from bench.peers.run import RESULTS, read
+from bench.peers.targets import Check, checks
+from bench.peers.workload import Workload, load
+
+PAGE = Path("docs/benchmarks.md")
+FIGURES = Path("docs/figures")
+SUMMARY = Path("bench/results/peers.json")
+BEGIN, END = "<!-- speed: begin -->", "<!-- speed: end -->"
+COMMAND = "`python -m bench.peers.run && python -m bench.peers.report`"
+MEASURED = "Measured by " + COMMAND + "."
+AT = 1_000  # the size whose steps are shown
+
+
+def judging() -> Callable[[dict[str, Any]], Mapping[str, Any]]:
+    """Judges a line of results; each workload is loaded once."""
+    held: dict[int, Workload] = {}
+
+    def judged(row: dict[str, Any]) -> Mapping[str, Any]:
+        if row["n"] not in held:
+            held[row["n"]] = load(row["n"])
+        return judge(row["text"], held[row["n"]], row["budget"])
+
+    return judged
+
+
+def generated(found: Mapping[Key, Figure], about: Mapping[str, Any]) -> str:
+    """All that is written by the run."""
+    budgets = sorted({budget for _, _, budget in found})
+    small = budgets[0]
+    parts = [
+        _where(about),
+        section("How much longer the others take", f"CPU time over that of `foveate_whole`, "
+                f"budget {small:,}. Under 1: faster than foveate.",
+                tables.ratios(found, small, "foveate_whole")),
+        section("Against the floor", f"CPU time over that of `floor_full`, budget {small:,}.",
+                tables.ratios(found, small, "floor_full")),
+        section("Checks", "What foveate is held to.", verdicts(checks(found))),
+        "![CPU time over the number of candidates](figures/speed-time.svg)\n",
+        "![Memory over the number of candidates](figures/speed-memory.svg)\n",
+    ]  # fmt: skip
+    for budget in budgets:
+        parts += [
+            section(f"CPU time, budget {budget:,}", "Milliseconds of CPU, median (90th percentile);"
+                    " of one machine.", tables.cpu(found, budget)),
+        ]  # fmt: skip
+    parts += [
+        section("Memory", f"MB that a run adds at most, budget {small:,}.",
+                tables.memory(found, small)),
+        section("The first run, and conversion", "CPU ms of the first run in a process, plus what "
+                "it takes to make the system's own values from the candidates, which no other "
+                "figure includes.", tables.first(found, small)),
+        section("Where the time goes", f"Budget {small:,}.", tables.steps(found, AT, small)),
+        section("Defects seen in this run", "All sizes and budgets together.",
+                tables.defects(found)),
+    ]  # fmt: skip
+    for budget in budgets:
+        parts.append(
+            section(f"What came out, budget {budget:,}", "Judged by the final text.",
+                    tables.quality(found, budget))
+        )  # fmt: skip
+    return "\n".join(parts)
+
+
+def section(title: str, what: str, body: str) -> str:
+    """A heading, what is shown and how it was made, the table."""
+    return f"### {title}\n\n{what} {MEASURED}\n\n{body}"
+
+
+def _where(about: Mapping[str, Any]) -> str:
+    cores = f"{about['cores']} cores, shared" if about.get("cores") else "unknown cores"
+    return (
+        f"Python {about['python']} on {about['system']} {about['machine']} ({cores}). "
+        "Absolute times are those of this one machine; the ratios are taken within the run.\n"
+    )
+
+
+def verdicts(found: Sequence[Check]) -> str:
+    """The checks as a table."""
+    rows = [(c.what, c.limit, c.figure, "met" if c.met else "**not met**") for c in found]
+    return tables.table(("what", "asked", "measured", ""), rows)
+
+
+def placed(page: str, body: str) -> str:
+    """The page with the body between its marks."""
+    before, rest = page.split(BEGIN, 1)
+    _, after = rest.split(END, 1)
+    return f"{before}{BEGIN}\n\n{body}\n{END}{after}"
+
+
+def main() -> int:
+    """Write everything; 1 where there is nothing to report."""
+    rows = newest(read(RESULTS))
+    if not rows:
+        print("no results yet; run: python -m bench.peers.run", file=sys.stderr)
+        return 1
+    found = figures(rows, judging())
+    about = rows[-1]["machine"]
+    SUMMARY.parent.mkdir(parents=True, exist_ok=True)
+    summary = {"machine": about, "code": rows[-1]["code"], "figures": plain(found)}
+    SUMMARY.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    page = placed(PAGE.read_text(encoding="utf-8"), generated(found, about))
+    PAGE.write_text(page, encoding="utf-8")
+    environments.make(["report"])
+    drawing = ("-m", "bench.peers.plots", str(SUMMARY), str(FIGURES))
+    subprocess.run([environments.python_of("report"), *drawing], check=True)
+    for check in checks(found):
+        print(
+            f"{'met    ' if check.met else 'NOT MET'}  {check.what}: {check.figure} ({check.limit})"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
