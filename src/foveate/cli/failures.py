@@ -8,6 +8,7 @@
 | 3 | bad input: a file, a candidate, a query; a replay that diverged |
 | 4 | budget too small |
 | 5 | a failure outside: a store, a model, a file system, a missing package |
+| 6 | an evaluation broke a rule of its gate |
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from foveate.core.errors import (
     StageBroke,
 )
 
-FAULT, USAGE, INPUT, BUDGET, OUTSIDE = 1, 2, 3, 4, 5
+FAULT, USAGE, INPUT, BUDGET, OUTSIDE, GATE = 1, 2, 3, 4, 5, 6
 INTERRUPTED, PIPE_CLOSED = 130, 141
 """As a shell reports SIGINT and SIGPIPE."""
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from foveate import plugins
 from foveate.adapters.stores import open_store
-from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
+from foveate.cli.progress import progress
 from foveate.core.errors import BadInput
 from foveate.ingest.chunk import refuse_sizes
-from foveate.ingest.run import Failure, Progress, Report, ingest, walked
+from foveate.ingest.run import Failure, Report, ingest, walked
 from foveate.ingest.walk import Walk
 from foveate.ports import Embedder, Store
 
@@ -45,7 +43,7 @@ def brought_up_to_date(
     counter = plugins.tokenizer(TOKENIZER)
     store = _opened(url, reader, walks)
     try:
-        with _progress() as on_progress:
+        with progress() as on_progress:
             report = ingest(
                 paths, store, reader, counter, size=size, overlap=overlap, on_progress=on_progress
             )
@@ -71,27 +69,6 @@ def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
 
 def _left_out(walk: Walk) -> tuple[Failure, ...]:
     return (*walk.failed, *walk.skipped)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar on a terminal's stderr, and nothing anywhere else."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    name = TextColumn("{task.description}", markup=False)
-    with Progress(
-        BarColumn(), MofNCompleteColumn(), name, console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("", total=None)
-
-        def advance(done: int, files: int, name: str) -> None:
-            bar.update(task, completed=done, total=files, description=printable(name)[-50:])
-
-        yield advance
 
 
 def report_as_json(done: Done) -> dict[str, Any]:

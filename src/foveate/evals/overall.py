@@ -63,10 +63,11 @@ def _averaged(sets: Mapping[str, Table], columns: Sequence[int], what: str) -> t
 
 
 def _ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
-    """Ours over the baseline's; None where the baseline misses nothing, in any draw."""
-    if known <= 0 or (known_draws <= 0).any():
+    """Ours over the baseline's, None where that is 0; over the draws in which it is not."""
+    if known <= 0:
         return None
-    return interval(missed / known, draws / known_draws)
+    some = known_draws > 0
+    return interval(missed / known, draws[some] / known_draws[some])
 
 
 def _without(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
-from math import ceil
+from math import ceil, floor
 from statistics import fmean
 from typing import Any
 
@@ -57,13 +57,14 @@ def chart(summary: Summary) -> Any:
     names = list(summary.datasets)
     down = ceil((len(names) + 1) / _ACROSS)
     figure = Figure(figsize=(10, 2.8 * down + 0.5), layout="constrained")
-    panels = figure.subplots(down, _ACROSS, sharex=True, squeeze=False).ravel()
+    panels = figure.subplots(down, _ACROSS, sharex=True, sharey=True, squeeze=False).ravel()
     _panel(panels[0], f"mean of {len(names)} sets", summary, names)
     for panel, name in zip(panels[1:], names, strict=False):
         pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
         _panel(panel, name, summary, [name], ceiling=pool)
     for panel in panels[len(names) + 1 :]:
         panel.set_visible(False)
+    panels[0].set_ylim(_floor(summary), 1.02)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
@@ -94,11 +95,16 @@ def _panel(
     if ceiling is not None:
         panel.axhline(ceiling, color="#9ca3af", linestyle="--", linewidth=0.8)
     panel.set_xticks(range(len(summary.budgets)), [f"{b:,}" for b in summary.budgets])
-    panel.set_ylim(top=1.02)
     panel.grid(axis="y", color="#e5e7eb", linewidth=0.8)
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
-    panel.tick_params(labelbottom=True)
+    panel.tick_params(labelbottom=True, labelleft=True)
+
+
+def _floor(summary: Summary) -> float:
+    """The tenth below the lowest mean: one scale for all panels, so that they can be compared."""
+    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
+    return floor(lowest * 10) / 10
 
 
 def _baseline_first(summary: Summary) -> list[str]:

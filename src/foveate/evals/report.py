@@ -35,22 +35,25 @@ th { border-bottom: 1px solid #111827 } td { border-bottom: 1px solid #e5e7eb }
 """
 
 
-def write_report(summary: Summary, folder: Path) -> MissingExtra | None:
+def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> MissingExtra | None:
     """Write the files; gives the reason why there is no chart, where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
     _write(folder / SUMMARY, f"{data}\n")
+    picture = drawing = missing = None
     try:
-        picture, drawing = png(summary), svg(summary)
-    except MissingExtra as missing:
-        _write(folder / REPORT, report(summary))
+        if plot:
+            picture, drawing = png(summary), svg(summary)
+    except MissingExtra as error:
+        missing = error
+    _write(folder / REPORT, report(summary, chart=CHART if picture else ""))
+    if picture is None or drawing is None:
         for name in (CHART, PAGE):  # one of an earlier run would tell another story
             (folder / name).unlink(missing_ok=True)
-        return missing
-    _write(folder / REPORT, report(summary, chart=CHART))
-    (folder / CHART).write_bytes(picture)
-    _write(folder / PAGE, page(summary, drawing))
-    return None
+    else:
+        (folder / CHART).write_bytes(picture)
+        _write(folder / PAGE, page(summary, drawing))
+    return missing
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,0 +1,87 @@
+"""`foveate eval convert`: a public data set, as it is downloaded, to golden cases."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foveate.cli.options import Json
+
+if TYPE_CHECKING:
+    from foveate.evals.converters.source import Source
+
+
+def convert(
+    *,
+    format: Annotated[
+        str,
+        typer.Argument(metavar="FORMAT", help="hotpotqa, musique, squad, nq or beir."),
+    ],
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT...", help="Its files, .gz too; beir: its folder.")
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Cases to write; .gz packs them.")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="SET", help="The set's name [FORMAT].")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N questions, drawn.")
+    ] = None,
+    pool: Annotated[
+        int, typer.Option("--pool", metavar="K", min=1, help="Candidates a question.")
+    ] = 30,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What draws them.")] = 1,
+    language: Annotated[
+        str, typer.Option("--language", metavar="L", help="Whose sentences to look for.")
+    ] = "en",
+    as_json: Json = False,
+) -> None:
+    """Make golden cases of a public data set.
+
+    Where it has no pools, a question's are the best K passages of the whole file by BM25. A
+    question with no gold passage among them is left out, and counted.
+    """
+    from foveate.cli import output
+    from foveate.cli.files import refuse_same
+    from foveate.core.errors import UnknownName
+    from foveate.evals.converters import FORMATS
+    from foveate.evals.converters.build import records
+
+    if format not in FORMATS:
+        raise UnknownName("format", format, FORMATS)
+    for one in inputs:
+        refuse_same(one, out)
+    source = FORMATS[format](inputs, name or format, language)
+    made = records(source, name or format, pool=pool, limit=limit, seed=seed)
+    count = _written(out, made)
+    if as_json:
+        output.write_json({"cases": count, "left_out": dict(source.left_out)})
+    elif out != "-":
+        sys.stderr.write(f"{count:,} cases written to {out}{_left_out(source)}\n")
+
+
+def _written(name: str, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write the cases; the same cases give the same bytes."""
+    from gzip import GzipFile
+
+    from foveate.cli.files import written
+    from foveate.cli.output import as_json
+
+    count = 0
+    with written(name) as file:
+        packed = GzipFile(filename="", mode="wb", fileobj=file, mtime=0)  # no name, no clock
+        with packed if name.endswith(".gz") else nullcontext(file) as target:
+            for count, record in enumerate(records, 1):  # noqa: B007  # the last is the count
+                target.write(f"{as_json(record)}\n".encode())
+    return count
+
+
+def _left_out(source: Source) -> str:
+    said = [f"{count:,} left out: {reason}" for reason, count in sorted(source.left_out.items())]
+    return "".join(f"; {one}" for one in said)

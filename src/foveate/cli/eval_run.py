@@ -1,0 +1,128 @@
+"""`foveate eval run`: golden cases x recipes x budgets to measures, tables, a report, a gate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand
+
+from foveate.cli.failures import GATE
+from foveate.cli.options import Json
+from foveate.core.errors import BadOption
+
+BUILT_IN = "built-in"
+RULES = (".json", ".toml")
+
+
+class RunCommand(TyperCommand):
+    """`--gate` takes a file of rules where one follows, and else means the built-in ones."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Give a bare `--gate` its value."""
+        given = []
+        for i, word in enumerate(args):
+            following = args[i + 1] if i + 1 < len(args) else ""
+            bare = word == "--gate" and not following.endswith(RULES)
+            given.append(f"--gate={BUILT_IN}" if bare else word)
+        return super().parse_args(ctx, given)
+
+
+def run(
+    *,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset", metavar="FILE...", help="Cases, JSON Lines or .gz; patterns too."
+        ),
+    ] = None,
+    recipes: Annotated[
+        list[str] | None,
+        typer.Option("--recipes", metavar="R,R", help="Names or TOML files [naive,default,tight]."),
+    ] = None,
+    budgets: Annotated[
+        list[str] | None,
+        typer.Option("--budgets", metavar="N,N", help="Tokens [500,1000,2000,4000]."),
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option("--baseline", metavar="R", help="What the others are compared with.")
+    ] = "naive",
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", metavar="T", help="What counts, for all recipes.")
+    ] = "cl100k_base",
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="E", help="Give the candidates its vectors.")
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N cases of each set.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Write results, report and chart; go on from what is there.",
+        ),
+    ] = None,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
+    gate: Annotated[
+        str | None,
+        typer.Option("--gate", metavar="[RULES]", help="Exit code 6 where a rule breaks."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="SUMMARY.json", help="Exit code 6 where it was better before."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure recipes on questions whose evidence is known.
+
+    --dataset takes several files; RULES is a file (.json or .toml), without one the built-in
+    rules hold.
+    """
+    from foveate.cli import eval_steps, output
+
+    names = [*(dataset or []), *(files or [])]
+    if not names:
+        raise typer.BadParameter("give the cases: --dataset FILE...")
+    checks = eval_steps.read_checks(None if gate == BUILT_IN else gate, gate is not None, against)
+    summary = eval_steps.evaluated(
+        names,
+        recipes=_split(recipes, "naive,default,tight"),
+        budgets=[_tokens(word) for word in _split(budgets, "500,1000,2000,4000")],
+        baseline=baseline,
+        tokenizer=tokenizer,
+        embedder=embedder,
+        limit=limit,
+        jobs=jobs,
+        out=out,
+    )
+    missing = eval_steps.write(summary, out, plot=plot) if out is not None else None
+    eval_steps.show(summary, as_json=as_json)
+    output.flush()
+    if said := checks(summary):
+        sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
+        raise typer.Exit(GATE)
+    if missing is not None:
+        raise missing
+
+
+def _split(words: list[str] | None, default: str) -> list[str]:
+    """`a,b` and repeated options alike."""
+    parts = [part.strip() for word in words or [default] for part in word.split(",")]
+    return [part for part in parts if part]
+
+
+def _tokens(word: str) -> int:
+    try:
+        return int(word.replace("_", ""))
+    except ValueError:
+        raise BadOption(f"--budgets: {word!r} is no number of tokens") from None

@@ -1,0 +1,104 @@
+"""What `foveate eval run` does, once its flags are read: evaluate, write, show, check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from foveate._version import __version__
+from foveate.cli import output
+from foveate.cli.failures import in_file
+from foveate.cli.files import read_json
+from foveate.cli.progress import progress
+from foveate.core.errors import MissingExtra, OutsideFailure
+from foveate.evals.against import regressions
+from foveate.evals.cases import Case
+from foveate.evals.figures import Summary
+from foveate.evals.gate import Rules, broken, read_rules
+from foveate.evals.read import read_cases
+from foveate.evals.report import RESULTS, heading, write_report
+from foveate.evals.run import run
+from foveate.evals.summary import summarise
+from foveate.evals.tables import LEGEND, markdown, tables
+from foveate.evals.trials import setting
+from foveate.evals.wire import summary_to_json
+
+Checks = Callable[[Summary], list[str]]
+
+
+def read_checks(rules: str | None, asked: bool, against: str | None) -> Checks:
+    """What the summary must pass; a file that cannot be read is refused before the work."""
+    held = (read_rules(rules) if rules is not None else Rules()) if asked else None
+    earlier = read_json(against) if against is not None else None
+
+    def checks(summary: Summary) -> list[str]:
+        said = broken(summary, held) if held is not None else []
+        if earlier is not None:
+            with in_file(against):
+                said += regressions(summary, earlier)
+        return said
+
+    return checks
+
+
+def evaluated(
+    names: Sequence[str],
+    *,
+    recipes: Sequence[str],
+    budgets: Sequence[int],
+    baseline: str,
+    tokenizer: str,
+    embedder: str,
+    limit: int | None,
+    jobs: int,
+    out: Path | None,
+) -> Summary:
+    """Read, run with a bar, summarise."""
+    made, reference = setting(
+        recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
+    )
+    cases = _first(read_cases(names), limit)
+    with progress() as on_progress:
+        rows = run(
+            cases,
+            made,
+            results=out / RESULTS if out is not None else None,
+            jobs=jobs,
+            on_progress=on_progress,
+        )
+    return summarise(
+        rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
+    )
+
+
+def _first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
+    """The first of each set."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for case in cases:
+        seen[case.dataset] += 1
+        if limit is None or seen[case.dataset] <= limit:
+            kept.append(case)
+    return kept
+
+
+def write(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
+    """The report's files; why there is no chart, where there should be one."""
+    try:
+        return write_report(summary, out, plot=plot)
+    except OSError as error:
+        raise OutsideFailure(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def show(summary: Summary, *, as_json: bool) -> None:
+    """The summary on stdout, as tables or as one object."""
+    if as_json:
+        output.write_json(summary_to_json(summary))
+        return
+    output.write_line(heading(summary))
+    for i, table in enumerate(tables(summary)):
+        output.write_line(f"\n{table.title}\n")
+        output.write_line(markdown(table))
+        if i == 0:
+            output.write_line(f"\n{LEGEND}")

@@ -1,0 +1,127 @@
+"""`foveate eval thresholds`: what near-duplicate thresholds would drop from one's chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from foveate.cli.options import Json
+
+if TYPE_CHECKING:
+    from foveate.core.stages.dedup_near import Method
+    from foveate.core.types import Candidate
+    from foveate.evals.thresholds import Level
+
+
+def thresholds(
+    *,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+    ] = None,
+    chunks: Annotated[
+        str | None,
+        typer.Option("--chunks", metavar="FILE", help="Chunks as JSON Lines; - is stdin."),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", metavar="FILE...", help="Cases; each is a pool of its own."),
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="URL", help="All chunks of this store.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", metavar="M", help="jaccard, containment or semantic.")
+    ] = "jaccard",
+    low: Annotated[str, typer.Option("--from", metavar="T", help="The lowest.")] = "0.7",
+    high: Annotated[str, typer.Option("--to", metavar="T", help="The highest.")] = "0.98",
+    step: Annotated[str, typer.Option("--step", metavar="T", help="Between two.")] = "0.04",
+    examples: Annotated[
+        int, typer.Option("--examples", metavar="N", min=0, help="Pairs to show of each.")
+    ] = 3,
+    embedder: Annotated[
+        str,
+        typer.Option("--embedder", metavar="E", help="For semantic, where there are no vectors."),
+    ] = "wordllama",
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", metavar="T", help="What counts the tokens saved.")
+    ] = "cl100k_base",
+    as_json: Json = False,
+) -> None:
+    """Show what near-duplicate thresholds would drop from your chunks.
+
+    Give --chunks, --dataset or --store. Thresholds fall; the examples of one are what the one
+    above it still keeps, the least alike first.
+    """
+    names = [*(dataset or []), *(files or [])]
+    if sum((chunks is not None, bool(names), store is not None)) != 1:
+        raise typer.BadParameter("give one of --chunks FILE, --dataset FILE... and --store URL")
+    from dataclasses import asdict
+
+    from foveate import plugins
+    from foveate.cli import eval_pools, output
+    from foveate.cli.progress import progress
+    from foveate.core.stages.dedup_near import DedupNear
+    from foveate.evals.thresholds import steps, sweep
+
+    stage = DedupNear(method=cast("Method", method))
+    wanted = steps(low, high, step)
+    counter = plugins.tokenizer(tokenizer)
+    pools = eval_pools.pools(chunks, names, store)
+    if stage.method == "semantic":
+        pools = eval_pools.embedded(pools, embedder)
+    levels: list[Level] = []
+    with progress() as on_progress:
+        for level in sweep(pools, wanted, counter, method=stage.method, examples=examples):
+            levels.append(level)
+            if on_progress is not None:
+                on_progress(len(levels), len(wanted), f"{level.threshold:g}")
+    if as_json:
+        output.write_json({"method": stage.method, "levels": [asdict(level) for level in levels]})
+        return
+    for line in _lines(stage.method, levels, pools):
+        output.write_line(line)
+
+
+def _lines(
+    method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
+) -> Iterator[str]:
+    """The table, then the examples of each threshold."""
+    from foveate.cli.layout import wrapped
+    from foveate.cli.output import terminal_width
+    from foveate.evals.tables import Table, markdown
+
+    width = terminal_width()
+    first = levels[0]
+    pooled = "" if len(pools) == 1 else f" in {len(pools):,} pools"
+    yield f"{method}: {first.chunks:,} chunks{pooled}, {first.tokens:,} tokens"
+    yield ""
+    yield markdown(
+        Table(
+            title="",
+            head=("threshold", "dropped", "share", "tokens saved", "share", "new here"),
+            rows=tuple(
+                (
+                    f"{level.threshold:g}",
+                    f"{level.dropped:,}",
+                    _share(level.dropped, level.chunks),
+                    f"{level.tokens_saved:,}",
+                    _share(level.tokens_saved, level.tokens),
+                    f"{level.new:,}",
+                )
+                for level in levels
+            ),
+        )
+    )
+    for level in levels:
+        if level.examples:
+            yield f"\n{level.threshold:g} drops, and a higher one would not:"
+        for pair in level.examples:
+            yield f"\n  {pair.similarity:.3f}  {pair.dropped} for {pair.kept}"
+            yield from wrapped(pair.kept_text, width, first="    kept     ")
+            yield from wrapped(pair.dropped_text, width, first="    dropped  ")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -1,0 +1,126 @@
+"""What was read → records of golden cases: pools ranked by BM25, gold marked, all of it verified.
+
+A pool is a question's own passages, filled up with the best of all others. No gold passage is
+forced in: a question of which none is among the candidates is left out and counted. This favours
+lexical retrieval, as the reference data does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.evals.bm25 import Bm25, best, indexed
+from foveate.evals.converters.source import Gold, Question, Source, Text
+
+POOL = 30
+NO_GOLD = "no gold passage among the candidates"
+
+
+def records(
+    source: Source, dataset: str, *, pool: int = POOL, limit: int | None = None, seed: int = 1
+) -> Iterator[dict[str, Any]]:
+    """One record a question, in the order of the file.
+
+    `limit`: so many of them, drawn by `seed`. Raises `BadInput` where there is no question.
+    """
+    if pool < 1:
+        raise BadOption(f"pool is {pool}; it must be 1 or more")
+    if not source.questions:
+        raise BadInput(f"{dataset}: no question with evidence in these files")
+    passages = list(source.passages.values())
+    places = {passage.id: i for i, passage in enumerate(passages)}
+    index = indexed(f"{passage.title} {passage.text}" for passage in passages)
+
+    def made(question: Question) -> dict[str, Any] | None:
+        own = [places[name] for name in question.own]
+        ranked = _pool(index, question.text, own, 0 if source.closed else pool)
+        return _record(dataset, question, [(passages[i], score) for i, score in ranked])
+
+    order = list(range(len(source.questions)))
+    if limit is not None:
+        random.Random(seed).shuffle(order)  # noqa: S311  # a sample, no secret
+    kept: list[tuple[int, dict[str, Any]]] = []
+    for i in order:
+        record = made(source.questions[i])
+        if record is None:
+            source.left_out[NO_GOLD] += 1
+        elif limit is None:
+            yield record
+        else:
+            kept.append((i, record))
+        if limit is not None and len(kept) == limit:
+            break
+    yield from (record for _, record in sorted(kept, key=lambda pair: pair[0]))
+
+
+def _pool(index: Bm25, query: str, own: Sequence[int], size: int) -> list[tuple[int, float]]:
+    """(passage, score), best first: all that are its own, and the best others up to the size."""
+    scores = index.scores(query)
+    chosen = dict.fromkeys(own)
+    for i in best(scores, size + len(chosen)):
+        if len(chosen) >= size:
+            break
+        chosen.setdefault(i)
+    rounded = [(i, round(float(scores[i]), 4)) for i in chosen]
+    return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _record(
+    dataset: str, question: Question, ranked: Sequence[tuple[Text, float]]
+) -> dict[str, Any] | None:
+    """The case; None where no gold place is in its pool."""
+    chunks = [_chunk(dataset, passage, score, question.gold) for passage, score in ranked]
+    if not any(chunk["is_gold"] for chunk in chunks):
+        return None
+    return {
+        "id": question.id,
+        "dataset": dataset,
+        "question": question.text,
+        "answers": list(question.answers),
+        "chunks": chunks,
+        "gold_doc_ids": sorted({gold.document_id for gold in question.gold}),
+        "evidence": [_evidence(gold, ranked) for gold in question.gold],
+    }
+
+
+def _chunk(dataset: str, passage: Text, score: float, gold: Sequence[Gold]) -> dict[str, Any]:
+    spans = sorted({span for one in gold if (span := _span_in(passage, one))})
+    return {
+        "id": passage.id,
+        "doc_id": passage.document_id,
+        "source": dataset,
+        "title": passage.title,
+        "sequence": passage.sequence,
+        "start": passage.start,
+        "text": passage.text,
+        "score": score,
+        "is_gold": bool(spans),
+        "gold_spans": [list(span) for span in spans],
+    }
+
+
+def _evidence(gold: Gold, ranked: Sequence[tuple[Text, float]]) -> dict[str, Any]:
+    return {
+        "doc_id": gold.document_id,
+        "start": gold.start,
+        "end": gold.end,
+        "text": gold.text,
+        "chunk_ids": [passage.id for passage, _ in ranked if _span_in(passage, gold)],
+    }
+
+
+def _span_in(passage: Text, gold: Gold) -> tuple[int, int] | None:
+    """Where the gold place stands in the passage; its text must be there, to the character."""
+    if passage.document_id != gold.document_id:
+        return None
+    start = max(gold.start - passage.start, 0)
+    end = min(gold.end - passage.start, len(passage.text))
+    if start >= end:
+        return None
+    first = passage.start + start - gold.start
+    if passage.text[start:end] != gold.text[first : first + end - start]:
+        raise BadInput(f"the gold text of {gold.document_id!r} is not at {gold.start}")
+    return start, end

@@ -1,0 +1,127 @@
+"""A regression check: rules that an evaluation must keep.
+
+The built-in rules hold for any data: no recipe misses more than the baseline, repeats itself, is
+over its budget, or is significantly worse than the baseline on any set at any budget. A file of
+rules (JSON or TOML) sets others:
+
+    recipes = ["default"]       # which are held to them; else all but the baseline
+    max_missed_ratio = 0.5      # share of the baseline's missed evidence
+    max_missed = 0.1            # missed evidence, averaged over sets and budgets
+    max_redundancy = 0.01       # share of repeated runs of eight words
+    max_over = 0                # contexts over their budget
+    max_failed = 0              # questions to which nothing fitted
+    never_worse = true          # significantly, on any set at any budget
+    weighted_ahead = true       # ahead in weighted recall by more than in recall
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput, BadRequest, UnknownName
+from foveate.evals.figures import Overall, Summary
+
+_SMALLEST = 1e-9
+"""What a figure may be over its limit by, as sums of floats are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What must hold; None: no limit."""
+
+    recipes: tuple[str, ...] = ()
+    max_missed_ratio: float | None = 1.0
+    max_missed: float | None = None
+    max_redundancy: float | None = 0.01
+    max_over: float | None = 0
+    max_failed: float | None = None
+    never_worse: bool = True
+    weighted_ahead: bool = False
+
+
+def read_rules(name: str) -> Rules:
+    """The rules of a file; those that it does not name are the built-in ones.
+
+    Raises `BadInput` naming the file and what is wrong.
+    """
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+        record = tomllib.loads(text) if name.endswith(".toml") else parse_json(text)
+        return _rules(record)
+    except FileNotFoundError:
+        raise BadInput(f"{name}: no such file") from None
+    except OSError as error:
+        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
+    except (BadRequest, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{name}: {error}") from None
+
+
+def _rules(record: Any) -> Rules:
+    if not isinstance(record, Mapping):
+        raise BadInput("rules are an object of names and limits")
+    known = {field.name: field for field in fields(Rules)}
+    for name, value in record.items():
+        if name not in known:
+            raise UnknownName("rule", str(name), known)
+        if not _fits(name, value):
+            raise BadInput(f"cannot be {value!r}", field=name)
+    if "recipes" in record:
+        record = {**record, "recipes": tuple(record["recipes"])}
+    return Rules(**record)
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name == "recipes":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if not name.startswith("max_"):
+        return isinstance(value, bool)
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def broken(summary: Summary, rules: Rules | None = None) -> list[str]:
+    """The rules that do not hold, one sentence each, with the figure and the limit."""
+    rules = rules or Rules()
+    for name in rules.recipes:
+        if name not in summary.recipes:
+            raise UnknownName("recipe of the gate", name, summary.recipes)
+    held = rules.recipes or tuple(r for r in summary.recipes if r != summary.baseline)
+    found = [one for one in summary.overall if one.recipe in held]
+    return [said for one in found for said in _broken(one, summary, rules)]
+
+
+def _broken(one: Overall, summary: Summary, rules: Rules) -> Iterator[str]:
+    ratio = one.ratio.value if one.ratio is not None else None
+    figures = (
+        (f"misses this share of what {summary.baseline} misses", ratio, rules.max_missed_ratio),
+        ("misses this share of the evidence", one.missed.value, rules.max_missed),
+        ("repeats this share of its words", one.redundancy, rules.max_redundancy),
+        ("has this many contexts over their budget", one.over, rules.max_over),
+        ("has this many questions without a context", one.failed, rules.max_failed),
+    )
+    for what, value, limit in figures:
+        if value is not None and limit is not None and value > limit + _SMALLEST:
+            yield f"{one.recipe} {what}: {value:.4g}; the limit is {limit:.4g}"
+    if rules.never_worse:
+        yield from _worse(one.recipe, summary)
+    ahead, plain = one.weighted_difference.value, one.recall_difference.value
+    if rules.weighted_ahead and ahead <= plain:
+        yield (
+            f"{one.recipe} is ahead by {ahead:+.4f} in weighted recall, "
+            f"which is not more than by {plain:+.4f} in recall"
+        )
+
+
+def _worse(recipe: str, summary: Summary) -> Iterator[str]:
+    for cell in summary.cells:
+        difference = cell.recall_difference
+        if cell.recipe == recipe and difference is not None and difference.verdict == "worse":
+            yield (
+                f"{recipe} is worse than {summary.baseline} on {cell.dataset} at "
+                f"{cell.budget:,} tokens: {difference.value:+.4f} "
+                f"[{difference.low:+.4f}, {difference.high:+.4f}]"
+            )

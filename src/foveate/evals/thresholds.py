@@ -1,0 +1,178 @@
+"""What near-duplicate thresholds would drop from one's own chunks: the stage itself, swept.
+
+Nothing is estimated: `DedupNear` runs at every threshold over every pool (a file or a store is one
+pool, a golden case is one), and what it merges is counted. A chunk that leaves does so for one
+that stays, so a pair is (the text that is kept, the text that is dropped).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption
+from foveate.core.gauge import Gauge
+from foveate.core.stages.dedup_near import DedupNear, Method
+from foveate.core.types import Budget, Candidate, Request
+
+Pool = tuple[Candidate, ...]
+
+EXAMPLES = 3
+SHOWN = 160
+"""Characters of each text of an example."""
+_HEAD = 24
+_MOST_STEPS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two chunks of which the one would be dropped for the other; the texts are shortened."""
+
+    similarity: float
+    kept: str
+    dropped: str
+    kept_text: str
+    dropped_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """What one threshold does.
+
+    `new`: how many of the dropped the next higher threshold keeps. `examples` are of those, the
+    least alike first: the ones to look at before one goes so low.
+    """
+
+    threshold: float
+    chunks: int
+    dropped: int
+    tokens: int
+    tokens_saved: int
+    new: int
+    examples: tuple[Pair, ...]
+
+
+def steps(low: str, high: str, step: str) -> list[float]:
+    """The thresholds, highest first; in decimal, so that 0.7 and ten steps of 0.01 make 0.8.
+
+    >>> steps("0.7", "0.98", "0.07")
+    [0.98, 0.91, 0.84, 0.77, 0.7]
+    """
+    try:
+        first, last, by = Decimal(low), Decimal(high), Decimal(step)
+    except InvalidOperation:
+        raise BadOption(f"thresholds: {low}, {high}, {step} are not all numbers") from None
+    if not all(number.is_finite() for number in (first, last, by)):
+        raise BadOption(f"thresholds: {low}, {high}, {step} are not all numbers")
+    if not 0 < first <= last <= 1:
+        raise BadOption(f"thresholds: {low} to {high}; they must rise, above 0 and at most 1")
+    if by <= 0 or (last - first) / by > _MOST_STEPS:
+        raise BadOption(f"thresholds: a step of {step} leads nowhere; take one like 0.02")
+    found = [float(last - i * by) for i in range(int((last - first) / by) + 1)]
+    return found if found[-1] == float(first) else [*found, float(first)]
+
+
+def sweep(
+    pools: Sequence[Pool],
+    thresholds: Sequence[float],
+    tokenizer: Tokenizer,
+    *,
+    method: Method = "jaccard",
+    examples: int = EXAMPLES,
+) -> Iterator[Level]:
+    """One level a threshold, in the order given (highest first makes `new` what it says).
+
+    The method `semantic` needs candidates with embeddings.
+    """
+    request = _request(tokenizer)
+    chunks = sum(len(pool) for pool in pools)
+    tokens = sum(request.gauge.chunk(c.chunk) for pool in pools for c in pool)
+    before: set[tuple[int, str]] = set()
+    for threshold in thresholds:
+        stage = DedupNear(method=method, threshold=threshold)
+        found = [
+            (number, pair)
+            for number, pool in enumerate(pools)
+            for pair in _dropped(pool, stage, request)
+        ]
+        gone = {(number, pair.dropped) for number, pair in found}
+        new = [pair for number, pair in found if (number, pair.dropped) not in before]
+        texts = [{c.id: c for c in pool} for pool in pools] if found else []
+        yield Level(
+            threshold=threshold,
+            chunks=chunks,
+            dropped=len(gone),
+            tokens=tokens,
+            tokens_saved=sum(
+                request.gauge.chunk(texts[number][pair.dropped].chunk) for number, pair in found
+            ),
+            new=len(new),
+            examples=_telling(new, examples),
+        )
+        before = gone
+
+
+def _request(tokenizer: Tokenizer) -> Request:
+    """What the stage is given: nothing of it decides what a near duplicate is."""
+    gauge = Gauge(tokenizer=tokenizer, body=lambda text: text, frame=lambda _one, _place: "")
+    return Request(query="", budget=Budget(), gauge=gauge)
+
+
+def _dropped(pool: Pool, stage: DedupNear, request: Request) -> Iterator[Pair]:
+    """The pairs of a pool, as the stage's own decisions name them."""
+    texts = {candidate.id: candidate.text for candidate in pool}
+    for decision in stage(pool, request).decisions:
+        if decision.action != "merged":
+            continue
+        kept, dropped = shortened(texts[decision.by], texts[decision.chunk_id])
+        yield Pair(
+            similarity=float(decision.numbers["similarity"]),
+            kept=decision.by,
+            dropped=decision.chunk_id,
+            kept_text=kept,
+            dropped_text=dropped,
+        )
+
+
+def _telling(pairs: Sequence[Pair], count: int) -> tuple[Pair, ...]:
+    """The least alike, of different texts: a copy of a copy teaches nothing."""
+    found: dict[tuple[str, str], Pair] = {}
+    for pair in sorted(pairs, key=lambda p: (p.similarity, p.kept, p.dropped)):
+        found.setdefault((pair.kept_text, pair.dropped_text), pair)
+    return tuple(found.values())[:count]
+
+
+def shortened(one: str, other: str, length: int = SHOWN) -> tuple[str, str]:
+    """Both on one line, side by side, from a little before they begin to differ.
+
+    >>> shortened("The pump starts at one bar.", "The pump starts at two bar.", 18)
+    ('… at one bar.', '… at two bar.')
+    """
+    flat = [" ".join(text.split()) for text in (one, other)]
+    if max(map(len, flat)) <= length:
+        return flat[0], flat[1]
+    heads = [_beginning(*flat), _beginning(*reversed(flat))]
+    rest = [text[head:] for text, head in zip(flat, heads, strict=True)]
+    pairs = enumerate(zip(*rest, strict=False))
+    same = next((i for i, (a, b) in pairs if a != b), min(map(len, rest)))
+    start = max(0, same - length // 4)
+    if start:
+        start = rest[0].rfind(" ", 0, start) + 1
+    left, right = (
+        _window(text, head + start, length) for text, head in zip(flat, heads, strict=True)
+    )
+    return left, right
+
+
+def _beginning(text: str, other: str) -> int:
+    """Where the beginning of the other stands in the text; 0 where it does not."""
+    return max(text.find(other[:_HEAD]), 0)
+
+
+def _window(text: str, start: int, length: int) -> str:
+    """Some characters of the text; what is left out is marked."""
+    end = start + length
+    shown = text[start:end]
+    return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
