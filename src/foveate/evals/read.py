@@ -26,11 +26,13 @@ def read_cases(names: Iterable[str]) -> tuple[Case, ...]:
         for number, line in lines(name):
             where = f"{name}: line {number}"
             case = _at(where, line)
-            if (first := seen.setdefault((case.dataset, case.id), where)) != where:
+            key = (case.dataset, case.id)
+            if key in seen:
                 raise BadInput(
-                    f"{where}: field 'id': {case.id!r} of the set {case.dataset!r} was at {first} "
-                    "already; give every question its own id, and every file once"
+                    f"{where}: field 'id': {case.id!r} of the set {case.dataset!r} was at "
+                    f"{seen[key]} already; give every question its own id, and every file once"
                 )
+            seen[key] = where
             found.append(case)
         if len(found) == before:
             raise BadInput(f"{name}: holds no cases; give one JSON object a line")
