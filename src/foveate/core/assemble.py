@@ -10,24 +10,22 @@ from dataclasses import dataclass, replace
 
 from foveate.core.admit import admitted, once_each
 from foveate.core.balance import balance
-from foveate.core.blocks import block_of
 from foveate.core.candidates import readable
 from foveate.core.cite import citations_of
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.fit import Fitted, fit
+from foveate.core.frames import frames
 from foveate.core.gauge import Gauge
 from foveate.core.manifest import manifest_of, spelled_stage
 from foveate.core.measure import exclusions, measures
-from foveate.core.render import Renderer
+from foveate.core.render import Renderer, renderer_of
 from foveate.core.smallest import too_small
-from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
     Budget,
     Candidate,
     Context,
     Inputs,
-    Place,
     Request,
     Stage,
     StageTrace,
@@ -87,9 +85,7 @@ def attempt(run: Run, room: Budget) -> Done | None:
 def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:
     """Run with `more` tokens for the stages; with nothing shown, None and the least shortfall."""
     recipe = run.inputs.recipe
-    renderer = Renderer(
-        format=recipe.format, label=recipe.summary_label, spotlight=recipe.spotlight
-    )
+    renderer = renderer_of(recipe)
     request = _request(run, _enlarged(room, more), renderer)
     candidates, trace = _stages(run.inputs, request)
     fitted = fit(candidates, run.inputs, replace(request, budget=room), renderer)
@@ -137,22 +133,14 @@ def _use(text: str, tokens: int, room: Budget) -> float:
 def _request(run: Run, room: Budget, renderer: Renderer) -> Request:
     """What the stages may look at."""
     inputs = run.inputs
-    marker = max(99, len(inputs.candidates) + len(inputs.neighbours))
-
-    def frame(candidate: Candidate, place: Place) -> str:
-        block = block_of(candidate, 1 if place == "first" else marker, inputs.recipe)
-        if place == "first":
-            return renderer.overhead(block)
-        other = replace(block, document_id="", source="", title="")
-        return renderer.overhead(block, block if place == "same" else other)
-
+    most = max(99, len(inputs.candidates) + len(inputs.neighbours))
     return Request(
         query=inputs.query,
         budget=room,
         gauge=Gauge(
             tokenizer=run.tokenizer,
-            body=lambda text: renderer.body(sanitise(text)[0]),
-            frame=frame,
+            body=renderer.written,
+            frame=frames(inputs.recipe, renderer, most),
             known=run.known,
         ),
         principals=inputs.principals,

@@ -6,40 +6,57 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foveate.core.made import maker
 from foveate.core.pack.scale import whole
-from foveate.core.text.sanitise import sanitise
-from foveate.core.types import Block, Candidate, Chunk, Decision, Recipe, Rendition, Span
+from foveate.core.text.profile import Written, profile
+from foveate.core.text.sanitise import plain, sanitise
+from foveate.core.types import (
+    Block,
+    Candidate,
+    Chunk,
+    Decision,
+    Recipe,
+    Rendition,
+    Span,
+    content_hash,
+)
+
+made = maker(Block)
 
 
-def blocks_of(candidates: Sequence[Candidate], recipe: Recipe) -> tuple[Block, ...]:
+def blocks_of(
+    candidates: Sequence[Candidate], recipe: Recipe, summaries: Mapping[int, str] | None = None
+) -> tuple[Block, ...]:
     """One block a candidate; markers count blocks, or documents where the recipe cites those.
 
-    Side knowledge is not citable and has no marker (0).
+    Side knowledge is not citable and has no marker (0). `summaries`: by place, where there is one.
     """
     blocks = []
     documents: dict[str, int] = {}
-    for candidate in candidates:
-        key = candidate.document_id if recipe.cite == "document" else candidate.id
+    for place, candidate in enumerate(candidates):
+        chunk = candidate.chunk
+        key = chunk.document_id if recipe.cite == "document" else chunk.id
         if candidate.origin == "supplement":
             marker = 0
         else:
             marker = documents.setdefault(key, len(documents) + 1)
-        blocks.append(block_of(candidate, marker, recipe))
+        summary = summaries.get(place, "") if summaries else ""
+        blocks.append(block_of(candidate, marker, recipe, summary))
     return tuple(blocks)
 
 
-def block_of(candidate: Candidate, marker: int, recipe: Recipe) -> Block:
+def block_of(candidate: Candidate, marker: int, recipe: Recipe, summary: str = "") -> Block:
     """The candidate as it is about to be rendered."""
     shown = candidate.shown or whole(candidate)
     chunks = shown_chunks(candidate, shown)
     chunk = chunks[0]
-    return Block(
+    return made(
         marker=marker,
-        text=sanitise(shown.text)[0],
-        source=sanitise(chunk.source)[0],
+        text=clean(shown_text(candidate))[0],
+        source=plain(chunk.source),
         document_id=chunk.document_id,
-        title=sanitise(chunk.title)[0],
-        section=sanitise(chunk.section)[0],
+        title=plain(chunk.title),
+        section=plain(chunk.section),
         page=chunk.page,
         pages=tuple(sorted({c.page for c in chunks if c.page is not None})),
         row=chunk.row,
@@ -47,6 +64,7 @@ def block_of(candidate: Candidate, marker: int, recipe: Recipe) -> Block:
         score=candidate.score,
         rendition=shown.kind,
         kind="supplement" if candidate.origin == "supplement" else "chunk",
+        summary=summary,
         metadata=chosen_metadata(chunk.metadata, recipe.include_metadata),
         chunk_ids=tuple(c.id for c in chunks),
         document_spans=document_spans(candidate, shown),
@@ -54,11 +72,31 @@ def block_of(candidate: Candidate, marker: int, recipe: Recipe) -> Block:
     )
 
 
+def shown_text(candidate: Candidate) -> Written:
+    """What is shown of the candidate, as it came, and its hash."""
+    chunk, shown = candidate.chunk, candidate.shown
+    if shown is None or shown.text is chunk.text or shown.text == chunk.text:
+        return Written(chunk.text, chunk.content_hash)
+    return Written(shown.text, content_hash(shown.text))
+
+
+def clean(shown: Written) -> tuple[str, Mapping[str, int]]:
+    """The text without hidden characters, and how many of them there were; looked for once."""
+    own = profile(shown.key)
+    found = own.sanitised
+    if found is None:
+        text, record = sanitise(shown.text)
+        found = own.sanitised = (text if record else None, record)
+    return (shown.text if found[0] is None else found[0]), found[1]
+
+
 def chosen_metadata(
     metadata: Mapping[str, Any], names: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """The metadata that the header shows, in the order that the recipe names it."""
-    return tuple((name, sanitise(_said(metadata[name]))[0]) for name in names if name in metadata)
+    if not names:
+        return ()
+    return tuple((name, plain(_said(metadata[name]))) for name in names if name in metadata)
 
 
 def _said(value: Any) -> str:
@@ -70,6 +108,8 @@ def _said(value: Any) -> str:
 
 def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
     """The chunks of which something is shown, as they are read; at least one."""
+    if not candidate.parts:
+        return (candidate.chunk,)
     found = (
         part.chunk
         for part in candidate.parts
@@ -105,8 +145,7 @@ def sanitising_decisions(candidates: Sequence[Candidate]) -> tuple[Decision, ...
     """On the record: which texts had invisible or control characters, and how many of each."""
     found = []
     for candidate in candidates:
-        shown = candidate.shown or whole(candidate)
-        record = sanitise(shown.text)[1]
+        record = clean(shown_text(candidate))[1]
         if record:
             found.append(
                 Decision(

@@ -32,6 +32,19 @@ class Tokenizer(Protocol):
         """The longest prefix found of at most `n` tokens, cut between characters."""
 
 
+class Breaking(Tokenizer, Protocol):
+    """A tokenizer that knows where its counts add up, so that no text is counted twice.
+
+    Without it a finished text is counted anew, whatever its parts count.
+    """
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Whether `count(a + b) == count(a) + count(b)` for all texts a that end with `left`.
+
+        And all b that begin with `right`; both are at least one character.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
     """A block read back from a rendered context: its body and the header fields that were shown."""
@@ -46,6 +59,9 @@ class Format(Protocol):
 
     Per block: `separator + [preamble] + header + body + footer`; see `foveate.core.render`.
     The law: `parse(render(blocks))` gives `shown(block)` for every block, whatever is in them.
+    A format may name in `reads` the fields of a block (beside marker, kind, document, metadata and
+    summary) that its header, separator and footer depend on; headers are then not made anew for
+    every candidate that has the same.
     """
 
     @property

@@ -1,16 +1,18 @@
 """The last gate (law 4: what is measured is what is sent).
 
-Renders, counts the real string with the model's tokenizer, and sheds the block of least value
-until it fits. Estimates made before decide nothing here; they only make the first try right.
+Renders, counts the finished text, and sheds the block of least value until it fits. The count is
+the tokenizer's own: of the whole text, or summed where it says that sums are counts. Estimates
+made before decide nothing here; they only make the first try right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from foveate.core.blocks import blocks_of, sanitising_decisions
+from foveate.core.blocks import blocks_of, sanitising_decisions, shown_text
 from foveate.core.contracts import Tokenizer
+from foveate.core.made import changer
 from foveate.core.pack.scale import Scale, scale_for, whole
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import sanitise
@@ -26,6 +28,8 @@ from foveate.core.types import (
     rank,
 )
 from foveate.core.window import over_window
+
+placed = changer(Block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +47,17 @@ def fit(
     candidates: tuple[Candidate, ...], inputs: Inputs, request: Request, renderer: Renderer
 ) -> Fitted:
     """Render, count the real string, shed until it fits. Summaries go first, then the least."""
-    tokenizer, budget = request.gauge.tokenizer, request.budget
+    gauge, budget = request.gauge, request.budget
     shed: list[Decision] = []
     shown, attempts = candidates, 0
     summaries = seat_summaries(shown, request, renderer)
     while True:
-        plain = blocks_of(shown, inputs.recipe)
-        blocks = tuple(replace(b, summary=summaries.get(n, "")) for n, b in enumerate(plain))
-        rendered = renderer.render(blocks)
-        tokens = tokenizer.count(rendered.text)
+        blocks = blocks_of(shown, inputs.recipe, summaries)
+        bodies = [gauge.written(*shown_text(c)) for c in shown]
+        rendered = renderer.render(blocks, [body.text for body in bodies])
+        tokens = gauge.whole(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])
         attempts += 1
-        over = _over(rendered.text, tokens, budget, inputs, tokenizer)
+        over = _over(rendered.text, tokens, budget, inputs, gauge.tokenizer)
         if over <= 0 or not shown:
             break
         if summaries:
@@ -62,12 +66,13 @@ def fit(
         shown, lost = _shed(shown, over, request)
         shed.extend(lost)
     notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
-    notes["neutralised"] = sum(renderer.body(b.text) != b.text for b in blocks)
+    pairs = zip(blocks, bodies, strict=True)
+    notes["neutralised"] = sum(body.text != block.text for block, body in pairs)
     decisions = (*sanitising_decisions(shown), *shed)
     return Fitted(
         text=rendered.text,
         tokens=tokens,
-        blocks=tuple(replace(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        blocks=tuple(placed(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
         candidates=shown,
         trace=StageTrace(
             stage="render",

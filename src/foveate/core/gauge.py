@@ -1,25 +1,38 @@
 """How much a text weighs in this request: the tokenizer, the renderer's neutralising, a memory.
 
 A verbatim chunk is counted once ever: its count is kept under the hash of its body. Neutralised
-and shortened texts are counted as they will stand in the context, under their own hash.
+and shortened texts are counted as they will stand in the context, under their own hash. How a text
+is written is worked out once for each way of writing, and kept with its content hash.
+
+Counts of parts add up to the count of the whole only where the tokenizer says so (`breaks`); the
+parts are joined there and counted one by one, each once. A text that breaks nowhere is counted
+whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.contracts import Tokenizer
+from foveate.core.joints import Breaks, Unit, last_word, units
+from foveate.core.text.profile import Written, profile
 from foveate.core.types import Candidate, Chunk, Place, content_hash
+
+WAYS = 8  # of writing one text that are kept
+KEPT = 20_000  # characters; a longer text that was changed is written anew each time
+SHORT = 200  # characters; a text up to that is its own key
+HASH = 32  # characters of a content hash, which no text may pass for
+UNKNOWN = Written("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
     """Counts tokens for one request.
 
-    `body(text)`: the text as it will stand in a block. `frame(candidate, place)`: all that stands
-    around it there, header and separator. `known` maps a content hash to a count for this
-    tokenizer, and outlives the request.
+    `body(text)`: the text as it will stand in a block; pure, and remembered by content hash.
+    `frame(candidate, place)`: all that stands around it there, header and separator. `known` maps
+    a content hash to a count for this tokenizer, and outlives the request.
     """
 
     tokenizer: Tokenizer
@@ -29,10 +42,9 @@ class Gauge:
 
     def chunk(self, chunk: Chunk) -> int:
         """Tokens of the chunk's whole text as it will be rendered."""
-        body = self.body(chunk.text)
-        if body is chunk.text or body == chunk.text:
-            return self._known(chunk.content_hash, body)
-        return self._known(content_hash(body), body)
+        body, key = self.written(chunk.text, chunk.content_hash)
+        count = self.known.get(key)
+        return self._counted(key, body) if count is None else count
 
     def text(self, text: str) -> int:
         """Tokens of any text as it will be rendered in a block."""
@@ -44,10 +56,48 @@ class Gauge:
 
     def rendered(self, text: str) -> int:
         """Tokens of a text that is already in its final form: a header, a body."""
-        return self._known(content_hash(text), text) if text else 0
-
-    def _known(self, key: str, text: str) -> int:
+        if not text:
+            return 0
+        size = len(text)
+        key = text if size <= SHORT and size != HASH else content_hash(text)
         count = self.known.get(key)
-        if count is None:
-            count = self.known[key] = self.tokenizer.count(text)
+        return self._counted(key, text) if count is None else count
+
+    def written(self, text: str, key: str) -> Written:
+        """The text with this content hash as it will stand in a block."""
+        ways = profile(key).bodies
+        found = ways.get(self.body, UNKNOWN)
+        if found is UNKNOWN:
+            body = self.body(text)
+            found = None if body == text else Written(body, content_hash(body))
+            if len(ways) >= WAYS:
+                ways.clear()
+            if found is None or len(found.text) <= KEPT:
+                ways[self.body] = found
+        return Written(text, key) if found is None else found
+
+    def whole(self, text: str, glue: Sequence[str], bodies: Sequence[Written]) -> int:
+        """Tokens of the finished text, put together of glue and bodies by turns, glue first.
+
+        Exactly `tokenizer.count(text)`, which is asked where counts do not add up.
+        """
+        breaks: Breaks | None = getattr(self.tokenizer, "breaks", None)
+        if breaks is None:
+            return self.tokenizer.count(text)
+        return sum(self._unit(unit, breaks) for unit in units(glue, bodies, breaks))
+
+    def _unit(self, unit: Unit, breaks: Breaks) -> int:
+        text, tail, key = unit
+        if not key:
+            short = len(text) + len(tail) <= SHORT
+            return self.rendered(text + tail) if short else self.tokenizer.count(text + tail)
+        count = self.known.get(key + tail)
+        if count is None and tail and (at := last_word(text, breaks)):
+            end = text[at:]
+            more = self.rendered(end + tail) - self.rendered(end)
+            count = self.known[key + tail] = self._unit(Unit(text, "", key), breaks) + more
+        return self._counted(key + tail, text + tail) if count is None else count
+
+    def _counted(self, key: str, text: str) -> int:
+        count = self.known[key] = self.tokenizer.count(text)
         return count

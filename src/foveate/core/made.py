@@ -3,16 +3,16 @@
 A frozen dataclass writes each field through `object.__setattr__` and takes its arguments through a
 dictionary, which costs more than most of what a stage does with a value. `maker(Class)` gives a
 function with the same arguments that does neither: it fills an object of a twin class with the
-same slots and then gives it its class. The value is an ordinary one: equal, hashed, replaced,
-pickled like any other.
+same slots and then gives it its class. `changer(Class)` is `dataclasses.replace` in the same way.
+The values are ordinary ones: equal, hashed, replaced, pickled like any other.
 
-Rule: `__post_init__` is not run. So a maker is for values made of values that were checked.
+Rule: `__post_init__` is not run. So these are for values made of values that were checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -28,25 +28,51 @@ def maker(cls: Callable[P, T]) -> Callable[P, T]:
     >>> a == Decision(chunk_id="c1", action="kept", reason="verbatim"), type(a).__name__
     (True, 'Decision')
     """
-    own: Any = fields(cls)  # type: ignore[arg-type]
-    names = [f.name for f in own]
-    known: dict[str, Any] = {"_new": object.__new__, "_class": cls}
-    known["_twin"] = type("Twin", (), {"__slots__": tuple(names)})
-    arguments, body = [], ["self = _new(_twin)"]
-    for f in own:
-        value = f.name
+    arguments, values, known = [], [], {}
+    for f in _fields(cls):
+        default = f"_{f.name}"
         if f.default is not MISSING:
-            known[f"_{f.name}"] = f.default
-        if f.default_factory is not MISSING:
-            known[f"_{f.name}"] = known["_missing"] = MISSING
-            known[f"_make_{f.name}"] = f.default_factory
-            value = f"_make_{f.name}() if {f.name} is _missing else {f.name}"
+            known[default] = f.default
+        elif f.default_factory is not MISSING:
+            known[default] = MISSING
+            known[f"_new_{f.name}"] = f.default_factory
         if f.init:
-            arguments.append(f"{f.name}=_{f.name}" if f"_{f.name}" in known else f.name)
-        elif value == f.name:
-            value = f"_{f.name}"
-        body.append(f"self.{f.name} = {value}")
-    lines = "\n    ".join([*body, "self.__class__ = _class", "return self"])
-    exec(f"def make(*, {', '.join(arguments)}):\n    {lines}", known)  # noqa: S102
-    made: Callable[P, T] = known["make"]
+            arguments.append(f"{f.name}={default}" if default in known else f.name)
+        fresh = f"_new_{f.name}() if {f.name} is _MISSING else {f.name}"
+        values.append(fresh if f"_new_{f.name}" in known else f.name if f.init else default)
+    made: Callable[P, T] = _function(cls, f"*, {', '.join(arguments)}", values, known)
     return made
+
+
+def changer(cls: type[T]) -> Callable[..., T]:
+    """A function that makes a value like another one, but for the fields that are named.
+
+    >>> from foveate.core.types import Rendition
+    >>> changed = changer(Rendition)
+    >>> changed(Rendition(kind="extract", text="One.", spans=((0, 4),)), value=0.5).value
+    0.5
+    """
+    arguments, values = [], []
+    for f in _fields(cls):
+        if f.init:
+            arguments.append(f"{f.name}=_MISSING")
+        kept = f"_old.{f.name} if {f.name} is _MISSING else {f.name}"
+        values.append(kept if f.init else f"_{f.name}")
+    known = {f"_{f.name}": f.default for f in _fields(cls) if not f.init}
+    changed: Callable[..., T] = _function(cls, f"_old, *, {', '.join(arguments)}", values, known)
+    return changed
+
+
+def _fields(cls: Any) -> tuple[Field[Any], ...]:
+    return fields(cls)
+
+
+def _function(cls: Any, arguments: str, values: list[str], known: dict[str, Any]) -> Any:
+    """The function that fills the slots, in order, with these expressions."""
+    names = [f.name for f in _fields(cls)]
+    twin = type("Twin", (), {"__slots__": tuple(names)})
+    lines = [f"_self.{name} = {value}" for name, value in zip(names, values, strict=True)]
+    body = "\n    ".join(["_self = _make(_Twin)", *lines, "_self.__class__ = _Class"])
+    scope = {**known, "_make": object.__new__, "_Twin": twin, "_Class": cls, "_MISSING": MISSING}
+    exec(f"def made({arguments}):\n    {body}\n    return _self", scope)  # noqa: S102
+    return scope["made"]

@@ -16,24 +16,33 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
 from foveate.core.contracts import Format, Parsed
 from foveate.core.errors import BadOption
 from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline
-from foveate.core.types import Block, Span
+from foveate.core.text.sanitise import sanitise
+from foveate.core.types import Block, Recipe, Span
 
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The finished text; `spans[i]` is where the neutralised body of block i stands in it."""
+    """The finished text; `spans[i]` is where the neutralised body of block i stands in it.
+
+    `order`: the blocks' places in the order they stand; `glue`: what is before, between and after
+    them.
+    """
 
     text: str
     spans: tuple[Span, ...]
+    order: Sequence[int] = ()
+    glue: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +78,10 @@ class Renderer:
             text = datamark.mark(text)
         return self.format.body(self._labels(text))
 
+    def written(self, text: str) -> str:
+        """Any text as it stands in the context: without hidden characters, neutralised."""
+        return self.body(sanitise(text)[0])
+
     def pieces(
         self, block: Block, previous: Block | None = None, following: Block | None = None
     ) -> tuple[str, str]:
@@ -89,24 +102,31 @@ class Renderer:
         """Everything that the block adds to the context beyond its body, as one text to count."""
         return "".join(self.pieces(block, previous, following))
 
-    def render(self, blocks: Sequence[Block]) -> Rendered:
-        """The finished text, and where each body stands in it. No blocks: an empty text."""
+    def render(self, blocks: Sequence[Block], bodies: Sequence[str] | None = None) -> Rendered:
+        """The finished text, and where each body stands in it. No blocks: an empty text.
+
+        `bodies`: the blocks' texts as `body` gives them, where they are known already.
+        """
+        if bodies is None:
+            bodies = [self.body(block.text) for block in blocks]
         order = sorted(range(len(blocks)), key=lambda i: blocks[i].kind != "supplement")
         spans: list[Span] = [(0, 0)] * len(blocks)
-        out: list[str] = []
+        glue, out = [""], [""]
         at = 0
         previous = None
         for index, follows in zip(order, [*order[1:], None], strict=False):
-            block = blocks[index]
+            block, body = blocks[index], bodies[index]
             following = None if follows is None else blocks[follows]
             before, after = self.pieces(block, previous, following)
-            body = self.body(block.text)
             start = at + len(before)
-            spans[index] = (start, start + len(body))
-            at = start + len(body) + len(after)
+            end = start + len(body)
+            spans[index] = (start, end)
+            at = end + len(after)
+            glue[-1] += before
+            glue.append(after)
             out += (before, body, after)
             previous = block
-        return Rendered(text="".join(out), spans=tuple(spans))
+        return Rendered(text="".join(out), spans=tuple(spans), order=tuple(order), glue=tuple(glue))
 
     def parse(self, text: str) -> tuple[Parsed, ...]:
         """The blocks of a rendered context: text, header fields, where the body starts.
@@ -131,3 +151,16 @@ class Renderer:
     def _unbody(self, text: str) -> str:
         text = self._labels.undo(text)
         return datamark.unmark(text) if self.spotlight else text
+
+
+def renderer_of(recipe: Recipe) -> Renderer:
+    """The recipe's renderer: the same for the same choices, as what it wrote is remembered."""
+    form, label, spotlight = recipe.format, recipe.summary_label, recipe.spotlight
+    if not isinstance(form, Hashable):
+        return Renderer(format=form, label=label, spotlight=spotlight)
+    return _renderer(form, repr(form), label, spotlight=spotlight)
+
+
+@lru_cache(maxsize=64)
+def _renderer(form: Any, _spelled: str, label: str, *, spotlight: bool) -> Renderer:
+    return Renderer(format=form, label=label, spotlight=spotlight)

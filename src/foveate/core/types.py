@@ -37,6 +37,7 @@ RenditionKind: TypeAlias = Literal[
 ]
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
+Rank: TypeAlias = tuple[float, str, int, int, str]
 Place: TypeAlias = Literal["first", "fresh", "same"]
 """Where a block stands: first of all, after another document's block, after one of its own."""
 
@@ -70,8 +71,19 @@ def _check_text(name: str, value: object) -> None:
 
 
 def _check_counted(name: str, value: object) -> None:
-    if value is not None and (type(value) is not int or value < 0):
+    if type(value) is not int or value < 0:
         raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+
+
+def _check_fields(chunk: Chunk) -> None:
+    """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
+    for name in _STRINGS:
+        value = getattr(chunk, name)
+        if value.__class__ is not str or not value.isascii():
+            _check_text(name, value)
+    for name in _COUNTED:
+        if (value := getattr(chunk, name)) is not None:
+            _check_counted(name, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +117,7 @@ class Chunk:
 
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
-        for name in _STRINGS:
-            _check_text(name, getattr(self, name))
-        for name in _COUNTED:
-            _check_counted(name, getattr(self, name))
+        _check_fields(self)
         if self.start is not None and self.end is not None and self.end < self.start:
             raise BadInput(f"{self.end} is before start {self.start}", field="end")
         if isinstance(self.principals, str):
@@ -170,6 +179,16 @@ class Source:
     page: int | None = None
 
 
+_OTHER_SCORES = ("semantic_score", "lexical_score", "rerank_score")
+
+
+def _check_score(name: str, value: Any) -> None:
+    if type(value) is float and isfinite(value):
+        return
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise BadInput(f"must be a finite number, not {value!r}", field=name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A chunk with its scores for one query, and what the stages found out about it.
@@ -188,15 +207,14 @@ class Candidate:
     corroborating: tuple[Source, ...] = ()
     renditions: tuple[Rendition, ...] = ()
     shown: Rendition | None = None
+    _rank: Rank | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse scores that have no place in a total order."""
-        for name in ("score", "semantic_score", "lexical_score", "rerank_score"):
-            value = getattr(self, name)
-            if value is None and name != "score":
-                continue
-            if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-                raise BadInput(f"must be a finite number, not {value!r}", field=name)
+        _check_score("score", self.score)
+        for name in _OTHER_SCORES:
+            if (value := getattr(self, name)) is not None:
+                _check_score(name, value)
 
     @property
     def id(self) -> str:
@@ -225,10 +243,16 @@ class Candidate:
         )
 
 
-def rank(candidate: Candidate) -> tuple[float, str, int, int, str]:
+def rank(candidate: Candidate) -> Rank:
     """The total order: score descending, then source, sequence, byte offset, id ascending."""
+    return candidate._rank or _ranked(candidate)  # noqa: SLF001 (kept: every stage sorts by it)
+
+
+def _ranked(candidate: Candidate) -> Rank:
     c = candidate.chunk
-    return (-candidate.score, c.source, c.sequence, c.byte_offset or 0, c.id)
+    made = (-candidate.score, c.source, c.sequence, c.byte_offset or 0, c.id)
+    object.__setattr__(candidate, "_rank", made)
+    return made
 
 
 def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:

@@ -85,6 +85,7 @@ def check_tokenizer(
             law(tokenizer, text)
     for text in SPECIALS:
         specials_are_plain_text(tokenizer, text)
+    counts_add_up_at_breaks(tokenizer, texts)
     threads_agree(tokenizer, texts)
 
 
@@ -113,6 +114,25 @@ def threads_agree(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
     with ThreadPoolExecutor(4) as pool:
         together = tuple(pool.map(tokenizer.count, texts))
     assert together == tuple(map(tokenizer.count, texts)), "threads count differently"
+
+
+def counts_add_up_at_breaks(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
+    """Where the tokenizer says that it breaks any text, the counts of the two sides add up.
+
+    Inside each text, a dozen places; and wherever one text can be put behind the one before it.
+    """
+    breaks = getattr(tokenizer, "breaks", None)
+    if breaks is None:
+        return
+    before = ""
+    for text in texts:
+        places = [i for i in range(1, len(text)) if breaks(text[i - 1], text[i])]
+        cuts = [(text[:i], text[i:]) for i in places[:: max(1, len(places) // 12)]]
+        joins = [(left, text) for left in (before, before + "\n") if left and text]
+        for left, right in (*cuts, *(pair for pair in joins if breaks(*pair))):
+            apart = tokenizer.count(left) + tokenizer.count(right)
+            assert tokenizer.count(left + right) == apart, f"{left!r} and {right!r} do not add up"
+        before = text
 
 
 def cuts_are_prefixes_that_fit(tokenizer: Tokenizer, text: str) -> None:

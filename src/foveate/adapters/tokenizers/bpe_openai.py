@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from foveate.adapters.tokenizers.breaks import openai_breaks
 from foveate.adapters.tokenizers.prefix import longest_prefix, well_formed
-from foveate.adapters.tokenizers.probe import probe
+from foveate.adapters.tokenizers.probe import fingerprint_of
 from foveate.core.errors import OutsideFailure
 
 
@@ -25,7 +26,7 @@ class BpeOpenai:
     @property
     def fingerprint(self) -> str:
         """The vocabulary's, whoever counts with it."""
-        return probe(self.name, self.count)
+        return fingerprint_of(self)
 
     def count(self, text: str) -> int:
         """Number of tokens."""
@@ -33,6 +34,10 @@ class BpeOpenai:
             return int(_encoding(self.name).count(text))
         except UnicodeEncodeError:
             return int(_encoding(self.name).count(well_formed(text)))
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Where counts add up, whatever stands around."""
+        return openai_breaks(left, right)
 
     def truncate(self, text: str, n: int) -> str:
         """The longest prefix found of at most `n` tokens."""

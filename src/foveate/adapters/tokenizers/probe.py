@@ -8,6 +8,9 @@ fingerprint ever written into a manifest.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+
+from foveate.core.contracts import Tokenizer
 
 PROBES = (
     "The quick brown fox jumps over the lazy dog; it wasn't the first time, nor the 1234567th.",
@@ -31,3 +34,9 @@ def probe(name: str, count: Callable[[str], int]) -> str:
 
     counts = ",".join(str(count(text)) for text in PROBES)
     return f"{name}:{blake3(counts.encode()).hexdigest(8)}"
+
+
+@lru_cache(maxsize=16)
+def fingerprint_of(tokenizer: Tokenizer) -> str:
+    """The tokenizer's probe; counted once, for its name stands for one vocabulary."""
+    return probe(tokenizer.name, tokenizer.count)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from foveate.adapters.tokenizers.breaks import openai_breaks
 from foveate.adapters.tokenizers.prefix import longest_prefix
-from foveate.adapters.tokenizers.probe import probe
+from foveate.adapters.tokenizers.probe import fingerprint_of
 from foveate.core.errors import OutsideFailure
 
 
@@ -24,7 +25,7 @@ class Tiktoken:
     @property
     def fingerprint(self) -> str:
         """The vocabulary's, whoever counts with it."""
-        return probe(self.name, self.count)
+        return fingerprint_of(self)
 
     def count(self, text: str) -> int:
         """Number of tokens; surrogates are replaced by tiktoken itself."""
@@ -38,6 +39,10 @@ class Tiktoken:
         raise OutsideFailure(
             f"tiktoken gave up on a text of {len(text)} characters; run: pip install toktok-rs"
         )
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Where counts add up, whatever stands around."""
+        return openai_breaks(left, right)
 
     def truncate(self, text: str, n: int) -> str:
         """The longest prefix found of at most `n` tokens."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from foveate.adapters.tokenizers.breaks import openai_breaks
 from foveate.adapters.tokenizers.prefix import longest_prefix, well_formed
-from foveate.adapters.tokenizers.probe import probe
+from foveate.adapters.tokenizers.probe import fingerprint_of
 from foveate.core.errors import OutsideFailure
 
 
@@ -27,7 +28,7 @@ class Toktok:
     @property
     def fingerprint(self) -> str:
         """The vocabulary's, whoever counts with it."""
-        return probe(self.name, self.count)
+        return fingerprint_of(self)
 
     def count(self, text: str) -> int:
         """Number of tokens."""
@@ -36,6 +37,10 @@ class Toktok:
         except UnicodeEncodeError:
             counts = _toktok().batch_count([well_formed(text)], self.name, 1)
         return counts[0]
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Where counts add up, whatever stands around."""
+        return openai_breaks(left, right)
 
     def truncate(self, text: str, n: int) -> str:
         """A verbatim prefix of at most `n` tokens, counted again before it is handed back."""

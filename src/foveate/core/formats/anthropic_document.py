@@ -36,6 +36,7 @@ class AnthropicDocument:
     """Plain-text documents that the model cites by itself."""
 
     name: ClassVar[str] = "anthropic-document"
+    reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""

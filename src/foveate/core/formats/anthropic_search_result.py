@@ -37,6 +37,7 @@ class AnthropicSearchResult:
     """Search results that the model cites by itself."""
 
     name: ClassVar[str] = "anthropic-search-result"
+    reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""

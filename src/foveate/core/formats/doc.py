@@ -38,6 +38,7 @@ class Doc:
     """Texts under their document's path."""
 
     name: ClassVar[str] = "doc"
+    reads: ClassVar[tuple[str, ...]] = ("source",)
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line between documents (each text ends its own line)."""

@@ -32,6 +32,7 @@ class Grouped:
     """Documents as sections; `markers` numbers them (`## [1] source`)."""
 
     name: ClassVar[str] = "grouped"
+    reads: ClassVar[tuple[str, ...]] = ("source",)
     markers: bool = False
 
     def separator(self, previous: Block | None, block: Block) -> str:

@@ -37,6 +37,7 @@ class Markdown:
     """One heading a block."""
 
     name: ClassVar[str] = "markdown"
+    reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line."""

@@ -26,6 +26,7 @@ class Minimal:
     """The texts alone."""
 
     name: ClassVar[str] = "minimal"
+    reads: ClassVar[tuple[str, ...]] = ()
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line."""

@@ -27,6 +27,7 @@ class Numbered:
     """Numbered sources; `page` shows page numbers."""
 
     name: ClassVar[str] = "numbered"
+    reads: ClassVar[tuple[str, ...]] = ("source", "page")
     page: bool = True
 
     def separator(self, previous: Block | None, block: Block) -> str:

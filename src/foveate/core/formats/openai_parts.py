@@ -27,6 +27,7 @@ class OpenAiParts:
     """Numbered sources as text parts."""
 
     name: ClassVar[str] = "openai-parts"
+    reads: ClassVar[tuple[str, ...]] = ("source", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""

@@ -33,6 +33,7 @@ class SourceLabel:
     """Each block under its source label."""
 
     name: ClassVar[str] = "source"
+    reads: ClassVar[tuple[str, ...]] = ("source", "section")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line."""

@@ -30,6 +30,7 @@ class Xml:
     """One element a block."""
 
     name: ClassVar[str] = "xml"
+    reads: ClassVar[tuple[str, ...]] = ("source", "page", "score")
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A line break: the elements separate themselves."""

@@ -7,15 +7,41 @@ threads may fill the same part at once: both write the same value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from foveate.core.near.signature import Reading, Signature
 
 REMEMBERED = 16_384  # texts
 
 
+class Written(NamedTuple):
+    """A text as it stands in the context, and its content hash; `key` empty: not worth keeping."""
+
+    text: str
+    key: str
+
+
 @dataclass(slots=True, eq=False)
 class Profile:
-    """The parts that are worked out so far."""
+    """The parts that are worked out so far.
+
+    `sanitised`: the text without hidden characters (None: it has none), and what was changed.
+    `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
+    `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
+    what the text shares with its copies and must agree on with them.
+    """
+
+    sanitised: tuple[str | None, Mapping[str, int]] | None = None
+    bodies: dict[Callable[[str], str], Written | None] = field(default_factory=dict)
+    normal: str | None = None
+    triples: Signature | None = None
+    reading: Reading | None = None
+    facts: tuple[str, ...] | None = None
+    weights: frozenset[str] | None = None
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 # Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore).
 _INVISIBLE = (
@@ -73,6 +73,7 @@ _CONTEXTUAL = (
     # Everything else of the kind goes.
     rf"|(?P<tag_characters>[\U000e0000-\U000e007f])|(?P<invisible>[{_SOMETIMES}])"
 )
+SHORT = 200  # characters
 _REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
 
 
@@ -105,6 +106,16 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
 
     text = _compiled(_CONTEXTUAL).sub(replace, _compiled(_ALWAYS).sub(replace, text))
     return text, {reason: count for reason, count in counts.items() if count}
+
+
+def plain(text: str) -> str:
+    """The text without hidden characters; remembered where it is short, as titles are."""
+    return _plain(text) if len(text) <= SHORT else sanitise(text)[0]
+
+
+@lru_cache(maxsize=8_192)
+def _plain(text: str) -> str:
+    return sanitise(text)[0]
 
 
 @cache
