@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -68,18 +68,24 @@ def convert(
 
 def _written(name: str, records: Iterable[Mapping[str, Any]]) -> int:
     """Write the cases; the same cases give the same bytes."""
-    from gzip import GzipFile
-
     from foveate.cli.files import written
     from foveate.cli.output import as_json
 
     count = 0
-    with written(name) as file:
-        packed = GzipFile(filename="", mode="wb", fileobj=file, mtime=0)  # no name, no clock
-        with packed if name.endswith(".gz") else nullcontext(file) as target:
-            for count, record in enumerate(records, 1):  # noqa: B007  # the last is the count
-                target.write(f"{as_json(record)}\n".encode())
+    with (
+        written(name) as file,
+        _packed(file) if name.endswith(".gz") else nullcontext(file) as target,
+    ):
+        for count, record in enumerate(records, 1):  # noqa: B007  # the last is the count
+            target.write(f"{as_json(record)}\n".encode())
     return count
+
+
+def _packed(file: IO[bytes]) -> IO[bytes]:
+    """Without a name and without a clock in its head."""
+    from gzip import GzipFile
+
+    return cast("IO[bytes]", GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
 
 
 def _left_out(source: Source) -> str:

@@ -156,7 +156,7 @@ def shortened(one: str, other: str, length: int = SHOWN) -> tuple[str, str]:
     heads = [_beginning(*flat), _beginning(*reversed(flat))]
     rest = [text[head:] for text, head in zip(flat, heads, strict=True)]
     pairs = enumerate(zip(*rest, strict=False))
-    same = next((i for i, (a, b) in pairs if a != b), min(map(len, rest)))
+    same = next((i for i, (a, b) in pairs if a != b), 0)
     start = max(0, same - length // 4)
     if start:
         start = rest[0].rfind(" ", 0, start) + 1

@@ -1,0 +1,276 @@
+"""`foveate eval`: run, convert, thresholds; tables, files, streams and exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import CHUNKS, jsonl
+from foveate.core.errors import MissingExtra
+from foveate.evals import plot
+from golden_cases import FILE, records
+from source_tree import PACKAGE
+
+BUDGETS = ("--budgets", "60,150")
+WELL = "The well is nine metres deep."
+
+
+@pytest.fixture
+def sets(tmp_path) -> list[str]:
+    """The golden cases in two files."""
+    some = records()
+    (tmp_path / "a.jsonl").write_text(jsonl(some[:3]), encoding="utf-8")
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(jsonl(some[3:]).encode()))
+    return ["a.jsonl", "b.jsonl.gz"]
+
+
+def test_the_shell_may_expand_the_files(run, sets):
+    """E1: --dataset takes all the files up to the next flag, wherever they stand; run is meant."""
+    flags = ("--recipes", "naive,chat", *BUDGETS, "--json")
+    once = run("eval", "--dataset", *sets, *flags)
+    named = run("eval", "run", *flags, "--dataset", sets[0], "--dataset", sets[1])
+    pattern = run("eval", *flags, "--dataset", "[ab].jsonl*")
+    last = run("eval", *flags, "--dataset", *sets)
+
+    assert once.code == 0, once.err
+    assert once.json == named.json == pattern.json == last.json
+    assert list(once.json["ids"]) == ["farm", "hof", "ferme", "shan", "chunkeval"]
+    assert once.json["recipes"] == ["naive", "chat"]
+    assert once.err == ""
+
+
+def test_the_tables_say_what_was_measured(run, sets):
+    """E1, E2: overall, each set left out, every set by budget and recipe, against naive."""
+    ran = run("eval", "--dataset", *sets, "--recipes", "naive,tight", *BUDGETS)
+
+    assert ran.code == 0
+    assert "10 questions of 5 sets, naive, tight at 60, 150 tokens" in ran.out
+    assert "Evidence missed, over 5 sets and 2 budgets" in ran.out
+    assert "without shan" in ran.out
+    assert "hof: 2 questions" in ran.out
+    assert "95 % bootstrap intervals" in ran.out
+
+
+def test_the_folder_is_gone_on_from(run, sets):
+    """E1, E2: results, summary, report, chart and page; a second run changes no byte."""
+    flags = ("--dataset", *sets, "--recipes", "naive,chat", *BUDGETS, "--out", "found")
+    first = run("eval", *flags)
+    files = {path.name: path.read_bytes() for path in Path("found").iterdir()}
+    second = run("eval", *flags, "--jobs", "2")
+
+    assert sorted(files) == [
+        "recall.png", "report.html", "report.md", "results.jsonl", "summary.json",
+    ]  # fmt: skip
+    assert first.out == second.out
+    assert {path.name: path.read_bytes() for path in Path("found").iterdir()} == files
+    assert len(files["results.jsonl"].splitlines()) == 10 * (1 + 2 * 2)
+
+
+def test_no_plot_needs_no_extra(run, sets, monkeypatch):
+    """E2: without matplotlib all else is written and shown, and the error says what to install."""
+
+    def missing() -> None:
+        raise MissingExtra("matplotlib", "eval")
+
+    monkeypatch.setattr(plot, "require_matplotlib", missing)
+    flags = ("--dataset", *sets, "--recipes", "chat", *BUDGETS, "--out", "found")
+    ran = run("eval", *flags)
+    quiet = run("eval", *flags, "--no-plot")
+
+    assert ran.code == 5
+    assert ran.err == ("foveate: matplotlib is not installed; run: pip install 'foveate[eval]'\n")
+    assert ran.out == quiet.out
+    assert (quiet.code, quiet.err) == (0, "")
+    assert json.loads(Path("found/summary.json").read_text(encoding="utf-8"))["recipes"] == [
+        "naive", "chat",
+    ]  # fmt: skip
+
+
+def test_a_gate_that_holds_is_0_and_one_that_breaks_is_6(run, sets):
+    """E1: each broken rule is a line on stderr; the tables are printed all the same."""
+    Path("strict.toml").write_text("max_missed = 0.0\nnever_worse = false\n", encoding="utf-8")
+    Path("loose.json").write_text(
+        '{"max_missed_ratio": null, "max_redundancy": null, "never_worse": false}',
+        encoding="utf-8",
+    )
+    flags = ("--dataset", *sets, "--recipes", "chat", *BUDGETS)
+    holds = run("eval", *flags, "--gate", "loose.json")
+    breaks = run("eval", *flags, "--gate", "strict.toml")
+    last = run("eval", "--recipes", "naive", "--budgets", "60", "--dataset", *sets, "--gate")
+
+    assert (holds.code, holds.err) == (0, "")
+    assert breaks.code == 6
+    assert breaks.err.startswith("foveate: gate: chat misses this share of")
+    assert breaks.out == holds.out
+    assert (last.code, last.err) == (0, "")
+
+
+def test_a_bare_gate_leaves_the_next_word_alone(run, sets):
+    """E1: --gate before a file of cases means the built-in rules."""
+    ran = run("eval", "--recipes", "naive", *BUDGETS, "--gate", *sets)
+
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_an_earlier_summary_is_compared_with(run, sets):
+    """E1: the same again passes; recalling less than before is 6, and says where."""
+    flags = ("--dataset", *sets, "--recipes", "chat", *BUDGETS)
+    Path("old.json").write_text(run("eval", *flags, "--json").out, encoding="utf-8")
+    same = run("eval", *flags, "--against", "old.json")
+    old = json.loads(Path("old.json").read_text(encoding="utf-8"))
+    old["recalls"]["farm"]["chat"]["60"] = [9.0, 9.0, 9.0]
+    Path("old.json").write_text(json.dumps(old), encoding="utf-8")
+    less = run("eval", *flags, "--against", "old.json")
+
+    assert (same.code, same.err) == (0, "")
+    assert less.code == 6
+    assert "chat recalls less than before on farm at 60 tokens" in less.err
+
+
+REFUSED = [
+    ([], 2, "give the cases: --dataset FILE"),
+    (["--recipes", "chat"], 2, "give the cases"),
+    (["--dataset", "a.jsonl", "--recipes", "chta"], 2, "did you mean 'chat'?"),
+    (["--dataset", "a.jsonl", "--budgets", "many"], 2, "'many' is no number of tokens"),
+    (["--dataset", "a.jsonl", "--budgets", "0"], 2, "must be 1 or more"),
+    (["--dataset", "a.jsonl", "--jobs", "0"], 2, "--jobs"),
+    (["--dataset", "a.jsonl", "--tokenizer", "cl100k"], 2, "did you mean 'cl100k_base'?"),
+    (["--dataset", "none.jsonl"], 3, "none.jsonl: no such file"),
+    (["--dataset", "none*"], 3, "no file matches this pattern"),
+    (["--dataset", "a.jsonl", "a.jsonl"], 3, "every file once"),
+    (["--dataset", "a.jsonl", "--gate", "none.json"], 3, "none.json: no such file"),
+    (["--dataset", "a.jsonl", "--against", "none.json"], 3, "none.json: no such file"),
+    (["--dataset", "a.jsonl", "--nothing"], 2, "--nothing"),
+    (["convert", "squadd", "x", "-o", "y"], 2, "did you mean 'squad'?"),
+    (["convert", "squad", "x", "-o", "y"], 3, "x: no such file"),
+    (["convert", "squad", "a.jsonl", "-o", "a.jsonl"], 2, "is the file that is read"),
+    (["convert", "squad"], 2, "INPUT"),
+    (["thresholds"], 2, "give one of --chunks FILE, --dataset FILE... and --store URL"),
+    (["thresholds", "--chunks", "none.jsonl"], 3, "none.jsonl: no such file"),
+    (["thresholds", "--chunks", "a.jsonl", "--method", "jacard"], 2, "method is 'jacard'"),
+    (["thresholds", "--chunks", "a.jsonl", "--from", "2"], 2, "at most 1"),
+    (["thresholds", "--chunks", "empty.jsonl"], 3, "empty.jsonl: holds no chunks"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), REFUSED, ids=[" ".join(r[0]) for r in REFUSED])
+def test_what_cannot_be_is_refused_in_one_line(run, sets, words, code, said):
+    """F2, X1: usage is 2, bad input 3; one line that says what to do, and nothing is printed."""
+    Path("empty.jsonl").write_text("", encoding="utf-8")
+    ran = run("eval", *words)
+
+    assert ran.code == code
+    assert said in ran.complaint
+
+
+def test_help_is_of_the_command_that_is_meant(run):
+    """F2: eval --help lists its commands; with a flag before it, it is run's."""
+    assert "thresholds" in run("eval", "--help").out
+    assert "--budgets" in run("eval", "run", "--help").out
+    assert "--budgets" in run("eval", "--json", "-h").out
+
+
+def squad(folder: Path) -> Path:
+    """A tiny set of the public form."""
+    answers = [{"text": "nine metres", "answer_start": 12}]
+    qas = [
+        {"id": "s1", "question": "How deep is the well?", "answers": answers},
+        {"id": "s2", "question": "Who dug it?", "answers": [], "is_impossible": True},
+    ]
+    data = {"data": [{"title": "Yard", "paragraphs": [{"context": WELL, "qas": qas}]}]}
+    path = folder / "dev.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path
+
+
+def test_a_public_set_is_converted_and_evaluated(run, tmp_path):
+    """E1: what is left out is said; the same input gives the same bytes; eval reads it."""
+    squad(tmp_path)
+    ran = run("eval", "convert", "squad", "dev.json", "-o", "cases.jsonl.gz", "--name", "yard")
+    first = Path("cases.jsonl.gz").read_bytes()
+    told = run("eval", "convert", "squad", "dev.json", "-o", "cases.jsonl.gz", "--name", "yard",
+               "--json")  # fmt: skip
+    found = run("eval", "--dataset", "cases.jsonl.gz", "--recipes", "chat", *BUDGETS, "--json")
+
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == ("1 cases written to cases.jsonl.gz; 1 left out: no answer in the article\n")
+    assert told.json == {"cases": 1, "left_out": {"no answer in the article": 1}}
+    assert Path("cases.jsonl.gz").read_bytes() == first
+    assert found.json["ids"] == {"yard": ["s1"]}
+    assert found.json["cells"][0]["recall"] == 1.0
+
+
+def test_cases_can_go_through_a_pipe(run, tmp_path):
+    """E1: - is stdout, plain lines and nothing else."""
+    squad(tmp_path)
+    ran = run("eval", "convert", "squad", "dev.json", "-o", "-")
+
+    assert json.loads(ran.out)["evidence"][0]["text"] == WELL
+    assert ran.err == ""
+
+
+def test_thresholds_show_what_they_would_drop(run, chunks):
+    """E5: chunks, tokens and pairs side by side, on one's own file."""
+    lines = [
+        *CHUNKS,
+        {
+            "id": "c6",
+            "score": 0.1,
+            "source": "old.md",
+            "text": "The pump starts at one bar. Clean its filter every autumn.",
+        },
+    ]
+    chunks.write_text(jsonl(lines), encoding="utf-8")
+    ran = run("eval", "thresholds", "--chunks", chunks, "--from", "0.7", "--to", "0.9",
+              "--step", "0.1")  # fmt: skip
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "jaccard: 6 chunks" in ran.out
+    assert "c6 for c4" in ran.out
+    assert "dropped  The pump starts at one bar. Clean its filter every autumn." in ran.out
+
+
+def test_thresholds_as_json_over_every_kind_of_pool(run, chunks, sets, tmp_path):
+    """E5: a file, cases and a store; the levels as one object."""
+    manual = tmp_path / "manual"
+    manual.mkdir()
+    (manual / "a.md").write_text(f"# Well\n\n{WELL} It was dug in 1904.\n", encoding="utf-8")
+    shutil.copy(manual / "a.md", manual / "b.md")
+    run("index", "manual", "--store", "kept", "--embedder", "hashing")
+    range_of = ("--from", "0.9", "--to", "0.95", "--step", "0.05", "--json")
+    file = run("eval", "thresholds", "--chunks", chunks, *range_of).json
+    cases = run("eval", "thresholds", "--dataset", *sets, *range_of).json
+    store = run("eval", "thresholds", "--store", "kept", *range_of).json
+    vectors = run("eval", "thresholds", "--store", "kept", "--method", "semantic",
+                  "--embedder", "hashing", *range_of).json  # fmt: skip
+
+    assert [level["threshold"] for level in file["levels"]] == [0.95, 0.9]
+    assert file["levels"][0]["dropped"] == 1
+    assert cases["levels"][0]["chunks"] == sum(len(record["chunks"]) for record in records())
+    assert (store["levels"][0]["chunks"], store["levels"][0]["dropped"]) == (2, 1)
+    assert vectors["levels"][0]["dropped"] == 1
+
+
+def test_it_runs_as_a_program_under_another_hash_seed(tmp_path):
+    """E1, D1: another process, another hash seed: the same bytes."""
+    words = ["eval", "--dataset", str(FILE), "--recipes", "tight", "--budgets", "60", "--json"]
+    outs = [
+        subprocess.run(
+            [sys.executable, "-m", "foveate", *words],
+            capture_output=True,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE.parent)},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+
+    assert outs[0] == outs[1]
+    assert json.loads(outs[0])["baseline"] == "naive"
