@@ -13,17 +13,18 @@ LOCKS := requirements
 SMOKE := .venv-bare
 JOBS  ?= 2
 CASES ?= 20000
+DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
 
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench docs \
-	golden lock clean
+.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench \
+	bench-quick bench-eval docs golden lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 # --- what one wants ----------------------------------------------------------------------------
 
@@ -47,9 +48,25 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
-bench: $(VENV)/dev.stamp ## benchmarks: counts of work and times side by side
-	$(call say,bench)
-	@for f in bench/bench_*.py; do echo "--- $$f"; $(PY) "$$f" || exit 1; done
+bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
+	$(call say,bench: worst cases and counts of work)
+	@$(PY) -m bench.worst_cases
+	@$(PY) bench/bench_assemble.py
+	$(call say,bench: side by side with others)
+	@$(PY) -m bench.peers.run
+	@$(PY) -m bench.peers.report
+
+bench-quick: $(VENV)/dev.stamp ## the same side by side: small sizes and one round; prints the checks
+	$(call say,bench: a quick look)
+	@$(PY) -m bench.peers.run --quick
+	@$(PY) -m bench.peers.report --only-checks
+
+bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVEATE_DATA
+	$(call say,bench: evidence on golden cases)
+	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(BIN)/foveate eval --dataset $(DATA)/dev/*.jsonl.gz --recipes naive,default,tight \
+			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
 	$(call say,docs: write the generated pages)

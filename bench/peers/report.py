@@ -1,6 +1,7 @@
 """The report of a run: tables and plots in the documentation, a summary for machines.
 
-    python -m bench.peers.report          build/bench/results.jsonl → docs, bench/results
+    python -m bench.peers.report                  build/bench/results.jsonl → docs, bench/results
+    python -m bench.peers.report --only-checks    writes nothing
 
 Rewrites what stands between the marks in docs/benchmarks.md, draws docs/figures/speed-*.svg and
 prints the checks.
@@ -114,20 +115,26 @@ def main() -> int:
         print("no results yet; run: python -m bench.peers.run", file=sys.stderr)
         return 1
     found = figures(rows, judging())
-    about = rows[-1]["machine"]
+    if "--only-checks" not in sys.argv[1:]:
+        publish(found, rows[-1])
+    for check in checks(found):
+        print(
+            f"{'met    ' if check.met else 'NOT MET'}  {check.what}: {check.figure} ({check.limit})"
+        )
+    return 0
+
+
+def publish(found: Mapping[Key, Figure], row: Mapping[str, Any]) -> None:
+    """The summary, the page, the plots."""
+    about = row["machine"]
     SUMMARY.parent.mkdir(parents=True, exist_ok=True)
-    summary = {"machine": about, "code": rows[-1]["code"], "figures": plain(found)}
+    summary = {"machine": about, "code": row["code"], "figures": plain(found)}
     SUMMARY.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page = placed(PAGE.read_text(encoding="utf-8"), generated(found, about))
     PAGE.write_text(page, encoding="utf-8")
     environments.make(["report"])
     drawing = ("-m", "bench.peers.plots", str(SUMMARY), str(FIGURES))
     subprocess.run([environments.python_of("report"), *drawing], check=True)
-    for check in checks(found):
-        print(
-            f"{'met    ' if check.met else 'NOT MET'}  {check.what}: {check.figure} ({check.limit})"
-        )
-    return 0
 
 
 if __name__ == "__main__":
