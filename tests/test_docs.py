@@ -167,6 +167,8 @@ def _cli_complaint(words: list[str]) -> str:
         if word not in children:
             return f"no such command: {word}"
         command = children[word]
+    # `eval` with flags alone means `eval run`.
+    command = getattr(command, "commands", {}).get("run", command)
     known = {"--help"} | {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
     unknown = [w for w in words if w.startswith("--") and w.partition("=")[0] not in known]
     return f"no such option: {', '.join(unknown)}" if unknown else ""
