@@ -112,7 +112,7 @@ def test_manifest() -> None:
         CL100K.fingerprint,
     )
     assert (manifest.budget_tokens, manifest.token_count) == (70, context.token_count)
-    assert manifest.schema == 1
+    assert manifest.schema == 2
     assert manifest.version
 
 

@@ -6,13 +6,17 @@ twice comes in once. From here on the order of the input is gone: candidates sta
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from foveate.core.candidates import check_together, readable
 from foveate.core.errors import BadInput
+from foveate.core.made import changer, maker
 from foveate.core.manifest import candidate_hash
 from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
+
+changed = changer(Inputs)
+decided = maker(Decision)
 
 
 def admitted(inputs: Inputs) -> Inputs:
@@ -24,17 +28,19 @@ def admitted(inputs: Inputs) -> Inputs:
     except UnicodeEncodeError:
         raise BadInput("holds a lone surrogate", field="query") from None
     allowed = frozenset(inputs.principals)
-    candidates = [c for c in inputs.candidates if readable(c.chunk.principals, allowed)]
+    candidates = inputs.candidates
+    if any(c.chunk.principals for c in candidates):
+        candidates = tuple(c for c in candidates if readable(c.chunk.principals, allowed))
     if not candidates:
         raise BadInput(
             "there are no candidates to assemble; the retriever found nothing that may be read",
             field="candidates",
         )
-    check_together(tuple(candidates))
+    check_together(candidates)
     _check_fresh(candidates)
     neighbours = [c for c in inputs.neighbours if readable(c.principals, allowed)]
     supplements = [s for s in inputs.supplements if readable(s.principals, allowed)]
-    return replace(
+    return changed(
         inputs,
         candidates=_in_rank_order(candidates),
         neighbours=_one_each(neighbours),
@@ -45,17 +51,19 @@ def admitted(inputs: Inputs) -> Inputs:
 
 def _check_fresh(candidates: Sequence[Candidate]) -> None:
     """Refuse what a pipeline has already worked on: a bundle could not hold it."""
-    for number, c in enumerate(candidates, 1):
-        if c.parts or c.corroborating or c.renditions or c.shown is not None:
-            raise BadInput(
-                f"{c.id!r} comes out of a pipeline; give candidates as they were retrieved",
-                line=number,
-            )
+    used = [
+        c for c in candidates if c.parts or c.corroborating or c.renditions or c.shown is not None
+    ]
+    if used:
+        raise BadInput(
+            f"{used[0].id!r} comes out of a pipeline; give candidates as they were retrieved",
+            line=1 + next(n for n, c in enumerate(candidates) if c is used[0]),
+        )
 
 
 def _in_rank_order(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Best first; one chunk found twice with one score is put in order by all that it holds."""
-    if len({c.id for c in candidates}) == len(candidates):
+    if len({c.chunk.id for c in candidates}) == len(candidates):
         return tuple(sorted(candidates, key=rank))
     return tuple(sorted(candidates, key=lambda c: (rank(c), candidate_hash(c))))
 
@@ -72,15 +80,15 @@ def _one_each(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 
 def once_each(candidates: tuple[Candidate, ...]) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
-    best: dict[str, Candidate] = {}
-    copies: dict[str, int] = {}
-    for candidate in candidates:
-        best.setdefault(candidate.id, candidate)
-        copies[candidate.id] = copies.get(candidate.id, 0) + 1
-    blank = {i for i, candidate in best.items() if not candidate.text.strip()}
-    decisions = [Decision(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]
+    best = {c.chunk.id: c for c in reversed(candidates)}
+    blank = {c.chunk.id for c in candidates if not c.chunk.text or c.chunk.text.isspace()}
+    if not blank and len(best) == len(candidates):
+        return Step(candidates=candidates)
+    copies = Counter(c.chunk.id for c in candidates)
+    best = {i: best[i] for i in copies}
+    decisions = [decided(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]
     decisions += (
-        Decision(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
+        decided(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
         for i, n in copies.items()
         if n > 1 and i not in blank
     )

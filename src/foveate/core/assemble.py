@@ -17,8 +17,9 @@ from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.fit import Fitted, fit
 from foveate.core.frames import frames
 from foveate.core.gauge import Gauge
-from foveate.core.manifest import manifest_of, spelled_stage
-from foveate.core.measure import exclusions, measures
+from foveate.core.made import maker
+from foveate.core.manifest import manifest_of, spelling, stage_name
+from foveate.core.measure import Measures, exclusions, measures
 from foveate.core.render import Renderer, renderer_of
 from foveate.core.smallest import too_small
 from foveate.core.types import (
@@ -35,6 +36,7 @@ from foveate.core.types import (
 from foveate.core.window import room_left
 
 Known = MutableMapping[str, int]
+entered = maker(StageTrace)
 NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
 
 
@@ -88,7 +90,8 @@ def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:
     renderer = renderer_of(recipe)
     request = _request(run, _enlarged(room, more), renderer)
     candidates, trace = _stages(run.inputs, request)
-    fitted = fit(candidates, run.inputs, replace(request, budget=room), renderer)
+    request = replace(request, budget=room) if more else request
+    fitted = fit(candidates, run.inputs, request, renderer)
     if not fitted.candidates and (candidates or exclusions(trace)[0]):
         return None, _least_short(trace)
     return Done(fitted, (*trace, fitted.trace)), 0
@@ -98,13 +101,17 @@ def _sealed(run: Run, done: Done, room: Budget) -> Context:
     """Cite, measure, seal."""
     inputs, fitted = run.inputs, done.fitted
     use = _use(fitted.text, fitted.tokens, room)
+
+    def figures() -> dict[str, float]:
+        return measures(fitted.blocks, fitted.candidates, done.trace, fitted.tokens, use)
+
     return Context(
         text=fitted.text,
         token_count=fitted.tokens,
         blocks=fitted.blocks,
         citations=citations_of(fitted.blocks, inputs.recipe.format.label),
         trace=done.trace,
-        metrics=measures(fitted.blocks, fitted.candidates, done.trace, fitted.tokens, use),
+        metrics=Measures(figures),
         manifest=manifest_of(inputs, run.tokenizer, fitted.text, fitted.tokens),
         budget=inputs.budget,
         query=inputs.query,
@@ -159,10 +166,11 @@ def _stages(
     """All stages in order; the books are balanced after each."""
     step = once_each(inputs.candidates)
     trace = [_entry("input", "", len(inputs.candidates), step)]
-    for stage in inputs.recipe.stages:
+    names, options, *_ = spelling(inputs.recipe)
+    for stage, name, typed in zip(inputs.recipe.stages, names, options, strict=True):
         before = step.candidates
         step = run_stage(stage, before, request)
-        trace.append(_entry(stage_name(stage), spelled_stage(stage), len(before), step))
+        trace.append(_entry(name, typed, len(before), step))
     return step.candidates, tuple(trace)
 
 
@@ -185,20 +193,15 @@ def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request)
 def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
     """No stage may bring in what the caller may not read."""
     allowed = frozenset(request.principals)
-    for candidate in candidates:
-        for chunk in (candidate.chunk, *(part.chunk for part in candidate.parts)):
-            if not readable(chunk.principals, allowed):
-                raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
-
-
-def stage_name(stage: Stage) -> str:
-    """`DedupNear(...)` is `dedup_near`; a function is itself."""
-    name = getattr(stage, "__name__", None) or type(stage).__name__
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+    chunks = [c.chunk for c in candidates if c.chunk.principals]
+    chunks += [part.chunk for c in candidates if c.parts for part in c.parts]
+    for chunk in chunks:
+        if not readable(chunk.principals, allowed):
+            raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
 
 
 def _entry(name: str, options: str, before: int, step: Step) -> StageTrace:
-    return StageTrace(
+    return entered(
         stage=name,
         options=options,
         before=before,

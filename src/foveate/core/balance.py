@@ -13,6 +13,7 @@ The loop calls this after every stage, ours and anybody's, so it costs one pass 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from foveate.core.errors import StageBroke
@@ -29,20 +30,20 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     _shape(step, stage)
     if step.candidates is before and not step.decisions:
         return
-    old = {candidate.id: candidate for candidate in before}
+    old = {candidate.chunk.id: candidate for candidate in before}
     new = _by_id(step.candidates, stage)
     said = _by_chunk(step.decisions, stage)
     for chunk_id, decision in said.items():
-        if chunk_id not in old and chunk_id not in new:
+        if (candidate := new.get(chunk_id)) is not None:
+            _explained(old.get(chunk_id), candidate, decision, stage)
+        elif chunk_id not in old:
             _broke(stage, chunk_id, f"has a decision {decision.action!r} but never was there")
-    for chunk_id in old:
-        if chunk_id not in new:
-            _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
-    for chunk_id, candidate in new.items():
-        was = old.get(chunk_id)
-        if was is not candidate:
-            _honest(candidate, stage)
-        _explained(was, candidate, said.get(chunk_id), stage)
+    for chunk_id in [chunk_id for chunk_id in old if chunk_id not in new]:
+        _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
+    for candidate in [c for chunk_id, c in new.items() if old.get(chunk_id) is not c]:
+        _honest(candidate, stage)
+        chunk_id = candidate.chunk.id
+        _explained(old.get(chunk_id), candidate, said.get(chunk_id), stage)
 
 
 def _explained(
@@ -78,29 +79,26 @@ def _shape(step: object, stage: str) -> None:
         values = getattr(step, name)
         if not isinstance(values, tuple):
             _fail(stage, f"its {name} are a {type(values).__name__}; give a tuple")
-        for value in values:
-            if not isinstance(value, kind):
-                found = type(value).__name__
-                _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
+        for strange in [value for value in values if not isinstance(value, kind)]:
+            found = type(strange).__name__
+            _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
 
 
 def _by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
-    found: dict[str, Candidate] = {}
-    for candidate in candidates:
-        if candidate.id in found:
-            _broke(stage, candidate.id, "is in the output twice")
-        found[candidate.id] = candidate
+    found = {candidate.chunk.id: candidate for candidate in candidates}
+    if len(found) < len(candidates):
+        counts = Counter(candidate.chunk.id for candidate in candidates)
+        _broke(stage, max(counts, key=counts.__getitem__), "is in the output twice")
     return found
 
 
 def _by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision]:
-    found: dict[str, Decision] = {}
-    for decision in decisions:
-        first = found.get(decision.chunk_id)
-        if first is not None:
-            fault = f"has two decisions, {first.action!r} and {decision.action!r}; give it one"
-            _broke(stage, decision.chunk_id, fault)
-        found[decision.chunk_id] = decision
+    found = {decision.chunk_id: decision for decision in decisions}
+    if len(found) < len(decisions):
+        first = {decision.chunk_id: decision for decision in reversed(decisions)}
+        one = next(d for d in decisions if first[d.chunk_id] is not d)
+        fault = f"has two decisions, {first[one.chunk_id].action!r} and {one.action!r}; give it one"
+        _broke(stage, one.chunk_id, fault)
     return found
 
 

@@ -68,6 +68,14 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def check_together(candidates: tuple[Candidate, ...]) -> None:
     """Refuse what only shows side by side: one id for two chunks, vectors of unequal length."""
+    chunks = [candidate.chunk for candidate in candidates]
+    lengths = {len(c.embedding) for c in chunks if c.embedding is not None}
+    if len(lengths) > 1 or len({c.id for c in chunks}) < len(chunks):
+        _check_each(candidates)
+
+
+def _check_each(candidates: tuple[Candidate, ...]) -> None:
+    """Find the first that does not go with those before it."""
     seen: dict[str, Chunk] = {}
     length: int | None = None
     for number, candidate in enumerate(candidates, 1):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from foveate.core.made import maker
 from foveate.core.types import Block, Citation, Source
 
 SNIPPET = 200  # characters
+
+made = maker(Citation)
 
 
 def citations_of(blocks: Sequence[Block], label: Callable[[Block], str]) -> tuple[Citation, ...]:
@@ -21,7 +24,7 @@ def citations_of(blocks: Sequence[Block], label: Callable[[Block], str]) -> tupl
 
 def _entry(blocks: Sequence[Block], label: str) -> Citation:
     first = blocks[0]
-    return Citation(
+    return made(
         marker=first.marker,
         label=label,
         source=first.source,

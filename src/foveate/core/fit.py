@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from foveate.core.blocks import blocks_of, sanitising_decisions, shown_text
 from foveate.core.contracts import Tokenizer
 from foveate.core.made import changer
+from foveate.core.manifest import spelling
 from foveate.core.pack.scale import Scale, scale_for, whole
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import sanitise
@@ -76,7 +77,7 @@ def fit(
         candidates=shown,
         trace=StageTrace(
             stage="render",
-            options=repr(inputs.recipe.format),
+            options=spelling(inputs.recipe).format,
             before=len(candidates),
             after=len(shown),
             decisions=decisions,

@@ -3,12 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from foveate.core.text.words import words
 from foveate.core.types import Block, Candidate, Trace, rank
 
 GRAM = 8  # words; a repeated run of that many is a repetition, not a phrase
+
+
+class Measures(Mapping[str, float]):
+    """The self-measures, worked out when they are first looked at.
+
+    Counting repeated runs of words takes longer than packing them, and not everybody asks.
+    """
+
+    __slots__ = ("_found", "_make")
+
+    def __init__(self, make: Callable[[], dict[str, float]]) -> None:
+        self._make = make
+        self._found: dict[str, float] | None = None
+
+    def _all(self) -> dict[str, float]:
+        found = self._found
+        if found is None:
+            found = self._found = self._make()
+        return found
+
+    def __getitem__(self, name: str) -> float:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, float]]]:
+        """A copy, or what is pickled, is the figures alone."""
+        return dict, (self._all(),)
 
 
 def measures(

@@ -51,7 +51,7 @@ def recipe_to_dict(recipe: Recipe, known: Known) -> dict[str, Any]:
 
 def recipe_from_dict(record: Mapping[str, Any], known: Known) -> Recipe:
     """Plain data as a recipe; raises `UnknownName` or `BadOption`."""
-    allowed = [f.name for f in fields(Recipe)]
+    allowed = [f.name for f in fields(Recipe) if f.init]
     _refuse_unknown("recipe key", record, allowed)
     for name in ("name", "stages", "format"):
         if name not in record:
@@ -115,7 +115,7 @@ def _built(maker: Callable[..., Any], options: Any, where: str) -> Any:
 
 def _checked(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The options with their types checked, lists as tuples, "none" as None."""
-    _refuse_unknown(f"{where} option", options, [f.name for f in fields(cls)])
+    _refuse_unknown(f"{where} option", options, [f.name for f in fields(cls) if f.init])
     hints = get_type_hints(cls)
     checked: dict[str, Any] = {}
     for name, given in options.items():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from blake3 import blake3
 
@@ -413,6 +413,16 @@ class StageTrace:
 Trace: TypeAlias = tuple[StageTrace, ...]
 
 
+class Spelling(NamedTuple):
+    """How a recipe is typed: each stage by name and in full, the format, and a hash of it all."""
+
+    names: tuple[str, ...]
+    stages: tuple[str, ...]
+    format: str
+    recipe: str
+    hash: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """A named tuple of stages and a renderer, as a value.
@@ -433,6 +443,7 @@ class Recipe:
     spotlight: bool = False
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"
+    _spelling: Spelling | None = field(default=None, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,28 @@
 """Token counts by content hash, kept in memory: a text is tokenized once per process.
 
-One `Counts` belongs to one fingerprint; hand it to `Gauge(known=...)`. It is bounded (least
-recently used out first) and safe to share between threads. Only speed depends on it.
+One `Counts` belongs to one fingerprint; hand it to `Gauge(known=...)`. It is bounded (the oldest
+go first) and safe to share between threads. Only speed depends on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from functools import lru_cache
+from itertools import islice
 from threading import Lock
 
 from foveate.core.errors import BadOption
 
 SIZE = 200_000
 """Entries: about 30 MB."""
+SHARE = 8  # a full memory forgets this part of it at once, so that forgetting costs next to nothing
 
 
 class Counts(MutableMapping[str, int]):
     """Content hash -> tokens, for the tokenizer of this `fingerprint`; at most `size` entries.
+
+    Reading takes no lock: `get` is the dictionary's own, for it is asked thousands of times in a
+    request.
 
     >>> known = Counts("simple:1", size=2)
     >>> known["a"], known["b"], known["c"] = 1, 2, 3
@@ -25,23 +30,25 @@ class Counts(MutableMapping[str, int]):
     {'b': 2, 'c': 3}
     """
 
-    __slots__ = ("_entries", "_lock", "fingerprint")
+    __slots__ = ("_entries", "_lock", "_size", "fingerprint", "get")
 
     def __init__(self, fingerprint: str, *, size: int = SIZE) -> None:
-        from cachetools import LRUCache
-
         if size < 1:
             raise BadOption(f"counts: size is {size}; it must be 1 or more")
         self.fingerprint = fingerprint
-        self._entries: LRUCache[str, int] = LRUCache(size)
+        self._size = size
+        self._entries: dict[str, int] = {}
         self._lock = Lock()
+        self.get = self._entries.get  # type: ignore[method-assign]
 
     def __getitem__(self, key: str) -> int:
-        with self._lock:
-            return self._entries[key]
+        return self._entries[key]
 
     def __setitem__(self, key: str, tokens: int) -> None:
         with self._lock:
+            if len(self._entries) >= self._size and key not in self._entries:
+                for old in list(islice(self._entries, max(1, self._size // SHARE))):
+                    del self._entries[old]
             self._entries[key] = tokens
 
     def __delitem__(self, key: str) -> None:
@@ -56,7 +63,7 @@ class Counts(MutableMapping[str, int]):
         return len(self._entries)
 
     def __repr__(self) -> str:
-        return f"Counts({self.fingerprint!r}, size={int(self._entries.maxsize)})"
+        return f"Counts({self.fingerprint!r}, size={self._size})"
 
 
 @lru_cache(maxsize=16)

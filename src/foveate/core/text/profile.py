@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from foveate.core.near.signature import Reading, Signature
+    from foveate.core.near.texts import Beside
 
 REMEMBERED = 16_384  # texts
 
@@ -32,7 +33,7 @@ class Profile:
     `sanitised`: the text without hidden characters (None: it has none), and what was changed.
     `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
-    what the text shares with its copies and must agree on with them.
+    what the text shares with its copies and must agree on with them; `beside`: how it does.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
@@ -42,6 +43,7 @@ class Profile:
     reading: Reading | None = None
     facts: tuple[str, ...] | None = None
     weights: frozenset[str] | None = None
+    beside: dict[str, Beside] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=REMEMBERED)
