@@ -69,7 +69,12 @@ CASES = (
     Case(name="one letter", texts=lambda n: ["a" * n], small=20_000, large=250_000),
     Case(name="one word", texts=lambda n: ["ab " * n], small=5_000, large=80_000),
     Case(name="blank lines", texts=lambda n: ["a\n\n" * n], small=250, large=500),
-    Case(name="brackets", texts=lambda n: ["[1] <" * n], small=500, large=2_000),
+    Case(
+        name="brackets",
+        texts=lambda n: ("[1] <" * 20 + WORDS[i] for i in range(n)),
+        small=40,
+        large=2_500,
+    ),
     Case(name="digits in a row", texts=lambda n: ["7" * n], small=2_000, large=250_000),
     Case(name="identical chunks", texts=lambda n: [SENTENCE * 20] * n, small=100, large=2_500),
     Case(
@@ -92,12 +97,12 @@ CASES = (
         large=2_500,
         overlap=600,
     ),
-    Case(name="nested prefixes", texts=prefixes, small=40, large=200),
-    Case(name="chain of near copies", texts=sliding, small=100, large=2_500),
+    Case(name="nested prefixes", texts=prefixes, small=14, large=200),
+    Case(name="chain of near copies", texts=sliding, small=30, large=2_500),
     Case(
         name="digits only",
         texts=lambda n: (f"{i:06d} " * 60 for i in range(n)),
-        small=100,
+        small=50,
         large=2_500,
     ),
 )

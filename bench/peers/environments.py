@@ -40,7 +40,8 @@ def make(environments: Iterable[str], folder: Path = FOLDER) -> None:
             continue
         print(f"environment {name}: installing {', '.join(wanted.split())}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder / name], check=True)
-        install = [python_of(name, folder), *PIP, "-r", REQUIREMENTS / f"{name}.txt"]
+        listed = str(REQUIREMENTS / f"{name}.txt")
+        install = [str(python_of(name, folder)), *PIP, "-r", listed]
         subprocess.run(install, check=True)
         stamp.write_text(wanted, encoding="utf-8")
 

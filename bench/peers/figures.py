@@ -62,7 +62,7 @@ def _figure(
         return Figure(system=system, n=n, budget=budget, error=rows[0]["error"])
 
     def middle(name: str) -> float:
-        return round(median(row[name] for row in good), 4)
+        return float(round(median(row[name] for row in good), 4))
 
     return Figure(
         system=system,

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers import environments, workload
-from bench.peers.adapters.registry import SYSTEMS
+from bench.peers.adapters.registry import OWN, SYSTEMS
 from bench.peers.worker import MARK
 
 RESULTS = Path("build/bench/results.jsonl")
@@ -92,7 +92,7 @@ def code(system: str) -> str:
     """Names the code that a figure depends on: the adapter, the measuring, and foveate's own."""
     adapter = HERE / "adapters" / f"{SYSTEMS[system].module}.py"
     files = [adapter, *(HERE / name for name in MEASURING)]
-    if SYSTEMS[system].environment == environments.OWN:
+    if SYSTEMS[system].environment == OWN:
         files += sorted(Path("src/foveate").rglob("*.py"))
     text = b"".join(path.read_bytes() for path in files) + workload.generator().encode()
     return blake2b(text, digest_size=6).hexdigest()
