@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from foveate.core.candidates import check_together, readable
 from foveate.core.errors import BadInput
 from foveate.core.made import changer, maker
-from foveate.core.manifest import candidate_hash
+from foveate.core.manifest import candidates_hash
 from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
 
 changed = changer(Inputs)
@@ -65,7 +65,7 @@ def _in_rank_order(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Best first; one chunk found twice with one score is put in order by all that it holds."""
     if len({c.chunk.id for c in candidates}) == len(candidates):
         return tuple(sorted(candidates, key=rank))
-    return tuple(sorted(candidates, key=lambda c: (rank(c), candidate_hash(c))))
+    return tuple(sorted(candidates, key=lambda c: (rank(c), candidates_hash((c,)))))
 
 
 def _one_each(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:

@@ -62,7 +62,7 @@ def _explained(
 def _honest(candidate: Candidate, stage: str) -> None:
     """What is to be shown is of the candidate's text, where it says that it is verbatim."""
     for way in (candidate.shown, *candidate.renditions):
-        if way is None:
+        if way is None or (way.text is candidate.chunk.text and way.spans == ((0, len(way.text)),)):
             continue
         if any(not 0 <= a <= b <= len(candidate.text) for a, b in way.spans):
             _broke(stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text")

@@ -58,7 +58,7 @@ def block_of(candidate: Candidate, marker: int, recipe: Recipe, summary: str = "
         title=plain(chunk.title),
         section=plain(chunk.section),
         page=chunk.page,
-        pages=tuple(sorted({c.page for c in chunks if c.page is not None})),
+        pages=_pages(chunks),
         row=chunk.row,
         line=chunk.line,
         score=candidate.score,
@@ -66,10 +66,14 @@ def block_of(candidate: Candidate, marker: int, recipe: Recipe, summary: str = "
         kind="supplement" if candidate.origin == "supplement" else "chunk",
         summary=summary,
         metadata=chosen_metadata(chunk.metadata, recipe.include_metadata),
-        chunk_ids=tuple(c.id for c in chunks),
+        chunk_ids=tuple([c.id for c in chunks]),
         document_spans=document_spans(candidate, shown),
         corroborating=candidate.corroborating,
     )
+
+
+def _pages(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    return tuple(sorted({c.page for c in chunks if c.page is not None}))
 
 
 def shown_text(candidate: Candidate) -> Written:
@@ -122,7 +126,7 @@ def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
     """Ranges of the document that are shown; none where the chunk's offsets cannot be true."""
     start = _start(candidate.chunk)
     if start is not None:
-        return tuple((start + a, start + b) for a, b in shown.spans)
+        return tuple([(start + a, start + b) for a, b in shown.spans])
     found: list[Span] = []
     for part in candidate.parts:
         offset = _start(part.chunk)

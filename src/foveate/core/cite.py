@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from foveate.core.made import maker
-from foveate.core.types import Block, Citation, Source
+from foveate.core.types import Block, Citation
 
 SNIPPET = 200  # characters
+
+T = TypeVar("T")
 
 made = maker(Citation)
 
@@ -30,19 +33,21 @@ def _entry(blocks: Sequence[Block], label: str) -> Citation:
         source=first.source,
         title=first.title,
         document_id=first.document_id,
-        chunk_ids=tuple(dict.fromkeys(chain.from_iterable(b.chunk_ids for b in blocks))),
+        chunk_ids=_once([b.chunk_ids for b in blocks]),
         page=first.page,
-        pages=tuple(sorted({page for b in blocks for page in b.pages})),
+        pages=tuple(sorted(_once([b.pages for b in blocks]))),
         section=first.section,
         row=first.row,
         line=first.line,
-        document_spans=tuple(chain.from_iterable(b.document_spans for b in blocks)),
-        context_spans=tuple(b.span for b in blocks),
+        document_spans=tuple(chain.from_iterable([b.document_spans for b in blocks])),
+        context_spans=tuple([b.span for b in blocks]),
         snippet=first.text[:SNIPPET],
-        corroborating=_corroborating(blocks),
+        corroborating=_once([b.corroborating for b in blocks]),
     )
 
 
-def _corroborating(blocks: Sequence[Block]) -> tuple[Source, ...]:
-    found = chain.from_iterable(b.corroborating for b in blocks)
-    return tuple(dict.fromkeys(found))
+def _once(lists: list[tuple[T, ...]]) -> tuple[T, ...]:
+    """All of them in order, each the first time it comes."""
+    if len(lists) == 1 and len(lists[0]) <= 1:
+        return lists[0]
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))

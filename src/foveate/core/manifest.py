@@ -7,7 +7,8 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from operator import attrgetter
@@ -25,11 +26,10 @@ BLOCK = 256  # vectors
 _OTHERS = ("principals", "messages", "intent", "instant", "language")
 _ZONES = tuple(f.name for f in fields(Budget))
 _zones = attrgetter(*_ZONES)
-_scores = attrgetter("score", "semantic_score", "lexical_score", "rerank_score", "origin")
-_plain = attrgetter(
-    *("id", "content_hash", "document_id", "source", "title", "sequence", "start", "end"),
-    *("byte_offset", "page", "section", "row", "line", "summary", "principals"),
-)
+_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
+_NO_SCORES = (None, None, None, "retrieved")
+_texts = attrgetter(*("id", "content_hash", "document_id", "source", "title", "section", "summary"))
+_numbers = attrgetter("sequence", "start", "end", "byte_offset", "page", "row", "line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,24 +132,14 @@ def stage_name(stage: Stage) -> str:
 
 
 def inputs_hash(inputs: Inputs) -> str:
-    """One hash over everything that is read; `part_hashes` has them one by one.
-
-    Every line is the spelling of a value, so that no two inputs make the same lines; the vectors
-    follow, as many as the lines say.
-    """
-    candidates = inputs.candidates
-    lines = [_spelled(c) for c in candidates]
-    lines += [f"neighbour {_chunk(c)}" for c in inputs.neighbours]
-    lines += [f"supplement {s!r}" for s in inputs.supplements]
-    lines.append(repr([getattr(inputs, name) for name in _OTHERS]))
-    vectors = [c.chunk.embedding for c in candidates]
-    vectors += [c.embedding for c in inputs.neighbours]
-    vectors.append(inputs.query_embedding)
-    lines.append(repr([0 if v is None else len(v) for v in vectors]))
-    hasher = blake3("\n".join(lines).encode())
-    for block in _blocks([v for v in vectors if v is not None]):
-        hasher.update(block)
-    return hasher.hexdigest(16)
+    """One hash over everything that is read; `part_hashes` has them one by one."""
+    hashes = [
+        candidates_hash(inputs.candidates),
+        chunks_hash(inputs.neighbours),
+        digest(repr(inputs.supplements)),
+        vectors_hash((inputs.query_embedding,)),
+    ]
+    return digest("".join(hashes) + repr([getattr(inputs, name) for name in _OTHERS]))
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:
@@ -157,52 +147,65 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
     found: dict[str, str] = {}
     for c in inputs.candidates:
         name = f"candidate {c.id}"
-        found[name if name not in found else f"{name} again"] = candidate_hash(c)
-    found |= {
-        f"neighbour {c.id}": digest(_chunk(c) + _vector_hash(c.embedding))
-        for c in inputs.neighbours
-    }
+        found[name if name not in found else f"{name} again"] = candidates_hash((c,))
+    found |= {f"neighbour {c.id}": chunks_hash((c,)) for c in inputs.neighbours}
     found |= {f"supplement {s.id}": digest(repr(s)) for s in inputs.supplements}
-    found["query embedding"] = _vector_hash(inputs.query_embedding)
+    found["query embedding"] = vectors_hash((inputs.query_embedding,))
     for name in _OTHERS:
         found[name] = digest(repr(getattr(inputs, name)))
     return found
 
 
-def candidate_hash(candidate: Candidate) -> str:
-    """Everything of a candidate that a stage or a format may look at."""
-    return digest(_spelled(candidate) + _vector_hash(candidate.chunk.embedding))
+def candidates_hash(candidates: Sequence[Candidate]) -> str:
+    """Everything of candidates, in order, that a stage or a format may look at."""
+    hasher = blake3(array("d", [c.score for c in candidates]).tobytes())
+    more = [(n, *_scores(c)) for n, c in enumerate(candidates) if _scores(c) != _NO_SCORES]
+    hasher.update((chunks_hash([c.chunk for c in candidates]) + repr(more)).encode())
+    return hasher.hexdigest(16)
 
 
-def _spelled(candidate: Candidate) -> str:
-    return f"{_scores(candidate)!r} {_chunk(candidate.chunk)}"
+def chunks_hash(chunks: Sequence[Chunk]) -> str:
+    """The same of chunks: how long each text is, and numbers, spelled; then texts and vectors."""
+    texts = [text for chunk in chunks for text in _texts(chunk)]
+    numbers = [number for chunk in chunks for number in _numbers(chunk)]
+    more = [
+        (n, *_more(c))
+        for n, c in enumerate(chunks)
+        if c.principals or c.metadata or c.modified_at is not None
+    ]
+    spelled = repr((list(map(len, texts)), numbers, more))
+    return digest(f"{spelled}{''.join(texts)}{vectors_hash([c.embedding for c in chunks])}")
 
 
-def _chunk(chunk: Chunk) -> str:
-    """All but the vector, in one line."""
-    line = repr(_plain(chunk))
-    if chunk.modified_at is not None:
-        line += chunk.modified_at.isoformat()
-    if chunk.metadata:
-        line += json.dumps(dict(chunk.metadata), sort_keys=True, default=str)
-    return line
+def _more(chunk: Chunk) -> tuple[str, tuple[str, ...], str]:
+    """What few chunks have: an instant, readers, metadata."""
+    changed_at = chunk.modified_at.isoformat() if chunk.modified_at else ""
+    extra = json.dumps(dict(chunk.metadata), sort_keys=True, default=str)
+    return changed_at, chunk.principals, extra
 
 
-def _blocks(vectors: list[Vector]) -> Iterator[bytes]:
-    """The vectors' numbers, as many at a time as are quickly converted and soon forgotten."""
-    if not vectors:
-        return
+def vectors_hash(vectors: Sequence[Vector | None]) -> str:
+    """Which vectors there are, how long they are, and their numbers."""
+    hasher = blake3(repr([None if v is None else len(v) for v in vectors]).encode())
+    known = [v for v in vectors if v is not None]
+    for start in range(0, len(known), BLOCK):
+        hasher.update(_numbers_of(known[start : start + BLOCK]))
+    return hasher.hexdigest(16)
+
+
+def _numbers_of(vectors: list[Vector]) -> bytes:
+    """The numbers in four bytes each where that loses nothing, else in eight."""
     import numpy as np
 
-    if len({len(v) for v in vectors}) > 1:  # the query's may be of another length
-        yield from (np.ascontiguousarray(v, dtype=np.float64).tobytes() for v in vectors)
-        return
-    for start in range(0, len(vectors), BLOCK):
-        yield np.array(vectors[start : start + BLOCK], dtype=np.float64).tobytes()
-
-
-def _vector_hash(vector: Vector | None) -> str:
-    return "" if vector is None else blake3(b"".join(_blocks([vector]))).hexdigest(16)
+    if len({len(v) for v in vectors}) > 1:
+        return b"".join(_numbers_of([v]) for v in vectors)
+    found = np.array(vectors)
+    if found.dtype != np.float32:
+        found = found.astype(np.float64)
+        with np.errstate(over="ignore"):
+            short = found.astype(np.float32)
+        found = short if np.array_equal(short, found) else found
+    return found.tobytes()
 
 
 def changed(old: dict[str, str], new: dict[str, str]) -> Iterable[str]:

@@ -114,11 +114,11 @@ def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
         return [(candidate,) for candidate in candidates]
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        found.setdefault(candidate.document_id, []).append(candidate)
+        found.setdefault(candidate.chunk.document_id, []).append(candidate)
     return [tuple(group) for group in found.values()]
 
 
 def _sorted(blocks: list[_Block], by: By) -> list[_Block]:
     key: Callable[[Candidate], tuple[object, ...]]
     key = reading_order if by == "chronological" else rank
-    return sorted(blocks, key=lambda block: min(map(key, block)))
+    return sorted(blocks, key=lambda b: key(b[0]) if len(b) == 1 else min(map(key, b)))

@@ -22,15 +22,19 @@ so stitch before compressing. What pack has already chosen is left as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, NamedTuple
 
 from foveate.core.errors import BadOption
+from foveate.core.made import changer, maker
 from foveate.core.text.overlap import laid, overlap
-from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step
+from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step, content_hash
 
 _BREAK = "\n\n"
+
+decided, placed, joined = maker(Decision), maker(Part), maker(Candidate)
+moved, retold = changer(Part), changer(Chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +58,13 @@ class Stitch:
 
         The numbers: `overlap`, in characters that were there twice; on the first also `parts`.
         """
+        found = runs(candidates, self.min_overlap)
+        if not found:
+            return Step(candidates=candidates)
         slots: list[Candidate | None] = list(candidates)
-        places = {candidate.id: place for place, candidate in enumerate(candidates)}
+        places = {candidate.chunk.id: place for place, candidate in enumerate(candidates)}
         decisions: list[Decision] = []
-        for run in runs(candidates, self.min_overlap):
+        for run in found:
             taken = [places[piece.candidate.id] for piece in run]
             for place in taken:
                 slots[place] = None
@@ -90,20 +97,21 @@ def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Piece]]
     documents: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         if candidate.origin != "supplement" and candidate.shown is None:
-            documents.setdefault(candidate.document_id, []).append(candidate)
+            documents.setdefault(candidate.chunk.document_id, []).append(candidate)
     found: list[list[Piece]] = []
     for _, pieces in sorted(documents.items()):
-        found += (run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1)
+        if len(pieces) > 1:
+            found += (run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1)
     return found
 
 
 def in_sequence(pieces: list[Candidate]) -> list[Candidate]:
     """One document's pieces as it reads: by offsets where all are known, else by sequence."""
-    known = all(_start(part.chunk) is not None for piece in pieces for part in _parts(piece))
+    known = all(_start(chunk) is not None for piece in pieces for chunk in _chunks(piece))
 
     def key(piece: Candidate) -> tuple[int, int, int, str]:
         head = _head(piece)
-        start = _start(head)
+        start = head.start if known else _start(head)
         if known and start is not None:
             return (start, -len(head.text), head.sequence, head.id)
         return (head.sequence, start or 0, head.byte_offset or 0, head.id)
@@ -166,7 +174,8 @@ def passage(run: list[Piece]) -> Candidate:
         fragments += (joint.glue, piece.text[max(0, length - at) :])
         parts += (_moved(part, at) for part in _parts(piece))
         length = max(length, at + len(piece.text))
-    return _whole([piece for piece, _ in run], "".join(fragments), tuple(parts), _span(run, length))
+    pieces = [piece for piece, _ in run]
+    return _whole(pieces, "".join(fragments), tuple(parts), _span(run, length))
 
 
 def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
@@ -183,11 +192,16 @@ def _whole(
     span: tuple[int | None, int | None],
 ) -> Candidate:
     first = pieces[0]
-    chunk = replace(
-        first.chunk, text=text, start=span[0], end=span[1], embedding=None, content_hash=""
+    chunk = retold(
+        first.chunk,
+        text=text,
+        start=span[0],
+        end=span[1],
+        embedding=None,
+        content_hash=content_hash(text),
     )
     sources = chain.from_iterable(piece.corroborating for piece in pieces)
-    return Candidate(
+    return joined(
         chunk=chunk,
         score=max(piece.score for piece in pieces),
         semantic_score=_best(piece.semantic_score for piece in pieces),
@@ -208,12 +222,16 @@ def _parts(piece: Candidate) -> tuple[Part, ...]:
     if piece.parts:
         return piece.parts
     whole = (0, len(piece.text))
-    return (Part(chunk=piece.chunk, span=whole, origin=piece.origin, score=piece.score),)
+    return (placed(chunk=piece.chunk, span=whole, origin=piece.origin, score=piece.score),)
+
+
+def _chunks(piece: Candidate) -> tuple[Chunk, ...]:
+    return tuple(part.chunk for part in piece.parts) if piece.parts else (piece.chunk,)
 
 
 def _moved(part: Part, by: int) -> Part:
     start, end = part.span
-    return replace(part, span=(start + by, end + by))
+    return moved(part, span=(start + by, end + by)) if by else part
 
 
 def _head(piece: Candidate) -> Chunk:
@@ -241,14 +259,14 @@ def _start(chunk: Chunk) -> int | None:
 
 def _decisions(run: list[Piece], made: Candidate) -> Iterable[Decision]:
     shared = [min(joint.back, len(piece.text)) for piece, joint in run]
-    yield Decision(
+    yield decided(
         chunk_id=made.id,
         action="changed",
         reason="stitched",
         numbers={"parts": len(made.parts), "overlap": sum(shared)},
     )
     for (piece, _), characters in zip(run[1:], shared[1:], strict=True):
-        yield Decision(
+        yield decided(
             chunk_id=piece.id,
             action="merged",
             reason="stitched",
