@@ -32,6 +32,9 @@ REPEAT = 8
 """Words in a row that, when they come again, are redundant."""
 ENOUGH = 0.95
 
+Run = tuple[str, ...]
+"""Words that follow each other."""
+
 FREE_TEXT = frozenset({"claude_docs", "code_libafl", "chunkeval", "financebench"})
 """Sets whose answers are free text, so that they need not stand in any source word by word."""
 
@@ -90,43 +93,46 @@ def measure(
 class Spread:
     """One text spread out for looking things up: its words in a row, one space around each."""
 
-    __slots__ = ("_line", "_tokens", "_words")
+    __slots__ = ("_line", "_runs", "_tokens", "_words")
 
     def __init__(self, text: str, tokens: int) -> None:
-        self._words = words(text)
+        self._words = [word for line in text.split("\n") for word in _line_words(line)]
         self._line = f" {' '.join(self._words)} "
+        self._runs: dict[int, set[Run]] = {}
         self._tokens = tokens
 
     def cover(self, evidence: str, curve: str = DEFAULT) -> tuple[float, float]:
         """(share of the evidence's words that are there, the best weight of where they are)."""
-        runs, total, whole = _runs(evidence)
-        if not runs:
-            return 0.0, 0.0
-        if whole in self._line:  # verbatim: every run is there
+        looked_for = tuple(words(evidence))
+        length = min(RUN, len(looked_for))
+        runs = runs_of(looked_for, length)
+        if _spelled(looked_for) in self._line:  # verbatim: every run is there
             found = list(range(len(runs)))
         else:
-            found = [i for i, run in enumerate(runs) if run in self._line]
+            known = self._known(length)
+            found = [i for i, run in enumerate(runs) if run in known]
         if not found:
             return 0.0, 0.0
-        length = min(RUN, total)
-        middle = runs[found[len(found) // 2]]
         last = max(len(self._words) - 1, 1)
-        places = ((at + length / 2) / last for at in self._positions(middle))
-        best = max(weight(place, self._tokens, curve) for place in places)
-        return _hit(found, length) / total, best
+        middle = self._positions(_spelled(runs[found[len(found) // 2]]))
+        best = max(weight((at + length / 2) / last, self._tokens, curve) for at in middle)
+        return _hit(found, length) / len(looked_for), best
 
     def has(self, phrase: str) -> bool:
         """Whether the phrase's words stand here in a row."""
-        looked_for = " ".join(words(phrase))
-        return bool(looked_for) and f" {looked_for} " in self._line
+        looked_for = words(phrase)
+        return bool(looked_for) and _spelled(looked_for) in self._line
 
     def redundancy(self) -> float:
         """Share of the runs of eight words that came before."""
         total = len(self._words) - REPEAT + 1
-        if total <= 0:
-            return 0.0
-        runs = zip(*(self._words[i:] for i in range(REPEAT)), strict=False)
-        return 1 - len(set(runs)) / total
+        return 0.0 if total <= 0 else 1 - len(self._known(REPEAT)) / total
+
+    def _known(self, length: int) -> set[Run]:
+        """The distinct runs of so many words."""
+        if length not in self._runs:
+            self._runs[length] = set(runs_of(self._words, length))
+        return self._runs[length]
 
     def _positions(self, run: str) -> list[int]:
         """The indices of the words at which the run begins."""
@@ -139,16 +145,24 @@ class Spread:
         return found
 
 
-@lru_cache(maxsize=4_096)
-def _runs(evidence: str) -> tuple[tuple[str, ...], int, str]:
-    """The evidence's runs of words, how many words it has, and all of it, spelled as in a line."""
-    looked_for = words(evidence)
-    length = min(RUN, len(looked_for))
-    if not looked_for:
-        return (), 0, ""
-    starts = range(len(looked_for) - length + 1)
-    runs = tuple(f" {' '.join(looked_for[i : i + length])} " for i in starts)
-    return runs, len(looked_for), f" {' '.join(looked_for)} "
+@lru_cache(maxsize=16_384)
+def _line_words(line: str) -> tuple[str, ...]:
+    """The words of one line: contexts of one case are made of the same lines."""
+    return tuple(words(line))
+
+
+def runs_of(row: Sequence[str], length: int) -> list[Run]:
+    """Every so many words that follow each other.
+
+    >>> runs_of(["a", "b", "c"], 2), runs_of([], 0)
+    ([('a', 'b'), ('b', 'c')], [])
+    """
+    return list(zip(*(row[i:] for i in range(length)), strict=False))
+
+
+def _spelled(row: Sequence[str]) -> str:
+    """Words as they stand in a line: one space around each."""
+    return f" {' '.join(row)} "
 
 
 def _hit(found: Sequence[int], length: int) -> int:

@@ -32,7 +32,7 @@ class Table:
 def tables(summary: Summary) -> tuple[Table, ...]:
     """All of them, the most important first."""
     found = [overall_table(summary)]
-    if len(summary.datasets) > 1:
+    if len(summary.datasets) > 1 and len(summary.recipes) > 1:
         found.append(left_out_table(summary))
     return (*found, *(set_table(summary, name) for name in summary.datasets))
 

@@ -148,7 +148,7 @@ def shortened(one: str, other: str, length: int = SHOWN) -> tuple[str, str]:
     """Both on one line, side by side, from a little before they begin to differ.
 
     >>> shortened("The pump starts at one bar.", "The pump starts at two bar.", 18)
-    ('… at one bar.', '… at two bar.')
+    ('… starts at one bar.', '… starts at two bar.')
     """
     flat = [" ".join(text.split()) for text in (one, other)]
     if max(map(len, flat)) <= length:
