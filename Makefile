@@ -59,7 +59,7 @@ bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the 
 bench-quick: $(VENV)/dev.stamp ## the same side by side: small sizes and one round; prints the checks
 	$(call say,bench: a quick look)
 	@$(PY) -m bench.peers.run --quick
-	@$(PY) -m bench.peers.report --only-checks
+	@$(PY) -m bench.peers.report --quick
 
 bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVEATE_DATA
 	$(call say,bench: evidence on golden cases)

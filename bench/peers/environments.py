@@ -61,4 +61,4 @@ def variables(folder: Path = FOLDER) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    make([*needed(SYSTEMS), "report"])
+    make(needed(SYSTEMS))

@@ -1,14 +1,7 @@
-"""Time and memory over the number of candidates, drawn from the summary of a run.
-
-    python -m bench.peers.plots SUMMARY FOLDER
-
-Runs in the environment that has matplotlib (`requirements/report.txt`).
-"""
+"""Time and memory over the number of candidates; the same figures give the same bytes."""
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,25 +18,25 @@ DRAWN = (
 
 def draw(figures: list[dict[str, Any]], folder: Path) -> None:
     """Both plots."""
-    import matplotlib as mpl
+    from matplotlib import rc_context
 
-    mpl.use("Agg")
-    mpl.rcParams.update({"svg.hashsalt": "foveate", "font.size": 9})
     folder.mkdir(parents=True, exist_ok=True)
-    for name, measure, label, least in DRAWN:
-        _plot(figures, measure, label, least, folder / name)
+    with rc_context({"svg.hashsalt": "foveate", "font.size": 9}):
+        for name, measure, label, least in DRAWN:
+            _plot(figures, measure, label, least, folder / name)
 
 
 def _plot(figures: list[dict[str, Any]], measure: str, label: str, least: float, to: Path) -> None:
     """One line a system, both axes logarithmic."""
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     lines: dict[str, list[tuple[int, float]]] = {}
     for figure in figures:
         if figure["budget"] == BUDGET and not figure["error"]:
             point = (figure["n"], max(least, figure[measure]))
             lines.setdefault(figure["system"], []).append(point)
-    shown, axes = plt.subplots(figsize=(7.2, 4.6))
+    shown = Figure(figsize=(7.2, 4.6))
+    axes = shown.subplots()
     colours = iter(OTHERS)
     for system, points in lines.items():
         if system not in LEFT_OUT:
@@ -61,9 +54,3 @@ def _plot(figures: list[dict[str, Any]], measure: str, label: str, least: float,
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     shown.savefig(to, bbox_inches="tight", metadata={"Date": None})
-    plt.close(shown)
-
-
-if __name__ == "__main__":
-    _summary, _folder = sys.argv[1:]
-    draw(json.loads(Path(_summary).read_text(encoding="utf-8"))["figures"], Path(_folder))

@@ -1,7 +1,7 @@
 """The report of a run: tables and plots in the documentation, a summary for machines.
 
-    python -m bench.peers.report                  build/bench/results.jsonl → docs, bench/results
-    python -m bench.peers.report --only-checks    writes nothing
+    python -m bench.peers.report            the full run → docs, bench/results
+    python -m bench.peers.report --quick    the checks of a quick run; writes nothing
 
 Rewrites what stands between the marks in docs/benchmarks.md, draws docs/figures/speed-*.svg and
 prints the checks.
@@ -10,16 +10,16 @@ prints the checks.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.peers import environments, tables
+from bench.peers import tables
 from bench.peers.figures import Figure, Key, figures, newest, plain
 from bench.peers.judge import judge
-from bench.peers.run import RESULTS, read
+from bench.peers.plots import draw
+from bench.peers.run import QUICK, RESULTS, read
 from bench.peers.targets import Check, checks
 from bench.peers.workload import Workload, load
 
@@ -110,12 +110,13 @@ def placed(page: str, body: str) -> str:
 
 def main() -> int:
     """Write everything; 1 where there is nothing to report."""
-    rows = newest(read(RESULTS))
+    quick = "--quick" in sys.argv[1:]
+    rows = newest(read(QUICK if quick else RESULTS))
     if not rows:
         print("no results yet; run: python -m bench.peers.run", file=sys.stderr)
         return 1
     found = figures(rows, judging())
-    if "--only-checks" not in sys.argv[1:]:
+    if not quick:
         publish(found, rows[-1])
     for check in checks(found):
         print(
@@ -132,9 +133,7 @@ def publish(found: Mapping[Key, Figure], row: Mapping[str, Any]) -> None:
     SUMMARY.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page = placed(PAGE.read_text(encoding="utf-8"), generated(found, about))
     PAGE.write_text(page, encoding="utf-8")
-    environments.make(["report"])
-    drawing = ("-m", "bench.peers.plots", str(SUMMARY), str(FIGURES))
-    subprocess.run([environments.python_of("report"), *drawing], check=True)
+    draw(summary["figures"], FIGURES)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
     python -m bench.peers.run --quick         small sizes, one round: about two minutes
     python -m bench.peers.run                 all of it: about twenty minutes
 
-Results are appended to build/bench/results.jsonl. A run that was stopped goes on where it was, as
-long as the code that a figure depends on is the same; `--again` begins anew. A system that is over
-its time limit is written down as that. What takes over five seconds a run is measured in the first
-round only.
+Results are appended to build/bench/results.jsonl (or quick.jsonl). A run that was stopped goes on
+where it was, as long as the code that a figure depends on is the same; `--again` begins anew. A
+system that is over its time limit is written down as that. What takes over five seconds a run is
+measured in the first round only.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from bench.peers.adapters.registry import OWN, SYSTEMS
 from bench.peers.worker import MARK
 
 RESULTS = Path("build/bench/results.jsonl")
+QUICK = Path("build/bench/quick.jsonl")
 SLOW = 5_000.0  # milliseconds
 HERE = Path(__file__).parent
 MEASURING = ("worker.py", "memory.py", "adapters/job.py")
@@ -193,9 +194,10 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="forget earlier results")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="names, with commas between")
     chosen = parser.parse_args()
+    plan, results = (quick, QUICK) if chosen.quick else (full, RESULTS)
     if chosen.again:
-        RESULTS.unlink(missing_ok=True)
-    run((quick if chosen.quick else full)(chosen.systems.split(",")))
+        results.unlink(missing_ok=True)
+    run(plan(chosen.systems.split(",")), results)
 
 
 if __name__ == "__main__":

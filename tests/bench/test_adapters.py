@@ -151,7 +151,7 @@ def test_every_environment_is_pinned():
 
 def test_every_peer_package_is_one_that_an_adapter_imports():
     """The lists hold what the adapters of that environment use, and no more."""
-    used = {"numpy", "tiktoken", "matplotlib"}
+    used = {"numpy", "tiktoken"}
     for environment in ("langchain", "llama_index", "haystack"):
         text = Path(ROOT / f"bench/peers/adapters/{environment}.py").read_text()
         for line in (environments.REQUIREMENTS / f"{environment}.txt").read_text().splitlines():

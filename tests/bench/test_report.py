@@ -6,6 +6,7 @@ import pytest
 from bench.peers import run
 from bench.peers.adapters.registry import SYSTEMS
 from bench.peers.figures import figures, newest, plain
+from bench.peers.plots import draw
 from bench.peers.report import BEGIN, END, generated, placed
 from bench.peers.run import Plan, Task, full, quick
 from bench.peers.tables import ms, times
@@ -110,6 +111,21 @@ def test_our_page_has_the_marks_and_names_every_system():
 
     assert (page.count(BEGIN), page.count(END)) == (1, 1)
     assert [name for name in SYSTEMS if f"`{name}`" not in page.split(BEGIN)[0]] == []
+
+
+def test_the_plots_are_drawn_the_same_each_time(found, tmp_path):
+    """E3: time and memory over N; a line for each system that was measured."""
+    draw(plain(found), tmp_path / "one")
+    draw(plain(found), tmp_path / "two")
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+
+    assert names == ["speed-memory.svg", "speed-time.svg"]
+    for name in names:
+        text = (tmp_path / "one" / name).read_text()
+        assert text == (tmp_path / "two" / name).read_text()
+        assert "<svg" in text
+        assert "langchain" in text
+        assert "blog" not in text
 
 
 def test_figures_are_plain_values(found):
