@@ -34,10 +34,11 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     new = _by_id(step.candidates, stage)
     said = _by_chunk(step.decisions, stage)
     for chunk_id, decision in said.items():
-        if (candidate := new.get(chunk_id)) is not None:
-            _explained(old.get(chunk_id), candidate, decision, stage)
-        elif chunk_id not in old:
+        was, now = old.get(chunk_id), new.get(chunk_id)
+        if was is now is None:
             _broke(stage, chunk_id, f"has a decision {decision.action!r} but never was there")
+        elif was is now:
+            _unchanged(decision, stage, chunk_id)
     for chunk_id in [chunk_id for chunk_id in old if chunk_id not in new]:
         _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
     for candidate in [c for chunk_id, c in new.items() if old.get(chunk_id) is not c]:
@@ -55,8 +56,12 @@ def _explained(
     elif was is not candidate and was != candidate:
         _expect(decision, _CHANGED, stage, candidate.id, "changed")
     elif decision is not None:
-        fault = f"has a decision {decision.action!r} but did not change; give it none"
-        _broke(stage, candidate.id, fault)
+        _unchanged(decision, stage, candidate.id)
+
+
+def _unchanged(decision: Decision, stage: str, chunk_id: str) -> None:
+    fault = f"has a decision {decision.action!r} but did not change; give it none"
+    _broke(stage, chunk_id, fault)
 
 
 def _honest(candidate: Candidate, stage: str) -> None:
@@ -105,11 +110,12 @@ def _by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision
 def _expect(
     decision: Decision | None, allowed: tuple[str, ...], stage: str, chunk_id: str, event: str
 ) -> None:
+    if decision is not None and decision.action in allowed:
+        return
     wanted = " or ".join(repr(action) for action in allowed)
     if decision is None:
         _broke(stage, chunk_id, f"{event} without a decision; it needs one, {wanted}")
-    elif decision.action not in allowed:
-        _broke(stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
+    _broke(stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
 
 
 def _broke(stage: str, chunk_id: str, fault: str) -> None:

@@ -25,34 +25,39 @@ made = maker(Block)
 
 
 def blocks_of(
-    candidates: Sequence[Candidate], recipe: Recipe, summaries: Mapping[int, str] | None = None
+    candidates: Sequence[Candidate],
+    texts: Sequence[Written],
+    recipe: Recipe,
+    summaries: Mapping[int, str],
 ) -> tuple[Block, ...]:
     """One block a candidate; markers count blocks, or documents where the recipe cites those.
 
-    Side knowledge is not citable and has no marker (0). `summaries`: by place, where there is one.
+    Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate;
+    `summaries`: by place, where there is one.
     """
     blocks = []
     documents: dict[str, int] = {}
-    for place, candidate in enumerate(candidates):
+    for place, (candidate, text) in enumerate(zip(candidates, texts, strict=True)):
         chunk = candidate.chunk
         key = chunk.document_id if recipe.cite == "document" else chunk.id
         if candidate.origin == "supplement":
             marker = 0
         else:
             marker = documents.setdefault(key, len(documents) + 1)
-        summary = summaries.get(place, "") if summaries else ""
-        blocks.append(block_of(candidate, marker, recipe, summary))
+        blocks.append(block_of(candidate, text, marker, recipe, summaries.get(place, "")))
     return tuple(blocks)
 
 
-def block_of(candidate: Candidate, marker: int, recipe: Recipe, summary: str = "") -> Block:
+def block_of(
+    candidate: Candidate, text: Written, marker: int, recipe: Recipe, summary: str = ""
+) -> Block:
     """The candidate as it is about to be rendered."""
     shown = candidate.shown or whole(candidate)
     chunks = shown_chunks(candidate, shown)
     chunk = chunks[0]
     return made(
         marker=marker,
-        text=clean(shown_text(candidate))[0],
+        text=clean(text)[0],
         source=plain(chunk.source),
         document_id=chunk.document_id,
         title=plain(chunk.title),
@@ -73,7 +78,8 @@ def block_of(candidate: Candidate, marker: int, recipe: Recipe, summary: str = "
 
 
 def _pages(chunks: Sequence[Chunk]) -> tuple[int, ...]:
-    return tuple(sorted({c.page for c in chunks if c.page is not None}))
+    pages = {c.page for c in chunks if c.page is not None}
+    return tuple(sorted(pages)) if len(pages) > 1 else tuple(pages)
 
 
 def shown_text(candidate: Candidate) -> Written:
@@ -145,11 +151,13 @@ def _start(chunk: Chunk) -> int | None:
     return None
 
 
-def sanitising_decisions(candidates: Sequence[Candidate]) -> tuple[Decision, ...]:
+def sanitising_decisions(
+    candidates: Sequence[Candidate], texts: Sequence[Written]
+) -> tuple[Decision, ...]:
     """On the record: which texts had invisible or control characters, and how many of each."""
     found = []
-    for candidate in candidates:
-        record = clean(shown_text(candidate))[1]
+    for candidate, text in zip(candidates, texts, strict=True):
+        record = clean(text)[1]
         if record:
             found.append(
                 Decision(

@@ -53,8 +53,9 @@ def fit(
     shown, attempts = candidates, 0
     summaries = seat_summaries(shown, request, renderer)
     while True:
-        blocks = blocks_of(shown, inputs.recipe, summaries)
-        bodies = [gauge.written(*shown_text(c)) for c in shown]
+        texts = [shown_text(candidate) for candidate in shown]
+        blocks = blocks_of(shown, texts, inputs.recipe, summaries)
+        bodies = [gauge.written(*text) for text in texts]
         rendered = renderer.render(blocks, [body.text for body in bodies])
         tokens = gauge.whole(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])
         attempts += 1
@@ -68,8 +69,8 @@ def fit(
         shed.extend(lost)
     notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
     pairs = zip(blocks, bodies, strict=True)
-    notes["neutralised"] = sum(body.text != block.text for block, body in pairs)
-    decisions = (*sanitising_decisions(shown), *shed)
+    notes["neutralised"] = sum([body.text != block.text for block, body in pairs])
+    decisions = (*sanitising_decisions(shown, texts), *shed)
     return Fitted(
         text=rendered.text,
         tokens=tokens,

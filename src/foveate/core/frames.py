@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from foveate.core.blocks import block_of
+from foveate.core.blocks import block_of, shown_text
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import SHORT, plain
 from foveate.core.types import Block, Candidate, Place, Recipe
@@ -28,7 +28,7 @@ def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frame:
     """All that stands around a candidate's text at a place; markers go up to `most`."""
 
     def anew(candidate: Candidate, place: Place) -> str:
-        block = block_of(candidate, 1 if place == "first" else most, recipe)
+        block = block_of(candidate, shown_text(candidate), 1 if place == "first" else most, recipe)
         return _around(renderer, block, place)
 
     names: tuple[str, ...] | None = getattr(recipe.format, "reads", None)

@@ -7,11 +7,11 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from operator import attrgetter
+from struct import error, pack
 from types import FunctionType
 
 from blake3 import blake3
@@ -158,14 +158,14 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
 
 def candidates_hash(candidates: Sequence[Candidate]) -> str:
     """Everything of candidates, in order, that a stage or a format may look at."""
-    hasher = blake3(array("d", [c.score for c in candidates]).tobytes())
+    hasher = blake3(pack(f"<{len(candidates)}d", *[c.score for c in candidates]))
     more = [(n, *_scores(c)) for n, c in enumerate(candidates) if _scores(c) != _NO_SCORES]
     hasher.update((chunks_hash([c.chunk for c in candidates]) + repr(more)).encode())
     return hasher.hexdigest(16)
 
 
 def chunks_hash(chunks: Sequence[Chunk]) -> str:
-    """The same of chunks: how long each text is, and numbers, spelled; then texts and vectors."""
+    """The same of chunks: how long each text is, and numbers; then the texts, and what few have."""
     texts = [text for chunk in chunks for text in _texts(chunk)]
     numbers = [number for chunk in chunks for number in _numbers(chunk)]
     more = [
@@ -173,8 +173,19 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
         for n, c in enumerate(chunks)
         if c.principals or c.metadata or c.modified_at is not None
     ]
-    spelled = repr((list(map(len, texts)), numbers, more))
-    return digest(f"{spelled}{''.join(texts)}{vectors_hash([c.embedding for c in chunks])}")
+    hasher = blake3(_packed([len(chunks), *map(len, texts), *numbers]))
+    vectors = vectors_hash([c.embedding for c in chunks])
+    hasher.update(f"{''.join(texts)}{more!r}{vectors}".encode())
+    return hasher.hexdigest(16)
+
+
+def _packed(numbers: Sequence[int | None]) -> bytes:
+    """Whole numbers of 0 or more in eight bytes each, none as -1; larger ones spelled."""
+    plain = [-1 if number is None else number for number in numbers]
+    try:
+        return pack(f"<{len(plain)}q", *plain)
+    except error:
+        return repr(plain).encode()
 
 
 def _more(chunk: Chunk) -> tuple[str, tuple[str, ...], str]:
@@ -186,7 +197,7 @@ def _more(chunk: Chunk) -> tuple[str, tuple[str, ...], str]:
 
 def vectors_hash(vectors: Sequence[Vector | None]) -> str:
     """Which vectors there are, how long they are, and their numbers."""
-    hasher = blake3(repr([None if v is None else len(v) for v in vectors]).encode())
+    hasher = blake3(_packed([None if v is None else len(v) for v in vectors]))
     known = [v for v in vectors if v is not None]
     for start in range(0, len(known), BLOCK):
         hasher.update(_numbers_of(known[start : start + BLOCK]))

@@ -87,7 +87,8 @@ class Renderer:
     ) -> tuple[str, str]:
         """What stands before and after the block's body."""
         form = self.format
-        block = self._labelled(block)
+        if block.summary and not self.label:
+            block = self._labelled(block)
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)

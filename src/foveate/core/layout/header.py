@@ -79,6 +79,8 @@ def read_section(lead: str, guard: Guard) -> tuple[str, str]:
 
 def details(block: Block, guard: Guard, *, page: bool) -> str:
     """`, page 3, author: X`: what follows in the same line."""
+    if not block.metadata:
+        return f", page {block.page}" if page and block.page is not None else ""
     shown = [f", {key}: {guard(value)}" for key, value in metadata(block)]
     if page and block.page is not None:
         shown.insert(0, f", page {block.page}")
