@@ -157,7 +157,6 @@ def worse(found: Sequence[Found], pairs: Pairs, facts: Sequence[dict[str, Any]])
             row.text.strip() != best[group].text.strip()
             and len(_WORD.findall(row.text)) <= len(_WORD.findall(best[group].text))
             and row.id not in carriers
-            and row.start == best[group].start
             for row in rows
         )
         for group, rows in kept.items()

@@ -8,7 +8,7 @@ from typing import Any
 OURS = {"foveate": "#0b6e4f", "foveate_whole": "#2fa36b", "floor_full": "#222222"}
 OURS |= {"floor_lazy": "#888888"}
 OTHERS = ("#c1440e", "#e08e45", "#3b6fb6", "#7fa7d9", "#8d5fa8", "#b48ccc", "#a67c00", "#5d8a8a")
-LEFT_OUT = ("foveate_cold", "foveate_whole_cold")
+LEFT_OUT = ("foveate_cold", "foveate_whole_unread")
 BUDGET = 8_000
 DRAWN = (
     ("speed-time.svg", "cpu", "CPU time of one context, ms", 0.01),

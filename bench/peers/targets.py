@@ -20,7 +20,7 @@ ABSOLUTE = (
     ("foveate_whole", ((50, 0.5), (1_000, 10.0), (10_000, 120.0))),
     ("foveate", ((50, 8.0), (1_000, 60.0), (10_000, 500.0))),
 )
-COLD = 0.1  # milliseconds a chunk that reading texts anew may add; counting comes on top
+UNREAD = 0.1  # milliseconds a chunk that reading texts anew may add; their counts are at hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ def checks(found: Mapping[Key, Figure], budget: int = BUDGET) -> list[Check]:
         *_growth(good, budget),
         *_memory(good, budget),
         *_absolute(good, budget),
+        *_unread(good, budget),
         *_within_budget(good),
     ]
 
@@ -108,6 +109,19 @@ def _absolute(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
                     figure=f"{own.cpu:.2f} ms",
                     met=own.cpu <= most,
                 )
+
+
+def _unread(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
+    for n, _ in FASTER:
+        unread, own = (good.get((f"foveate_whole{end}", n, budget)) for end in ("_unread", ""))
+        if unread and own:
+            added = (unread.cpu - own.cpu) / n
+            yield Check(
+                what=f"reading texts anew at N = {n:,}, a chunk, on this machine",
+                limit=f"{UNREAD:g} ms or less",
+                figure=f"{added:.3f} ms",
+                met=added <= UNREAD,
+            )
 
 
 def _within_budget(good: Mapping[Key, Figure]) -> Iterator[Check]:

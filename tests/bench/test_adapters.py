@@ -83,7 +83,7 @@ def test_the_full_floor_decides_every_candidate(workload):
 def test_cold_and_warm_make_the_same_text(workload):
     """What is remembered decides nothing."""
     assert made("foveate", workload).text == made("foveate_cold", workload).text
-    assert made("foveate_whole", workload).text == made("foveate_whole_cold", workload).text
+    assert made("foveate_whole", workload).text == made("foveate_whole_unread", workload).text
 
 
 def test_whole_is_the_default_without_sentences():

@@ -40,6 +40,7 @@ LINES = [
     line("foveate", 1_000, 50.0),
     line("foveate", 10_000, 700.0, peak_mb=70.0),
     line("foveate_whole", 50, 1.0),
+    line("foveate_whole_unread", 50, 11.0),
     line("foveate_whole", 1_000, 8.0),
     line("foveate_whole", 1_000, 10.0, round=1),
     line("foveate_whole", 1_000, 30.0, round=2),
@@ -81,7 +82,8 @@ def test_checks_say_met_or_not_with_the_figure(found):
     assert told["memory that `foveate` adds at N = 10,000"] == ("70.0 MB", False)
     assert told["CPU time of `foveate_whole` at N = 50, on this machine"] == ("1.00 ms", False)
     assert told["CPU time of `foveate` at N = 1,000, on this machine"] == ("50.00 ms", True)
-    assert told["contexts of foveate over their budget"] == ("0 of 4", True)
+    assert told["contexts of foveate over their budget"] == ("0 of 5", True)
+    assert told["reading texts anew at N = 50, a chunk, on this machine"] == ("0.200 ms", False)
     assert "faster than `langchain` at N = 10,000" not in told
 
 

@@ -3,8 +3,8 @@
 Two recipes: `default`, and `whole`: the same stages without the one that offers sentences.
 Warm: token counts and what is known of a text by its content hash are there, as the store keeps
 them. Another question under another budget has brought them, and the counts that a run adds are
-forgotten before the next, so no run finds its own answer. Cold: everything is forgotten before
-each run, so all texts are counted and read anew.
+forgotten before the next, so no run finds its own answer. Unread: the counts are there, all else
+that was known of the texts is forgotten before each run. Cold: the counts are forgotten, too.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Foveate:
 
     max_n: ClassVar[int] = 10_000
     whole: ClassVar[bool] = False
-    cold: ClassVar[bool] = False
+    counted: ClassVar[bool] = True
+    read: ClassVar[bool] = True
 
     def start(self, job: Job) -> None:
         """Import, choose the recipe; where it is to be warm, ask something else."""
@@ -79,16 +80,16 @@ class Foveate:
         self.recipe = whole_recipe() if self.whole else default_recipe()
         self.kept: dict[str, int] = {}
         self.tokenizer.count("a")
-        if not self.cold:
+        if self.counted:
             self.prepare(job.rows, job.vectors)
             self.assemble(OTHER_QUESTION, job.budget * 3 // 4)
             self.kept = dict(self.known)
 
     def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
-        """New candidates, and the counts that are kept; for a cold run, nothing else."""
+        """New candidates, the counts that are kept, and what is known of the texts, or not."""
         self.candidates = candidates(rows, vectors)
         self.known = dict(self.kept)
-        if self.cold:
+        if not self.read:
             _forget()
 
     def run(self, clock: Clock) -> Made:
@@ -115,7 +116,8 @@ class Foveate:
 class FoveateCold(Foveate):
     """The default recipe, nothing remembered."""
 
-    cold = True
+    counted = False
+    read = False
 
 
 class FoveateWhole(Foveate):
@@ -124,10 +126,10 @@ class FoveateWhole(Foveate):
     whole = True
 
 
-class FoveateWholeCold(FoveateWhole):
-    """Whole chunks, nothing remembered."""
+class FoveateWholeUnread(FoveateWhole):
+    """Whole chunks, of which only the counts are remembered."""
 
-    cold = True
+    read = False
 
 
 def _forget() -> None:

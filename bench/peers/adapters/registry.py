@@ -55,6 +55,8 @@ SYSTEMS: dict[str, System] = {
         _system("foveate", "foveate.Foveate", OWN, "default recipe", ours=True),
         _system("foveate_whole", "foveate.FoveateWhole", OWN, "whole chunks", ours=True),
         _system("foveate_cold", "foveate.FoveateCold", OWN, "default, nothing kept", ours=True),
-        _system("foveate_whole_cold", "foveate.FoveateWholeCold", OWN, "whole, cold", ours=True),
+        _system(
+            "foveate_whole_unread", "foveate.FoveateWholeUnread", OWN, "whole, counted", ours=True
+        ),
     )
 }
