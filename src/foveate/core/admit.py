@@ -80,12 +80,13 @@ def _one_each(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 
 def once_each(candidates: tuple[Candidate, ...]) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
-    best = {c.chunk.id: c for c in reversed(candidates)}
-    blank = {c.chunk.id for c in candidates if not c.chunk.text or c.chunk.text.isspace()}
-    if not blank and len(best) == len(candidates):
+    chunks = [c.chunk for c in candidates]
+    blank = {c.id for c in chunks if not c.text or c.text.isspace()}
+    copies = Counter([c.id for c in chunks])
+    if not blank and len(copies) == len(candidates):
         return Step(candidates=candidates)
-    copies = Counter(c.chunk.id for c in candidates)
-    best = {i: best[i] for i in copies}
+    first = {c.chunk.id: c for c in reversed(candidates)}
+    best = {i: first[i] for i in copies}
     decisions = [decided(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]
     decisions += (
         decided(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})

@@ -33,14 +33,13 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     old = {candidate.chunk.id: candidate for candidate in before}
     new = _by_id(step.candidates, stage)
     said = _by_chunk(step.decisions, stage)
-    for chunk_id, decision in said.items():
-        was, now = old.get(chunk_id), new.get(chunk_id)
-        if was is now is None:
-            _broke(stage, chunk_id, f"has a decision {decision.action!r} but never was there")
-        elif was is now:
-            _unchanged(decision, stage, chunk_id)
-    for chunk_id in [chunk_id for chunk_id in old if chunk_id not in new]:
-        _expect(said.get(chunk_id), _LEFT, stage, chunk_id, "left")
+    for chunk_id in [i for i in said if i not in old and i not in new]:
+        _broke(stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
+    for chunk_id in [i for i in said if i in new and old.get(i) is new[i]]:
+        _unchanged(said[chunk_id], stage, chunk_id)
+    left = {i: said.get(i) for i in old if i not in new}
+    for chunk_id in [i for i, d in left.items() if d is None or d.action not in _LEFT]:
+        _expect(left[chunk_id], _LEFT, stage, chunk_id, "left")
     for candidate in [c for chunk_id, c in new.items() if old.get(chunk_id) is not c]:
         _honest(candidate, stage)
         chunk_id = candidate.chunk.id

@@ -26,15 +26,17 @@ made = maker(Block)
 
 def blocks_of(
     candidates: Sequence[Candidate],
-    texts: Sequence[Written],
     recipe: Recipe,
-    summaries: Mapping[int, str],
+    texts: Sequence[Written] = (),
+    summaries: Mapping[int, str] | None = None,
 ) -> tuple[Block, ...]:
     """One block a candidate; markers count blocks, or documents where the recipe cites those.
 
-    Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate;
-    `summaries`: by place, where there is one.
+    Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate,
+    where it is known already; `summaries`: by place, where there is one.
     """
+    texts = texts or [shown_text(candidate) for candidate in candidates]
+    summaries = summaries or {}
     blocks = []
     documents: dict[str, int] = {}
     for place, (candidate, text) in enumerate(zip(candidates, texts, strict=True)):

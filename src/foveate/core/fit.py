@@ -54,7 +54,7 @@ def fit(
     summaries = seat_summaries(shown, request, renderer)
     while True:
         texts = [shown_text(candidate) for candidate in shown]
-        blocks = blocks_of(shown, texts, inputs.recipe, summaries)
+        blocks = blocks_of(shown, inputs.recipe, texts, summaries)
         bodies = [gauge.written(*text) for text in texts]
         rendered = renderer.render(blocks, [body.text for body in bodies])
         tokens = gauge.whole(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])

@@ -49,7 +49,7 @@ class Shortlist:
         reach = self._reach(request.budget)
         weigh = request.gauge.chunk
         tokens = request.budget.documents is not None
-        ranked = sorted((c for c in candidates if c.origin != "supplement"), key=rank)
+        ranked = sorted([c for c in candidates if c.origin != "supplement"], key=rank)
         ahead = 0
         for position, candidate in enumerate(ranked):
             if ahead > reach:
@@ -66,7 +66,7 @@ class Shortlist:
 def _cut(
     candidates: tuple[Candidate, ...], beyond: list[Candidate], position: int, ahead: int
 ) -> Step:
-    decisions = tuple(
+    decisions = [
         decided(
             chunk_id=c.chunk.id,
             action="dropped",
@@ -74,8 +74,7 @@ def _cut(
             numbers={"rank": place, "ahead": ahead},
         )
         for place, c in enumerate(beyond, position + 1)
-    )
-    gone = {decision.chunk_id for decision in decisions}
-    return Step(
-        candidates=tuple(c for c in candidates if c.chunk.id not in gone), decisions=decisions
-    )
+    ]
+    gone = {c.chunk.id for c in beyond}
+    kept = [c for c in candidates if c.chunk.id not in gone]
+    return Step(candidates=tuple(kept), decisions=tuple(decisions))
