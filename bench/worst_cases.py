@@ -26,6 +26,7 @@ from math import log
 from types import FrameType
 from typing import Any
 
+from bench.forget import forget
 from foveate.adapters.tokenizers import load
 from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
@@ -164,11 +165,12 @@ def pool(case: Case, n: int) -> tuple[Candidate, ...]:
 
 
 def run(case: Case, n: int, recipe: str = "default", *, counted: bool = True) -> Work:
-    """Assemble once, counting the work or taking the time."""
+    """Assemble once, with nothing remembered, counting the work or taking the time."""
     candidates = pool(case, n)
     tokenizer = Reading(inner=load("cl100k_base"))
     inputs = Inputs(query=QUERY, candidates=candidates, recipe=builtin()[recipe], budget=BUDGET)
     work = Work(size=sum(len(c.text) for c in candidates))
+    forget()
     if not counted:
         begun = time.process_time()
         trace_of(inputs, tokenizer)

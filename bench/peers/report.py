@@ -21,7 +21,7 @@ from bench.peers.judge import judge
 from bench.peers.plots import draw
 from bench.peers.run import QUICK, RESULTS, read
 from bench.peers.targets import Check, checks
-from bench.peers.workload import Workload, load
+from bench.peers.workload import Workload, load, make
 
 PAGE = Path("docs/benchmarks.md")
 FIGURES = Path("docs/figures")
@@ -38,6 +38,7 @@ def judging() -> Callable[[dict[str, Any]], Mapping[str, Any]]:
 
     def judged(row: dict[str, Any]) -> Mapping[str, Any]:
         if row["n"] not in held:
+            make([row["n"]])
             held[row["n"]] = load(row["n"])
         return judge(row["text"], held[row["n"]], row["budget"])
 

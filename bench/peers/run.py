@@ -32,7 +32,7 @@ RESULTS = Path("build/bench/results.jsonl")
 QUICK = Path("build/bench/quick.jsonl")
 SLOW = 5_000.0  # milliseconds
 HERE = Path(__file__).parent
-MEASURING = ("worker.py", "memory.py", "adapters/job.py")
+MEASURING = ("worker.py", "memory.py", "adapters/job.py", "../forget.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

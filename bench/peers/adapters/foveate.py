@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from bench.forget import forget
 from bench.peers.adapters.job import Clock, Job, Made
 from bench.peers.workload import Row
 
@@ -90,7 +91,7 @@ class Foveate:
         self.candidates = candidates(rows, vectors)
         self.known = dict(self.kept)
         if not self.read:
-            _forget()
+            forget()
 
     def run(self, clock: Clock) -> Made:
         """Assemble: text, citations, trace and manifest."""
@@ -130,15 +131,3 @@ class FoveateWholeUnread(FoveateWhole):
     """Whole chunks, of which only the counts are remembered."""
 
     read = False
-
-
-def _forget() -> None:
-    """Empty what the core remembers of texts: every cache of functions in it."""
-    import sys
-    from functools import _lru_cache_wrapper
-
-    for name, module in list(sys.modules.items()):
-        if name.startswith("foveate.core."):
-            for value in list(vars(module).values()):
-                if isinstance(value, _lru_cache_wrapper):
-                    value.cache_clear()
