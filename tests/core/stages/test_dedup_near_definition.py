@@ -15,10 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.core.near.aligned import agree, said
+from foveate.core.near.meet import FEW
 from foveate.core.near.semantic import quantised
+from foveate.core.near.signature import _runs, signature
+from foveate.core.near.threshold import Threshold
+from foveate.core.near.weight import weights
 from foveate.core.stages.dedup_near import THRESHOLDS, DedupNear
-from foveate.core.text.facts import covers, facts
-from foveate.core.text.shingles import shingles
+from foveate.core.text.facts import facts
+from foveate.core.text.profile import profile
+from foveate.core.text.shingles import runs, shingles
 from foveate.core.text.words import words
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
@@ -40,9 +46,24 @@ class Oracle:
         self.sets = {c.id: set(self.words[c.id]) for c in candidates}
         self.facts = {c.id: facts(c.text) for c in candidates}
         self.runs = {c.id: set(shingles(self.words[c.id])) for c in candidates}
+        self.asked, self.depth = {}, {}
+        for c in candidates:
+            size = len(self.runs[c.id])
+            least = -(-size * self.threshold // 1)
+            least += options.strict and least == size * self.threshold
+            self.depth[c.id] = size - int(least) + 1 if size else 0
+            self.asked[c.id] = self._asked(c, Threshold(value, strict=options.strict))
         rows = quantised([c.chunk.embedding for c in candidates])[0].astype(int).tolist()
         self.rows = {c.id: row for c, row in zip(candidates, rows, strict=True)}
         self.order = sorted((c for c in candidates if c.origin != "supplement"), key=self._key)
+
+    def _asked(self, c, threshold):
+        """The triples that c lays down: the low ones, or all where those are too few."""
+        known = signature(profile(c.chunk.content_hash), c.text, threshold)
+        numbers = {run: _runs(run)[0] >> 32 for run in self.runs[c.id]}
+        low = {run for run, number in numbers.items() if number in set(known.low.tolist())}
+        too_few = (len(low) - self.depth[c.id]) * FEW < self.depth[c.id]
+        return self.runs[c.id] if too_few else low
 
     def _date(self, c):
         if not self.newest:
@@ -61,69 +82,93 @@ class Oracle:
 
     def _fragment(self, part, whole):
         a, b = self.words[part.id], self.words[whole.id]
-        if self.options.method == "containment" or self._date(part) != self._date(whole):
+        if self._date(part) != self._date(whole):
             return False
         return len(a) < len(b) and not Counter(a) - Counter(b)
 
     def _agrees(self, leaves, stays):
         if not self.options.guard:
             return True
-        mine, theirs = self.facts[leaves.id], self.facts[stays.id]
-        if mine == theirs:
-            return True
-        if self.options.method == "semantic":
-            return False
         a, b = leaves.chunk, stays.chunk
         same = a.document_id == b.document_id or a.source == b.source
         dated = a.modified_at and b.modified_at and a.modified_at != b.modified_at
-        if self.newest and same and dated:
+        if self.newest and same and dated and self.options.method != "semantic":
             return True
-        return self.options.method == "containment" and self._contained(leaves, stays)
+        mine, theirs = self.facts[leaves.id], self.facts[stays.id]
+        if self.options.method == "containment":
+            return agree(mine, theirs) and self._in_place(leaves, stays)
+        heavy = (Counter(weights(self.words[c.id])) for c in (leaves, stays))
+        return mine == theirs and not next(heavy) - next(heavy)
 
-    def _contained(self, leaves, stays):
-        mine, theirs = self.words[leaves.id], self.words[stays.id]
-        if len(mine) == len(theirs) or not covers(self.facts[stays.id], self.facts[leaves.id]):
-            return False
-        runs = [tuple(theirs[n : n + 3]) for n in range(max(1, len(theirs) - 2))]
-        shared = self.runs[leaves.id] & set(runs)
-        spans = [(b - a, a, b + 2) for a in range(len(runs)) for b in range(a, len(runs) + 1)]
-        _, a, b = min((s for s in spans if shared <= set(runs[s[1] : s[2] - 2])), default=(0, 0, 0))
-        return facts(" ".join(theirs[a:b])) == facts(" ".join(mine))
+    def _in_place(self, leaves, stays):
+        """On anchors that are found by comparing every triple with every other."""
+        mine, theirs = runs(self.words[leaves.id]), runs(self.words[stays.id])
+        anchors = [
+            (p, theirs.index(run))
+            for p, run in enumerate(mine)
+            if mine.count(run) == theirs.count(run) == 1
+        ]
+        return said(self.words[leaves.id], self.words[stays.id], anchors)
 
-    def _matches(self, leaves, stays):
+    def _similar(self, leaves, stays):
         a, b = self.sets[leaves.id], self.sets[stays.id]
         if self.options.method == "jaccard":
-            return self._reaches(len(a & b), len(a | b)) and self._agrees(leaves, stays)
+            return self._reaches(len(a & b), len(a | b))
         if self.options.method == "containment":
             mine = self.runs[leaves.id]
-            part = len(mine & self.runs[stays.id])
-            return self._reaches(part, len(mine)) and self._agrees(leaves, stays)
+            return self._reaches(len(mine & self.runs[stays.id]), len(mine))
         if self.options.guard and (not a & b or 2 * len(a & b) < len(a | b)):
             return False
         x, y = self.rows[leaves.id], self.rows[stays.id]
         dot = sum(p * q for p, q in zip(x, y, strict=True))
         square = sum(p * p for p in x) * sum(q * q for q in y)
         root, need = dot * dot, self.threshold**2 * square
-        reached = dot > 0 and (root > need if self.options.strict else root >= need)
-        return reached and self._agrees(leaves, stays)
+        return dot > 0 and (root > need if self.options.strict else root >= need)
 
-    def left(self):
+    def _may_leave(self, leaves, stays):
+        return (
+            self._similar(leaves, stays)
+            and self._agrees(leaves, stays)
+            and not self._fragment(stays, leaves)
+        )
+
+    def _met(self, c, others):
+        """Those of `others`, the nearest first, that c is compared with: all but in a crowd."""
+        if self.options.method != "containment" or not self.crowd:
+            return others
+        asked = self.asked[c.id]
+        crowd = {run for run in asked if sum(run in own for own in self.runs.values()) > self.crowd}
+        found = [k for k in others if self.runs[k.id] & (asked - crowd)]
+        if len(crowd) <= len(asked) - self.depth[c.id]:
+            return found
+        heavy = set(weights(self.words[c.id])) if self.options.guard and not self.newest else set()
+        alike = [
+            k for k in others if self.runs[k.id] & crowd and heavy <= set(weights(self.words[k.id]))
+        ]
+        return [k for k in others if k in found or k in alike[: self.crowd]]
+
+    def left(self, crowd=0):
         """Who leaves, by id, and the id for which it leaves in the end."""
+        self.crowd = crowd
         kept, gone = [], {}
         for c in self.order:
-            found = [k for k in kept if self._matches(c, k) and not self._fragment(k, c)]
+            found = [k for k in self._met(c, kept[::-1]) if self._may_leave(c, k)]
             if found:
-                gone[c.id] = found[-1 if self.options.method == "containment" else 0].id
+                gone[c.id] = found[0 if self.options.method == "containment" else -1].id
             else:
                 kept.append(c)
-        place = {c.id: i for i, c in enumerate(kept)}
-        fullest = sorted(kept, key=lambda c: (-len(self.words[c.id]), place[c.id]))
-        for c in fullest:
-            for k in fullest:
-                later = place[k.id] > place[c.id] and k.id not in gone
-                if later and self._fragment(c, k) and self._matches(k, c):
-                    gone[c.id] = k.id
-                    break
+        for place in reversed(range(len(kept))):
+            c = kept[place]
+            staying = [k for k in kept[place + 1 :] if k.id not in gone]
+            later = [
+                k
+                for k in self._met(c, staying)
+                if self._date(k) == self._date(c) and self._may_leave(c, k)
+            ]
+            if later and self.options.method == "containment":
+                gone[c.id] = later[0].id
+            elif later:
+                gone[c.id] = max(later, key=lambda k: len(self.words[k.id])).id
         return {lost: last(lost, gone) for lost in gone}
 
 
@@ -134,11 +179,11 @@ def last(lost, gone):
     return lost
 
 
-def agrees_with_oracle(candidates, options):
+def agrees_with_oracle(candidates, options, crowd=0):
     """One run against the oracle; hands back how many left."""
     step = options(candidates, request())
     gone = {d.chunk_id: d.by for d in step.decisions if d.action == "merged"}
-    assert gone == Oracle(candidates, options).left()
+    assert gone == Oracle(candidates, options).left(crowd)
     assert {c.id for c in step.candidates} == {c.id for c in candidates} - set(gone)
     return len(gone)
 
@@ -267,6 +312,7 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
     monkeypatch.setattr("foveate.core.near.postings._FEW", 0)
     monkeypatch.setattr("foveate.core.near.guard._FEW", 0)
+    monkeypatch.setattr("foveate.core.near.meet.MANY", 7)
     monkeypatch.setattr("foveate.core.near.semantic.MANY", 0)
     monkeypatch.setattr("foveate.core.near.semantic.BLOCK", 7)
     monkeypatch.setattr("foveate.core.near.sketch._ROWS", 7)
@@ -278,3 +324,37 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     )
 
     assert count > 0
+
+
+@pytest.mark.parametrize("crowd", [2, 5])
+@pytest.mark.parametrize("seed", [200, 201])
+@pytest.mark.parametrize("guard", [True, False])
+def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
+    """S4: triples that many texts have are looked through as the definition of a crowd says."""
+    monkeypatch.setattr("foveate.core.near.meet.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.near.crowds.CROWD", crowd)
+    candidates = made(seed, 40)
+
+    for prefer in ("score", "newest"):
+        for threshold in (None, 0.6):
+            options = DedupNear(
+                method="containment", guard=guard, prefer=prefer, threshold=threshold
+            )
+            agrees_with_oracle(candidates, options, crowd)
+
+
+@pytest.mark.parametrize("seed", [300, 301])
+def test_numbers_that_two_words_share_lose_no_word(seed, monkeypatch):
+    """S4: where word numbers collide all the time, what stays still has every word of weight."""
+    monkeypatch.setattr("foveate.core.near.signature.code", lambda word: len(word) % 3)
+    profile.cache_clear()
+    candidates = made(seed)
+    step = DedupNear(method="containment", threshold=0.4)(candidates, request())
+    profile.cache_clear()
+    spelled = {c.id: Counter(weights(words(c.text))) for c in candidates}
+    merged = [d for d in step.decisions if d.action == "merged"]
+
+    assert merged
+    for decision in merged:
+        stays = decision.numbers.get("via", decision.by)
+        assert set(spelled[decision.chunk_id]) <= set(spelled[stays])

@@ -1,4 +1,4 @@
-"""Runs of three words, and the stretch that holds some of them."""
+"""Runs of three words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.shingles import shingles, stretch
+from foveate.core.text.shingles import runs, shingles
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=14).map(tuple)
 
@@ -27,17 +27,10 @@ def test_shingles(text, expected):
     assert shingles(text.split()) == expected
 
 
-@given(words=WORDS, other=WORDS)
-def test_the_stretch_is_the_shortest(words, other):
-    """S4: of all stretches the shortest that holds what the two share, the first of equals."""
-    wanted = set(shingles(other))
-    shared = wanted & set(shingles(words))
-    spans = [(a, b) for a in range(len(words) + 1) for b in range(a, len(words) + 1)]
-    fits = [
-        (b - a, a, b)
-        for a, b in spans
-        if shared <= set(shingles(words[a:b])) and (len(words) < 3 or b - a > 2)
-    ]
-    expected = min(fits)[1:] if shared else (0, 0)
+@given(words=WORDS)
+def test_runs_follow_one_another(words):
+    """S4: a run starts at every word that has two more behind it; repeats are kept."""
+    longer = [words[n : n + 3] for n in range(len(words) - 2)]
 
-    assert stretch(words, wanted) == expected
+    assert runs(words) == ([words] if 0 < len(words) < 3 else longer)
+    assert set(shingles(words)) == set(runs(words))

@@ -1,6 +1,6 @@
 """Many texts' sets of items as arrays of numbers, the rarest item first.
 
-Not an index: `postings.py` is. Rules: items are words, or runs of three words; an item that one
+Not an index: `postings.py` is. Rules: items are words; an item that one
 text alone has cannot be shared, so it is counted (`sizes`, `lonely`) and left out of `items`;
 the numbers depend on the texts and their order and on nothing else.
 
@@ -37,20 +37,6 @@ class Bags:
         """Text i's shared items."""
         return self.items[self.starts[i] : self.starts[i + 1]]
 
-    def taken(self, order: Sequence[int]) -> Bags:
-        """The same texts in another order."""
-        import numpy as np
-
-        chosen = np.array(order, dtype=np.int64)
-        lengths = self.starts[chosen + 1] - self.starts[chosen]
-        return Bags(
-            sizes=self.sizes[chosen],
-            lonely=self.lonely[chosen],
-            starts=np.concatenate(([0], np.cumsum(lengths))),
-            items=self.items[_places(self.starts[chosen], lengths)],
-            universe=self.universe,
-        )
-
     def overlaps(self, i: int, others: Ints) -> Ints:
         """How many items text i has in common with each of `others`; one pass over theirs."""
         import numpy as np
@@ -76,35 +62,6 @@ def _places(first: Ints, lengths: Ints) -> Ints:
 def word_bags(spelled: Sequence[Sequence[str]]) -> Bags:
     """The texts' sets of words."""
     return _bags(*_numbered(spelled), len(spelled))
-
-
-def shingle_bags(spelled: Sequence[Sequence[str]]) -> Bags:
-    """The texts' sets of three-word runs, as `text.shingles` defines them."""
-    import numpy as np
-
-    codes, owners = _numbered(spelled)
-    lengths = np.bincount(owners, minlength=len(spelled))
-    codes += 1  # 0 stands for "no word here"
-    padded = np.concatenate((codes, np.zeros(2, dtype=np.int64)))
-    within = np.arange(len(codes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    left = lengths[owners] - within
-    second = np.where(left > 1, padded[1:-1], 0)
-    third = np.where(left > 2, padded[2:], 0)
-    whole = (left > 2) | (within == 0)
-    width = int(codes.max(initial=0)) + 1
-    runs = _packed(codes[whole], second[whole], third[whole], width)
-    return _bags(runs, owners[whole], len(spelled))
-
-
-def _packed(first: Ints, second: Ints, third: Ints, width: int) -> Ints:
-    """One number for three below `width`, no two alike."""
-    import numpy as np
-
-    pairs = first * width + second
-    if width**3 >= 2**63:
-        pairs = np.unique(pairs, return_inverse=True)[1]
-    packed: Ints = pairs * width + third
-    return packed
 
 
 def _numbered(texts: Sequence[Collection[str]]) -> tuple[Ints, Ints]:

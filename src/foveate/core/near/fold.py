@@ -9,9 +9,14 @@ come by rank, so that they do not depend on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from foveate.core.made import changer, maker
 from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
+
+decided = maker(Decision)
+sourced = maker(Source)
+changed = changer(Candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,58 +38,66 @@ def fold(
     notes = notes or {}
     if not copies:
         return Step(candidates=candidates, notes=notes)
-    ranked = sorted(candidates, key=rank)
-    groups: dict[str, list[Candidate]] = {}
-    for candidate in ranked:
-        if candidate.id in copies:
-            groups.setdefault(copies[candidate.id].by, []).append(candidate)
-    stay = {c.id: _corroborated(c, groups[c.id]) for c in ranked if c.id in groups}
+    groups: dict[str, list[Candidate]] = {copy.by: [] for copy in copies.values()}
+    involved = [c for c in candidates if c.chunk.id in copies or c.chunk.id in groups]
+    involved.sort(key=rank)
+    for candidate in involved:
+        copy = copies.get(candidate.chunk.id)
+        if copy is not None:
+            groups[copy.by].append(candidate)
+    stay: dict[str, Candidate] = {}
     decisions: list[Decision] = []
-    for candidate in ranked:
-        if candidate.id in copies:
-            copy = copies[candidate.id]
-            decisions.append(_merged(candidate, copy, reason))
-        elif candidate.id in stay:
-            decisions.append(_changed(candidate, stay[candidate.id], len(groups[candidate.id])))
+    for candidate in involved:
+        own = candidate.chunk.id
+        copy = copies.get(own)
+        if copy is None:
+            stay[own] = _corroborated(candidate, groups[own])
+            decisions.append(_changed(candidate, stay[own], len(groups[own])))
+        else:
+            decisions.append(_merged(own, copy, reason))
     return Step(
-        candidates=tuple(stay.get(c.id, c) for c in candidates if c.id not in copies),
+        candidates=tuple(stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies),
         decisions=tuple(decisions),
         notes=notes,
     )
 
 
 def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
-    own = {source.chunk_id for source in _sources(kept)}
+    own = {kept.chunk.id, *(part.chunk.id for part in kept.parts)}
     gathered = [*kept.corroborating]
     for copy in copies:
         gathered += (*_sources(copy), *copy.corroborating)
-    by_chunk = {source.chunk_id: source for source in sorted(gathered, key=_place, reverse=True)}
-    return replace(
+    if len(gathered) > 1:
+        gathered.sort(key=_place, reverse=True)
+        gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
+    return changed(
         kept,
         score=max(kept.score, *(copy.score for copy in copies)),
-        corroborating=tuple(
-            sorted((s for s in by_chunk.values() if s.chunk_id not in own), key=_place)
-        ),
+        corroborating=tuple(source for source in gathered if source.chunk_id not in own),
     )
 
 
 def _sources(candidate: Candidate) -> Iterable[Source]:
-    parts = (Candidate(chunk=part.chunk).as_source() for part in candidate.parts)
-    return (candidate.as_source(), *parts)
+    for chunk in (candidate.chunk, *(part.chunk for part in candidate.parts)):
+        yield sourced(
+            chunk_id=chunk.id,
+            document_id=chunk.document_id,
+            source=chunk.source,
+            title=chunk.title,
+            page=chunk.page,
+        )
 
 
 def _place(source: Source) -> tuple[str, str, int, str, str]:
     return (source.source, source.document_id, source.page or 0, source.chunk_id, source.title)
 
 
-def _merged(candidate: Candidate, copy: Copy, reason: str) -> Decision:
-    return Decision(
-        chunk_id=candidate.id, action="merged", reason=reason, by=copy.by, numbers=copy.numbers
-    )
+def _merged(own: str, copy: Copy, reason: str) -> Decision:
+    return decided(chunk_id=own, action="merged", reason=reason, by=copy.by, numbers=copy.numbers)
 
 
 def _changed(before: Candidate, after: Candidate, copies: int) -> Decision:
     numbers: dict[str, Number] = {"copies": copies}
     if after.score != before.score:
         numbers |= {"score": after.score, "was": before.score}
-    return Decision(chunk_id=before.id, action="changed", reason="corroborated", numbers=numbers)
+    return decided(chunk_id=before.id, action="changed", reason="corroborated", numbers=numbers)

@@ -1,42 +1,33 @@
-"""Which pairs may match at all: those whose facts agree.
+"""Which texts may be dropped for which, where sets of words are compared: jaccard and semantic.
 
-Not the facts themselves (`text/facts.py`); they are read when first asked for, once a text.
-Rules: a guard first narrows many kept texts to those that might agree, in one step over arrays (a
-thousand rows of one template that differ in their number alone must not be judged pair by pair),
-then judges a pair exactly. `waived(i, others)` says for which pairs the facts need not agree;
-None: for none.
+Rules: both texts have the same facts in the same order (`text/facts.py`), and the one that stays
+has every word of weight that the other has, as often (`weight.py`). Sets of words know no order,
+so neither does this. A guard first narrows many texts to those that may be dropped for text i or
+text i for them, in one step over arrays; then it judges a pair exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Protocol
 
-from foveate.core.near.postings import Postings
-from foveate.core.text.facts import covers, facts
-from foveate.core.text.shingles import shingles, stretch
+from foveate.core.near.weight import weights
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from foveate.core.near.bags import Ints
+    from foveate.core.near.texts import Texts
 
-    Waived: TypeAlias = Callable[[int, Ints], NDArray[np.bool_]]
-
-Facts: TypeAlias = Callable[[int], tuple[str, ...]]
 _FEW = 16
 
 
 class Guard(Protocol):
-    """Says which of the kept texts text i may be dropped for."""
+    """Says which of the kept texts text i may be dropped for, or the other way round."""
 
     def among(self, i: int, others: Ints) -> Ints:
-        """Those of `others` that might agree; none that does is missing."""
+        """Those of `others` that might; none that does is missing."""
 
-    def agrees(self, i: int, other: int) -> bool:
-        """Whether text i may be dropped for one of those."""
+    def allows(self, i: int, other: int) -> bool:
+        """Whether text i may be dropped for the other."""
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
@@ -49,7 +40,7 @@ class Open:
         """All of them."""
         return others
 
-    def agrees(self, i: int, other: int) -> bool:
+    def allows(self, i: int, other: int) -> bool:
         """Always."""
         return True
 
@@ -57,86 +48,68 @@ class Open:
         """Nothing to remember."""
 
 
-class Equal:
-    """Both texts must have the same facts in the same order."""
+class Says:
+    """The same facts, and all that weighs; `versions`: newer versions need not say either."""
 
-    def __init__(self, texts: int, facts: Facts, waived: Waived | None = None) -> None:
-        import numpy as np
-
-        self._facts = facts
-        self._waived = waived
-        self._numbers: dict[tuple[str, ...], int] = {}
-        self._kind: Ints = np.full(texts, -1, dtype=np.int64)
-
-    def among(self, i: int, others: Ints) -> Ints:
-        """Those with text i's facts, and the waived."""
-        for unread in (i, *others[self._kind[others] < 0].tolist()):
-            self._kind[unread] = self._numbers.setdefault(self._facts(unread), len(self._numbers))
-        fine: NDArray[np.bool_] = self._kind[others] == self._kind[i]
-        return others[fine if self._waived is None else fine | self._waived(i, others)]
-
-    def agrees(self, i: int, other: int) -> bool:
-        """`among` has decided it."""
-        return True
-
-    def keep(self, i: int) -> None:
-        """Nothing to remember."""
-
-
-class Covered:
-    """All facts of the text that leaves must stand, in their order, in the one that stays.
-
-    And where that one says the same, it must say no other: within the shortest stretch that holds
-    the triples they share, the facts are those of the text that leaves. So "you may enter" does
-    not leave for "you may not enter". Where both are of one length, neither contains the other:
-    their facts must be the same.
-    """
-
-    def __init__(
-        self, spelled: Sequence[Sequence[str]], facts: Facts, waived: Waived | None = None
-    ) -> None:
-        self._spelled = spelled
-        self._facts = cache(facts)
-        self._waived = waived
-        self._numbers: dict[str, int] = {}
-        self._holders = Postings(len(spelled))
+    def __init__(self, texts: Texts, *, versions: bool) -> None:
+        self._texts = texts
+        self._versions = versions and texts.dated
+        self._alike: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._holders: defaultdict[str, set[int]] = defaultdict(set)
+        self._marked: defaultdict[str, set[int]] = defaultdict(set)
+        self._origins: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        self._rarest: list[str] = []
         self._unposted: list[int] = []
 
     def among(self, i: int, others: Ints) -> Ints:
-        """Those that hold text i's rarest fact, and the waived; all of a few."""
+        """Of many, those that have text i's facts and its rarest word, or whose rarest it has."""
         import numpy as np
 
         if len(others) <= _FEW:
             return others
-        for kept in self._unposted:
-            self._holders.add(kept, self._items(kept))
-        self._unposted.clear()
-        rarest = self._holders.fewest(self._items(i))
-        if rarest is None:
-            return others
-        holders = self._holders.holding([rarest])
-        fine = np.isin(others, () if holders is None else holders)
-        return others[fine if self._waived is None else fine | self._waived(i, others)]
+        self._post()
+        fine = self._holders[self._rarest[i]].union(
+            *(self._marked[word] for word in self._words(i) if word in self._marked)
+        )
+        fine &= self._alike[self._texts.facts(i)]
+        if self._versions:
+            fine = fine.union(*(self._origins[origin] for origin in self._origin(i)))
+        wanted = np.array(sorted(fine), dtype=np.int64)
+        narrowed: Ints = wanted[others.take(others.searchsorted(wanted), mode="clip") == wanted]
+        return narrowed
 
-    def agrees(self, i: int, other: int) -> bool:
-        """Whether the other text covers text i's facts, or need not."""
-        import numpy as np
-
-        if self._facts(i) == self._facts(other) or self._contained(i, other):
+    def allows(self, i: int, other: int) -> bool:
+        """Whether the other text has the same facts and all words of weight, or need not."""
+        texts = self._texts
+        if self._versions and texts.versions(i, other):
             return True
-        return self._waived is not None and bool(self._waived(i, np.array([other]))[0])
-
-    def _contained(self, i: int, other: int) -> bool:
-        mine, theirs = self._spelled[i], self._spelled[other]
-        if len(mine) == len(theirs) or not covers(self._facts(other), self._facts(i)):
+        if texts.facts(i) != texts.facts(other):
             return False
-        first, last = stretch(theirs, frozenset(shingles(mine)))
-        return facts(" ".join(theirs[first:last])) == facts(" ".join(mine))
+        mine, theirs = texts.words(i), texts.words(other)
+        return mine == theirs or Counter(weights(mine)) <= Counter(weights(theirs))
 
     def keep(self, i: int) -> None:
-        """Remember to post its facts when they are needed."""
+        """Remember to post its words when they are needed."""
         self._unposted.append(i)
 
-    def _items(self, i: int) -> list[int]:
-        numbers = self._numbers
-        return [numbers.setdefault(f, len(numbers)) for f in dict.fromkeys(self._facts(i))]
+    def _post(self) -> None:
+        if not self._rarest:
+            spread = Counter(word for i in range(len(self._texts)) for word in self._words(i))
+            for i in range(len(self._texts)):
+                self._rarest.append(min(self._words(i), key=lambda word: (spread[word], word)))
+        for i in self._unposted:
+            self._alike[self._texts.facts(i)].add(i)
+            self._marked[self._rarest[i]].add(i)
+            for word in self._words(i):
+                self._holders[word].add(i)
+            for origin in self._origin(i) if self._versions else ():
+                self._origins[origin].add(i)
+        self._unposted.clear()
+
+    def _words(self, i: int) -> frozenset[str]:
+        """Text i's weights, and the weight of nothing, which every text has."""
+        return self._texts.weights(i) | {""}
+
+    def _origin(self, i: int) -> tuple[tuple[str, str], ...]:
+        chunk = self._texts.candidates[i].chunk
+        return ("document", chunk.document_id), ("source", chunk.source)

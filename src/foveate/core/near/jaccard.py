@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Jaccard:
-    """A finder over the texts' words, given in order of preference."""
+    """A finder of similar word sets among the kept; texts are given in order of preference."""
 
     def __init__(self, bags: Bags, threshold: Threshold, guard: Guard) -> None:
         self.compared = 0
@@ -32,8 +32,8 @@ class Jaccard:
         self._prefix = mutual(bags, threshold)
         self._postings = Postings(len(bags.sizes))
 
-    def matches(self, i: int) -> list[Match]:
-        """The kept texts that text i matches."""
+    def similar(self, i: int) -> list[Match]:
+        """The kept texts that text i is similar to, unless neither may leave for the other."""
         others = self.near(i)
         return [] if others is None else self.among(i, others)
 
@@ -47,7 +47,7 @@ class Jaccard:
         return self._postings.holding(self._prefix.asked[i])
 
     def among(self, i: int, others: Ints) -> list[Match]:
-        """Those of `others` that text i matches."""
+        """Those of `others` that text i is similar to."""
         bags, mine = self._bags, int(self._bags.sizes[i])
         share = self._threshold.value - 1e-9  # may let too many pass; `reached` decides
         both = bags.sizes[others] + mine
@@ -64,5 +64,5 @@ class Jaccard:
         return [
             Match(other, part / whole)
             for other, part, whole in zip(*columns, strict=True)
-            if part and self._threshold.reached(part, whole) and self._guard.agrees(i, other)
+            if part and self._threshold.reached(part, whole)
         ]

@@ -40,8 +40,3 @@ class Postings:
         for posting in found:
             held[np.frombuffer(posting, dtype=np.int64)] = True
         return np.flatnonzero(held)
-
-    def fewest(self, items: Iterable[int]) -> int | None:
-        """The item that the fewest texts hold, the first of equals; None of no items."""
-        lists = self._lists
-        return min(items, key=lambda item: len(lists[item]) if item in lists else 0, default=None)

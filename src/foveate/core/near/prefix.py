@@ -2,10 +2,8 @@
 
 The prefix filter of Bayardo, Ma and Srikant (2007), on sets ordered from the rarest item on. A
 set of n items that must share at least m of them with another set has one of them among its
-n - m + 1 rarest: the other m - 1 alone are too few. So those are looked up. They are found
-
-- `mutual`: in the other set's own prefix, where the other must share as large a part;
-- `one_sided`: anywhere in the other set, so of that all items are posted that any prefix asks for.
+n - m + 1 rarest: the other m - 1 alone are too few. So those are looked up, and found in the other
+set's own prefix, where the other must share as large a part.
 """
 
 from __future__ import annotations
@@ -38,16 +36,6 @@ def mutual(bags: Bags, threshold: Threshold) -> Prefix:
     prefixes = np.bincount(bags.items[rare], minlength=bags.universe)
     asked = _lists(bags, rare & (prefixes[bags.items] > 1))
     return Prefix(asked=asked, posted=asked)
-
-
-def one_sided(bags: Bags, threshold: Threshold) -> Prefix:
-    """For a similarity that only the set that leaves must share a part of."""
-    import numpy as np
-
-    rare = _rare(bags, threshold)
-    wanted = np.zeros(bags.universe, dtype=bool)
-    wanted[bags.items[rare]] = True
-    return Prefix(asked=_lists(bags, rare), posted=_lists(bags, wanted[bags.items]))
 
 
 def _rare(bags: Bags, threshold: Threshold) -> NDArray[np.bool_]:

@@ -56,8 +56,8 @@ class Semantic:
         self._start, self._stop = 0, 0
         self._columns: Ints = np.empty(0, dtype=np.int64)
 
-    def matches(self, i: int) -> list[Match]:
-        """The kept texts that text i matches."""
+    def similar(self, i: int) -> list[Match]:
+        """The kept texts that text i is similar to, unless neither may leave for the other."""
         if not self._squares[i]:
             return []
         if i >= self._stop:

@@ -1,25 +1,22 @@
-"""What the finders and the definition need to know of the candidates, in order of preference."""
+"""What the finders and the definition need to know of candidates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from foveate.core.near.aligned import agree, common, said
+from foveate.core.near.signature import Reading, reading
+from foveate.core.near.weight import weights
 from foveate.core.text.facts import facts
-from foveate.core.text.words import words
+from foveate.core.text.profile import profile
 from foveate.core.types import Candidate
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from foveate.core.near.bags import Ints
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = -(10**18)
+REMEMBERED = 64  # copies of one text
 
 
 def changed_at(candidate: Candidate) -> int:
@@ -28,65 +25,99 @@ def changed_at(candidate: Candidate) -> int:
     return UNKNOWN if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Texts:
-    """Candidates side by side: each field holds one entry a text, in one order.
+class Beside(NamedTuple):
+    """A text beside another: triples that it shares, whether the other says all that it says.
 
-    `dates` are equal where age decides nothing.
+    `fragment`: whether the other is a fragment of it.
     """
 
-    candidates: tuple[Candidate, ...]
-    spelled: tuple[tuple[str, ...], ...]
-    dates: tuple[int, ...]
+    shared: int
+    said: bool
+    fragment: bool
+
+
+class Texts:
+    """Candidates in order of preference; what is asked of a text is read once.
+
+    `dated`: the time of change decides; else all count as of one time.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], *, dated: bool) -> None:
+        self.candidates = candidates
+        self.dated = dated
+        self._readings: list[Reading | None] = [None] * len(candidates)
 
     def __len__(self) -> int:
         return len(self.candidates)
 
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """How many words each text has."""
-        return tuple(len(own) for own in self.spelled)
+    def reading(self, i: int) -> Reading:
+        """Text i's words and triples."""
+        made = self._readings[i]
+        if made is None:
+            chunk = self.candidates[i].chunk
+            made = self._readings[i] = reading(profile(chunk.content_hash), chunk.text)
+        return made
+
+    def words(self, i: int) -> tuple[str, ...]:
+        """Text i's words."""
+        return self.reading(i).words
+
+    def size(self, i: int) -> int:
+        """How many distinct triples text i has."""
+        return len(self.reading(i).whole)
 
     def facts(self, i: int) -> tuple[str, ...]:
-        """Text i's facts, read each time."""
-        return facts(self.candidates[i].text, self.spelled[i])
+        """Text i's facts."""
+        chunk = self.candidates[i].chunk
+        known = profile(chunk.content_hash)
+        if known.facts is None:
+            known.facts = facts(chunk.text, self.words(i))
+        return known.facts
 
-    def taken(self, order: Sequence[int]) -> Texts:
-        """The same texts in another order."""
-        moved = {f.name: tuple(getattr(self, f.name)[i] for i in order) for f in fields(self)}
-        return replace(self, **moved)
+    def weights(self, i: int) -> frozenset[str]:
+        """What text i's words weigh, each once."""
+        known = profile(self.candidates[i].chunk.content_hash)
+        if known.weights is None:
+            known.weights = frozenset(weights(self.words(i)))
+        return known.weights
+
+    def beside(self, i: int, other: int) -> Beside:
+        """Text i laid beside the other; remembered, as both are, by their content."""
+        known = profile(self.candidates[i].chunk.content_hash).beside
+        key = self.candidates[other].chunk.content_hash
+        made = known.get(key)
+        if made is None:
+            mine, theirs = self.reading(i), self.reading(other)
+            shared, anchors = common(mine, theirs)
+            agreed = agree(self.facts(i), self.facts(other))
+            alike = agreed and said(mine.words, theirs.words, anchors)
+            if len(known) >= REMEMBERED:
+                known.clear()
+            made = known[key] = Beside(shared, alike, _fragment(theirs.words, mine.words))
+        return made
 
     def fragment(self, part: int, whole: int) -> bool:
         """Whether all words of `part` are in `whole`, as often as in `part`, and it has more.
 
         Between texts of different dates there are no fragments: the newer one wins.
         """
-        small, large = self.spelled[part], self.spelled[whole]
-        if self.dates[part] != self.dates[whole] or len(small) >= len(large):
+        return self.same_date(part, whole) and _fragment(self.words(part), self.words(whole))
+
+    def same_date(self, i: int, other: int) -> bool:
+        """Whether age does not decide between the two."""
+        if not self.dated:
+            return True
+        one, two = self.candidates[i].chunk, self.candidates[other].chunk
+        return one.modified_at == two.modified_at
+
+    def versions(self, i: int, other: int) -> bool:
+        """Whether the two are the same document or source at two known times, and that counts."""
+        one, two = self.candidates[i].chunk, self.candidates[other].chunk
+        if not self.dated or one.modified_at is None or two.modified_at is None:
             return False
-        return Counter(small) <= Counter(large)
-
-    def versions(self, i: int, others: Ints) -> NDArray[np.bool_]:
-        """Which of the others are the same document or source as text i, at another known time."""
-        import numpy as np
-
-        mine, date = self.candidates[i].chunk, self.dates[i]
-        return np.array(
-            [
-                UNKNOWN != self.dates[k] != date != UNKNOWN
-                and (theirs.document_id == mine.document_id or theirs.source == mine.source)
-                for k in others.tolist()
-                if (theirs := self.candidates[k].chunk)
-            ],
-            dtype=bool,
-        )
+        same = one.document_id == two.document_id or one.source == two.source
+        return same and one.modified_at != two.modified_at
 
 
-def read(candidates: Sequence[Candidate], *, dated: bool) -> Texts:
-    """Find every candidate's words; `dated`: and when it was changed."""
-    spelled = tuple(words(candidate.text) for candidate in candidates)
-    return Texts(
-        candidates=tuple(candidates),
-        spelled=spelled,
-        dates=tuple(changed_at(c) for c in candidates) if dated else (0,) * len(spelled),
-    )
+def _fragment(part: Sequence[str], whole: Sequence[str]) -> bool:
+    return len(part) < len(whole) and Counter(part) <= Counter(whole)

@@ -12,7 +12,8 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.errors import BadOption
 from foveate.core.near.fold import Copy, fold
 from foveate.core.text.normalise import normalise
-from foveate.core.types import Candidate, Request, Step, rank
+from foveate.core.text.profile import profile
+from foveate.core.types import Candidate, Request, Step, content_hash, rank
 
 Key = Literal["normalised", "verbatim"]
 
@@ -42,15 +43,34 @@ class DedupExact:
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
     """Every candidate whose text a better-ranked one has, and that one.
 
-    Texts are compared, not hashes of them: the same equality, and nothing to collide.
+    Content hashes are compared, 128 bits of BLAKE3: nobody can make two texts that have one.
     """
-    first: dict[str, str] = {}
+    keyed = _normal if key == "normalised" else _verbatim
+    keys = [keyed(candidate) for candidate in candidates]
+    if len(set(keys)) == len(keys):
+        return {}
+    groups: dict[str, list[Candidate]] = {}
+    for candidate, own in zip(candidates, keys, strict=True):
+        if candidate.origin != "supplement":
+            groups.setdefault(own, []).append(candidate)
     copies: dict[str, Copy] = {}
-    for candidate in sorted(candidates, key=rank):
-        if candidate.origin == "supplement":
-            continue
-        text = normalise(candidate.text) if key == "normalised" else candidate.text
-        kept = first.setdefault(text, candidate.id)
-        if kept != candidate.id:
-            copies[candidate.id] = Copy(by=kept, numbers={})
+    for group in groups.values():
+        if len(group) > 1:
+            kept, *others = sorted(group, key=rank)
+            copy = Copy(by=kept.chunk.id, numbers={})
+            copies.update((other.chunk.id, copy) for other in others)
     return copies
+
+
+def _verbatim(candidate: Candidate) -> str:
+    return candidate.chunk.content_hash
+
+
+def _normal(candidate: Candidate) -> str:
+    """The content hash of the normalised text, from the text's profile where it is known."""
+    chunk = candidate.chunk
+    known = profile(chunk.content_hash)
+    if known.normal is None:
+        text = normalise(chunk.text)
+        known.normal = chunk.content_hash if text == chunk.text else content_hash(text)
+    return known.normal

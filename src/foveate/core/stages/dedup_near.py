@@ -8,24 +8,32 @@ recipe may use several one after the other:
     semantic     cosine of the embeddings, and half of all words shared    0.92 or more
                  (0.95 near-verbatim only, 0.90-0.94 close paraphrase, 0.85-0.89 aggressive)
 
-The guard: a pair only matches if its facts agree (`text/facts.py`: numbers, dates, units,
-negation). For jaccard and semantic they are the same in the same order. For containment all facts
-of the text that leaves stand in the one that stays, which has no other where it says the same.
+The guard: a text only leaves for one that says all of weight that it says. Light words (articles,
+"also", "however") may be lost; every other word, number and name may not, and nothing that turns a
+statement (not, only, must, if) may be added where both say the same. For containment that holds in
+place (`near/aligned.py`): all facts of the text that leaves (`text/facts.py`: numbers, dates,
+units, negation) stand in the one that stays, which may say more. For jaccard and semantic, which
+know no order, facts are the same in the same order, and words of weight are there as often.
 
 Who stays is defined in `near/settle.py`, over an order of preference:
 
-    jaccard, semantic   the rank, best score first; a fragment does not evict its container
+    jaccard, semantic   the rank, best score first; a text leaves for the first it may leave for
     containment         the fullest first: most distinct triples, most words, then the rank; a text
-                        leaves for the last kept one that it matches, the closest in fullness
+                        leaves for the last kept one that it may leave for, the closest in fullness
+
+Then a kept text leaves for a later one that says more of weight. So the fuller copy stays, with
+the best score of its copies; where each says something that the other does not, both stay.
 
 With `prefer="newest"` the time of change comes before that, the latest first, the unknown last.
 Then a newer text is never evicted by an older one, and evicts it even where the older is fuller;
 under containment only if it holds enough of the older. Copies of one document or source changed at
-different times are its versions and need not agree in facts, except under semantic.
+different times are its versions and need not say the same, except under semantic.
 
 Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
 
-The fast paths give exactly what comparing with every kept text gives; the tests hold them to it.
+The fast paths give exactly what comparing with every kept text gives, but in a crowd: where a text
+has hardly a triple that fewer than 65 others have, it is compared with the nearest 64 of those
+that have all its words of weight (`near/crowds.py`). The tests hold them to both.
 """
 
 from __future__ import annotations
@@ -35,14 +43,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.near.bags import shingle_bags, word_bags
-from foveate.core.near.containment import Containment
+from foveate.core.near.bags import word_bags
+from foveate.core.near.containment import Settled, contained
 from foveate.core.near.fold import Copy, fold
-from foveate.core.near.guard import Covered, Equal, Guard, Open
+from foveate.core.near.guard import Open, Says
 from foveate.core.near.jaccard import Jaccard
+from foveate.core.near.mutual import Mutual, Similar
 from foveate.core.near.semantic import WORDS_AGREE, Semantic
-from foveate.core.near.settle import Match, final, settle
-from foveate.core.near.texts import Texts, changed_at, read
+from foveate.core.near.settle import final, settle
+from foveate.core.near.texts import Texts, changed_at
 from foveate.core.near.threshold import Threshold
 from foveate.core.types import Candidate, Number, Request, Step, rank
 
@@ -62,8 +71,8 @@ class DedupNear:
     """Keep one of the texts that nearly agree, and where the others came from.
 
     `threshold`: a similarity above 0, up to 1; None: the method's own (0.9, 0.8, 0.92).
-    `strict`: the threshold must be passed, not only reached. `guard=False` lets texts match whose
-    facts differ, and vectors match alone: the bare rule of systems that have no guard.
+    `strict`: the threshold must be passed, not only reached. `guard=False` lets a text leave for
+    one that says something else, and vectors match alone: the bare rule of systems without a guard.
     """
 
     method: Method = "jaccard"
@@ -103,14 +112,14 @@ class DedupNear:
 
 def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str, Copy], int]:
     """Every candidate that leaves, for whom; and how many pairs were compared in full."""
-    newest = options.prefer == "newest"
-    preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
-    texts = read(preferred, dated=newest)
     value = THRESHOLDS[options.method] if options.threshold is None else float(options.threshold)
-    run = {"jaccard": _by_words, "containment": _by_shingles, "semantic": _by_vectors}
-    texts, left, compared = run[options.method](
-        texts, Threshold(value, strict=options.strict), options
-    )
+    threshold = Threshold(value, strict=options.strict)
+    newest = options.prefer == "newest"
+    if options.method == "containment":
+        settled = contained(pool, threshold, guard=options.guard, newest=newest)
+    else:
+        settled = _similar(pool, threshold, options)
+    texts, left, compared = settled
     copies: dict[str, Copy] = {}
     for i, match in left.items():
         kept = texts.candidates[final(i, left)].id
@@ -122,39 +131,17 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
     return copies, compared
 
 
-_Settled = tuple[Texts, dict[int, Match], int]
-
-
-def _by_words(texts: Texts, threshold: Threshold, options: DedupNear) -> _Settled:
-    finder = Jaccard(word_bags(texts.spelled), threshold, _equal(texts, options))
-    return texts, settle(texts.lengths, finder, texts.fragment), finder.compared
-
-
-def _by_shingles(texts: Texts, threshold: Threshold, options: DedupNear) -> _Settled:
-    bags = shingle_bags(texts.spelled)
-    sizes = bags.sizes.tolist()
-
-    def fullest(i: int) -> tuple[int, ...]:
-        return (-texts.dates[i], -sizes[i], -len(texts.spelled[i]), i)
-
-    order = sorted(range(len(texts)), key=fullest)
-    texts = texts.taken(order)
-    versions = texts.versions if options.prefer == "newest" else None
-    guard = Covered(texts.spelled, texts.facts, versions) if options.guard else Open()
-    finder = Containment(bags.taken(order), threshold, guard)
-    return texts, settle(texts.lengths, finder, lambda _part, _whole: False), finder.compared
-
-
-def _by_vectors(texts: Texts, threshold: Threshold, options: DedupNear) -> _Settled:
-    vectors = [candidate.chunk.embedding for candidate in texts.candidates]
-    if options.guard:
-        guard = Equal(len(texts), texts.facts)
-        words = Jaccard(word_bags(texts.spelled), Threshold(WORDS_AGREE), guard)
-    finder = Semantic(vectors, threshold, words if options.guard else None)
-    return texts, settle(texts.lengths, finder, texts.fragment), finder.compared
-
-
-def _equal(texts: Texts, options: DedupNear) -> Guard:
-    if not options.guard:
-        return Open()
-    return Equal(len(texts), texts.facts, texts.versions if options.prefer == "newest" else None)
+def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear) -> Settled:
+    newest = options.prefer == "newest"
+    preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
+    texts = Texts(preferred, dated=newest)
+    bags = word_bags([texts.words(i) for i in range(len(texts))])
+    exact = options.method == "semantic"
+    guard = Says(texts, versions=not exact) if options.guard else Open()
+    worded = Jaccard(bags, Threshold(WORDS_AGREE) if exact else threshold, guard)
+    search: Similar = worded
+    if exact:
+        vectors = [candidate.chunk.embedding for candidate in preferred]
+        search = Semantic(vectors, threshold, worded if options.guard else None)
+    finder = Mutual(texts, search, guard)
+    return texts, settle(range(len(texts)), finder), finder.compared

@@ -6,10 +6,11 @@ words, and an embedding even more so, stay nearly the same. Two halves, each in 
 1. numbers  Every run with a digit in it, with its sign, comparison, currency, glued letters and
    unit: -5, >=5, 5mg, 5%, 12:30, 2024-01-31, B12. Space before the unit and the currency's side
    do not count; case does (mW is not MW), and so does the spelling (1,000 is not 1000).
-2. marks    Negations, month and day names, relative days, spelled numbers, units that are no other
-   word. English, German, French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese.
-   "don't", "cannot" and "not" are one mark. Month names that are short or other words as well
-   (may, march, jan) count beside a number.
+2. marks    Negations, words of quantity, duty and condition (all, only, must, may, if), month and
+   day names, relative days, spelled numbers, units that are no other word. English, German,
+   French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese. "don't", "cannot" and
+   "not" are one mark. Month names that are short or other words as well (march, jan) count beside
+   a number.
 
 Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
 too many only keeps two texts apart that could have been one; that is the side to err on.
@@ -51,7 +52,7 @@ _UNIT_WORDS = """
     USD EUR GBP CHF JPY CNY RMB SEK NOK DKK PLN dollars euros euro Euro pounds dollar cents
     meters metres kilometers kilometres miles feet inches grams kilograms litres liters tons tonnes
 """
-_MARK_WORDS = """
+_TURNING_WORDS = """
     not no never none nobody nothing nowhere neither nor without cannot except unless
     nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne
     ne n pas non jamais rien aucun aucune ni sans sauf
@@ -60,6 +61,18 @@ _MARK_WORDS = """
     mai niente nessuno nessuna nessun né senza nulla
     não ninguém nenhum nenhuma nem sem
     не нет ни никогда без нельзя
+    all every some most few only always sometimes rarely seldom hardly must should shall may might
+    can if until less least
+    alle allen aller alles jeder jede jedes einige wenige nur immer manchmal selten kaum muss müssen
+    soll sollen sollte darf dürfen kann können falls wenn
+    tout tous toute toutes chaque certains certaines quelques seulement toujours parfois rarement
+    doit doivent peut peuvent si
+    todo todos toda todas cada algunos algunas solo sólo siempre debe deben puede pueden
+    elke sommige enkele alleen altijd soms zelden moet moeten mag mogen kan kunnen
+    tutti tutte ogni alcuni alcune sempre deve devono può possono alguns só devem pode podem
+    все всегда только если можно нужно должен
+"""
+_MARK_WORDS = """
     january february april june july august september october november december
     januar februar märz mai juni juli oktober dezember jänner
     janvier février avril juin juillet août septembre octobre novembre décembre
@@ -80,17 +93,19 @@ _MARK_WORDS = """
 """
 _LONE_UNIT_WORDS = "mg mcg kg ml km cm mm kb mb gb tb khz mhz ghz kw mw kwh celsius fahrenheit"
 _BESIDE_NUMBER = """
-    may march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
+    march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
     nov dec dez dic déc set gen ene mag giu lug fev fév janv juil
 """
 _DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
-_MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | {"t"}
+_TURNING = frozenset(word.casefold() for word in _TURNING_WORDS.split()) | {"t"}
+_MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | _TURNING
 _ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
 _WATCHED = _MARKS | _DATED | _LONE_UNITS
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
+_HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
-    "[不没沒非无無未勿别別莫否两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
+    f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
 )
 
 
@@ -104,6 +119,15 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
     marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
     han = () if text.isascii() else tuple(_HAN.findall(text))
     return (*_numbers(text), *marks, *han)
+
+
+def turns(word: str) -> str:
+    """The mark that the word is where it negates, counts, obliges or conditions; else empty.
+
+    >>> turns("cannot"), turns("only"), turns("blue")
+    ('not', 'only', '')
+    """
+    return _SAME.get(word, word) if word in _TURNING or word in _HAN_TURNING else ""
 
 
 def covers(whole: Sequence[str], part: Sequence[str]) -> bool:

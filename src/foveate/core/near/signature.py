@@ -1,0 +1,136 @@
+"""A text's word triples as numbers, kept by content hash: what one text alone says of its copies.
+
+Not a judgement: numbers find texts that might be copies and count what they share; `aligned.py`
+looks at the words themselves before anything is dropped under the guard. So a number that two
+triples share (one chance in 10**14 for two texts, or made on purpose) can move a similarity, and
+cannot lose a word.
+
+A word's number is the head of its BLAKE3, a triple's the numbers of its words mixed: the same in
+every process. Triples are kept by their number, ascending: an order that is as good as random and
+the same for all texts. In it a text of n triples that must share m of them with another has one
+of those among its first n - m + 1 (the prefix filter of Bayardo, Ma and Srikant, 2007).
+
+A signature keeps the upper 32 bits of its triples' numbers; `reading` is worked out only for texts
+that meet another.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from blake3 import blake3
+
+from foveate.core.text.words import words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from foveate.core.near.threshold import Threshold
+    from foveate.core.text.profile import Profile
+
+    Numbers: TypeAlias = NDArray[np.uint32]
+
+MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text of some length
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Signature:
+    """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
+
+    For the threshold last asked for, `depth` is how many of the first triples find every text that
+    holds enough of this one, and `low` are the triples up to the same number in every text.
+    """
+
+    whole: Numbers
+    length: int
+    asked: tuple[float, bool] | None = None
+    low: Numbers
+    depth: int = 0
+
+    def ask(self, threshold: Threshold) -> None:
+        """Set `depth` and `low` for the threshold."""
+        size = len(self.whole)
+        self.depth = size - threshold.least(size) + 1 if size else 0
+        reach = min(1.0, 1 - threshold.value + MARGIN) * 2**32
+        self.low = self.whole[: int(self.whole.searchsorted(reach))]
+        self.asked = (threshold.value, threshold.strict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reading:
+    """A text's words, and its triples in reading order, by 64-bit numbers.
+
+    `runs[p]` is the triple that starts at word p, `alone[p]` whether it stands nowhere else;
+    `whole` are the distinct ones, ascending, `places` where each first stands, `once` the same
+    for those that stand once, -1 for the others.
+    """
+
+    words: tuple[str, ...]
+    runs: NDArray[np.uint64]
+    alone: NDArray[np.bool_]
+    whole: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    once: NDArray[np.int64]
+
+
+def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
+    """The text's signature, from its profile where it is known, ready for the threshold."""
+    made = known.triples
+    if made is None:
+        import numpy as np
+
+        spelled = words(text)
+        whole = (np.unique(_runs(spelled)) >> 32).astype(np.uint32)
+        made = known.triples = Signature(whole=whole, length=len(spelled), low=whole)
+    if made.asked != (threshold.value, threshold.strict):
+        made.ask(threshold)
+    return made
+
+
+def reading(known: Profile, text: str) -> Reading:
+    """The text's words and triples in order, from its profile where they are known."""
+    made = known.reading
+    if made is None:
+        import numpy as np
+
+        spelled = tuple(map(sys.intern, words(text)))
+        runs = _runs(spelled)
+        whole, places, counts = np.unique(runs, return_index=True, return_counts=True)
+        once = np.where(counts == 1, places, -1)
+        alone = np.zeros(len(runs), dtype=bool)
+        alone[once[once >= 0]] = True
+        made = known.reading = Reading(
+            words=spelled, runs=runs, alone=alone, whole=whole, places=places, once=once
+        )
+    return made
+
+
+@lru_cache(maxsize=1 << 16)
+def code(word: str) -> int:
+    """The word's number, 64 bits."""
+    return int.from_bytes(blake3(word.encode()).digest(8), "little")
+
+
+def _runs(spelled: tuple[str, ...]) -> NDArray[np.uint64]:
+    """The triples' numbers, as `text.shingles` defines them; a shorter text is one run."""
+    import numpy as np
+
+    codes = np.fromiter(map(code, spelled), dtype=np.uint64, count=len(spelled))
+    if 0 < len(codes) < 3:
+        codes = np.concatenate((codes, np.zeros(3 - len(codes), dtype=np.uint64)))
+    mixed = _mixed(codes[:-2])
+    mixed = _mixed(mixed + codes[1:-1])
+    return _mixed(mixed + codes[2:])
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of the number spread over all (the finisher of splitmix64)."""
+    import numpy as np
+
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,0 +1,102 @@
+"""What a word weighs when a text that has it is dropped for one that has it not.
+
+Not a measure of how much a word tells about a question; that is for ranking. Three kinds:
+
+    light     articles and words that only join sentences or hedge them: their loss loses nothing
+    turning   negation, quantity, duty, condition: one more or one less changes what is said
+    weighty   every other word, numbers included, and every word of a language not listed here
+
+Turning words have no weight of their own: those of two texts are compared one by one, in order.
+Words that differ only in a plural or a weak ending (connection, connections; Tabelle, Tabellen)
+weigh the same. Scripts without spaces come in pairs of characters and are weighed by character.
+A word taken for weighty by mistake keeps a copy too many; that is the side to err on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from foveate.core.text.facts import turns
+
+_LIGHT_WORDS = """
+    a an the which that also generally often usually typically therefore existing then however
+    clearly thus hence moreover furthermore indeed actually basically simply so do does did
+    der dem des ein eine einen einem einer eines auch oft daher dann jedoch also somit deshalb
+    außerdem zudem le la les l du aussi souvent donc alors cependant toutefois ainsi
+    généralement clairement el los las una también tanto entonces embargo claramente así
+    generalmente de het een ook vaak dus echter il lo gli anche spesso quindi allora tuttavia
+    os uma também portanto então
+"""
+_LIGHT = frozenset(word.casefold() for word in _LIGHT_WORDS.split())
+_CONTRACTED = {"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "hasn": "has"}
+_CONTRACTED |= {"haven": "have", "hadn": "had", "couldn": "could", "wouldn": "would"}
+_CONTRACTED |= {"don": "", "doesn": "", "didn": "", "mustn": "", "shouldn": ""}
+_GLUED = re.compile(r"\d+|\D+")
+_SPACELESS = "\u0e00"
+PAIR = 2  # characters of a script without spaces
+_LEAST = 4  # letters that an ending must leave
+_LONG = 6  # letters that a word must have to lose a weak ending
+
+
+@lru_cache(maxsize=1 << 16)
+def weight(word: str) -> str:
+    """What the word weighs, to be compared with another's weight; empty: nothing.
+
+    >>> weight("connections") == weight("connection"), weight("the"), weight("approved")
+    (True, '', 'approved')
+    """
+    if word in _LIGHT or turns(word):
+        return ""
+    if word in _CONTRACTED:
+        return _CONTRACTED[word]
+    if not word.isalpha() or word >= _SPACELESS:
+        return word
+    if word.endswith("s") and len(word) > _LEAST and word[-2] not in "sui":
+        word = word[:-1]
+    if len(word) >= _LONG:
+        for ending in ("en", "e", "n"):
+            if word.endswith(ending):
+                return word[: -len(ending)]
+    return word
+
+
+def weights(words: Iterable[str]) -> Iterator[str]:
+    """The weights of the words that have one, in order."""
+    return (heavy for word in _atoms(words) if (heavy := weight(word)))
+
+
+def says(theirs: Sequence[str], mine: Sequence[str]) -> bool:
+    """Whether `theirs` has all of weight that `mine` has, in its order, and turns nothing else.
+
+    >>> says(["was", "clearly", "approved"], ["was", "approved"])
+    True
+    >>> says(["was", "rejected"], ["was", "approved"]), says(["never", "runs"], ["runs"])
+    (False, False)
+    """
+    if mine == theirs:
+        return True
+    if turning(mine) != turning(theirs):
+        return False
+    rest = weights(theirs)
+    return all(heavy in rest for heavy in weights(mine))
+
+
+def turning(words: Iterable[str]) -> list[str]:
+    """The turning words, in order."""
+    return [turned for word in _atoms(words) if (turned := turns(word))]
+
+
+def _atoms(words: Iterable[str]) -> Iterator[str]:
+    """Words, 5mg as 5 mg; of scripts without spaces the characters: 不安 安全 is 不 安 全."""
+    last = ""
+    for word in words:
+        if len(word) != PAIR or word < _SPACELESS:
+            last = ""
+            yield from (word,) if word.isalpha() else _GLUED.findall(word)
+            continue
+        if word[0] != last:
+            yield word[0]
+        last = word[1]
+        yield last
