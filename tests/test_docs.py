@@ -116,7 +116,7 @@ def test_python_blocks_run(page, workspace, monkeypatch):
 def make_targets() -> set[str]:
     """The targets one can name."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
 def shown_commands(page: Path) -> Iterator[tuple[int, list[str]]]:
