@@ -83,8 +83,8 @@ class Foveate:
         self.tokenizer.count("a")
         if self.counted:
             self.prepare(job.rows, job.vectors)
-            self.assemble(OTHER_QUESTION, job.budget * 3 // 4)
-            self.kept = dict(self.known)
+            self.assemble(OTHER_QUESTION, job.budget * 5 // 4)
+            self.kept = {**self.known, **self.counts(job.rows)}
 
     def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
         """New candidates, the counts that are kept, and what is known of the texts, or not."""
@@ -92,6 +92,11 @@ class Foveate:
         self.known = dict(self.kept)
         if not self.read:
             forget()
+
+    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+        """Every chunk's count by its content hash, as a store keeps it."""
+        pairs = zip(self.candidates, rows, strict=True)
+        return {candidate.chunk.content_hash: row.tokens for candidate, row in pairs}
 
     def run(self, clock: Clock) -> Made:
         """Assemble: text, citations, trace and manifest."""
