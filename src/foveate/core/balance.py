@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NoReturn
 
 from foveate.core.errors import StageBroke
 from foveate.core.text.salience import joined
@@ -58,7 +59,7 @@ def _explained(
         _unchanged(decision, stage, candidate.id)
 
 
-def _unchanged(decision: Decision, stage: str, chunk_id: str) -> None:
+def _unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:
     fault = f"has a decision {decision.action!r} but did not change; give it none"
     _broke(stage, chunk_id, fault)
 
@@ -117,9 +118,9 @@ def _expect(
     _broke(stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
 
 
-def _broke(stage: str, chunk_id: str, fault: str) -> None:
+def _broke(stage: str, chunk_id: str, fault: str) -> NoReturn:
     _fail(stage, f"candidate {chunk_id!r} {fault}")
 
 
-def _fail(stage: str, fault: str) -> None:
+def _fail(stage: str, fault: str) -> NoReturn:
     raise StageBroke(f"{stage}: {fault}" if stage else fault)

@@ -201,38 +201,40 @@ def _one(item: Any) -> Candidate:
 
 def candidate_from(record: Mapping[str, Any]) -> Candidate:
     """One mapping → one candidate."""
-    given = {key: value for key, value in record.items() if value is not None}
-    if "text" not in given:
+    if record.get("text") is None:
         raise BadInput("is missing; it is the one field that is required", field="text")
-    scores = {name: _number(name, given[name]) for name in SCORES if name in given}
-    origin = given.get("origin", "retrieved")
+    scores = {name: _number(name, v) for name in SCORES if (v := record.get(name)) is not None}
+    origin = "retrieved" if record.get("origin") is None else record["origin"]
     if origin not in ORIGINS:
         raise BadInput(f"must be one of {', '.join(ORIGINS)}, not {origin!r}", field="origin")
-    return Candidate(chunk=chunk_from(given), origin=origin, **scores)  # type: ignore[arg-type]
+    return Candidate(chunk=chunk_from(record), origin=origin, **scores)  # type: ignore[arg-type]
 
 
 def chunk_from(record: Mapping[str, Any]) -> Chunk:
-    """One mapping → one chunk; scores are passed over."""
-    given = {key: value for key, value in record.items() if value is not None}
-    values: dict[str, Any] = {"text": given.get("text")}
-    values |= {name: _text(name, given[name]) for name in TEXTS if name in given}
-    values |= {name: _whole(name, given[name]) for name in WHOLE if name in given}
-    if "section" in given:
-        values["section"] = _section(given["section"])
-    if "modified_at" in given:
-        values["modified_at"] = _instant(given["modified_at"])
-    if "principals" in given:
-        values["principals"] = _principals(given["principals"])
-    if "embedding" in given:
-        values["embedding"] = _vector(given["embedding"])
-    extra = {str(key): value for key, value in given.items() if key not in FIELDS}
-    metadata = given.get("metadata", {})
+    """One mapping → one chunk; scores are passed over, what has no name here is metadata."""
+    values: dict[str, Any] = {"text": None}
+    extra: dict[str, Any] = {}
+    for key, value in record.items():
+        if value is None:
+            continue
+        if (read := _READ.get(key)) is not None:
+            values[key] = read(key, value)
+        elif key not in FIELDS:
+            extra[str(key)] = value
+    metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
         raise BadInput(f"must be an object, not {type(metadata).__name__}", field="metadata")
     return Chunk(**values, metadata={**extra, **metadata})
 
 
+def _as_it_is(_name: str, value: Any) -> Any:
+    """For the chunk itself to judge."""
+    return value
+
+
 def _text(name: str, value: Any) -> str:
+    if value.__class__ is str and value.isascii():
+        return str(value)
     if isinstance(value, int) and not isinstance(value, bool) and name in ("id", "document_id"):
         value = str(value)
     if not isinstance(value, str):
@@ -246,6 +248,8 @@ def _text(name: str, value: Any) -> str:
 
 
 def _whole(name: str, value: Any) -> int:
+    if value.__class__ is int and value >= 0:
+        return int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     try:
@@ -258,6 +262,8 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _number(name: str, value: Any) -> float:
+    if value.__class__ is float and isfinite(value):
+        return float(value)
     try:
         number = float("nan" if isinstance(value, bool) or not isinstance(value, Real) else value)
     except OverflowError:  # a whole number that no float can hold
@@ -267,13 +273,13 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _section(value: Any) -> str:
+def _section(_name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return " > ".join(_text("section", part) for part in value)
     return _text("section", value)
 
 
-def _instant(value: Any) -> datetime:
+def _instant(_name: str, value: Any) -> datetime:
     if isinstance(value, datetime):
         return value
     try:
@@ -284,20 +290,34 @@ def _instant(value: Any) -> datetime:
         ) from None
 
 
-def _principals(value: Any) -> tuple[str, ...]:
+def _principals(_name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise BadInput(f"must be a list of strings, not {value!r}", field="principals")
     return tuple(sorted({_text("principals", item) for item in value}))
 
 
-def _vector(value: Any) -> Any:
+def _vector(_name: str, value: Any) -> Any:
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) == 0:
         raise BadInput("must be a list of numbers with at least one", field="embedding")
     if isinstance(value, list | tuple):
+        if set(map(type, value)) == {float} and isfinite(sum(value)):
+            return tuple(value)
         return tuple(_number("embedding", item) for item in value)
     if not isfinite(float(sum(value))):
         raise BadInput("holds a number that is not finite", field="embedding")
     return value
+
+
+_READ: Mapping[str, Callable[[str, Any], Any]] = {
+    "text": _as_it_is,
+    **dict.fromkeys(TEXTS, _text),
+    **dict.fromkeys(WHOLE, _whole),
+    "section": _section,
+    "modified_at": _instant,
+    "principals": _principals,
+    "embedding": _vector,
+}
+"""How each field of a chunk is read."""
 
 
 def readable(principals: tuple[str, ...], allowed: frozenset[str]) -> bool:

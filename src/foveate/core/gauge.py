@@ -52,7 +52,9 @@ class Gauge:
 
     def text(self, text: str) -> int:
         """Tokens of any text as it will be rendered in a block."""
-        return self.rendered(self.body(text))
+        body, key = self.written(text, content_hash(text))
+        count = self.known.get(key)
+        return self._counted(key, body) if count is None else count
 
     def uncached(self, text: str) -> int:
         """The same without remembering: for texts that are tried once and thrown away."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from numbers import Real
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from blake3 import blake3
@@ -55,6 +56,7 @@ def content_hash(text: str) -> str:
 
 _STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
 _COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
+_strings, _counted = attrgetter(*_STRINGS), attrgetter(*_COUNTED)
 
 
 def _check_text(name: str, value: object) -> None:
@@ -77,12 +79,11 @@ def _check_counted(name: str, value: object) -> None:
 
 def _check_fields(chunk: Chunk) -> None:
     """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
-    for name in _STRINGS:
-        value = getattr(chunk, name)
+    for name, value in zip(_STRINGS, _strings(chunk), strict=True):
         if value.__class__ is not str or not value.isascii():
             _check_text(name, value)
-    for name in _COUNTED:
-        if (value := getattr(chunk, name)) is not None:
+    for name, value in zip(_COUNTED, _counted(chunk), strict=True):
+        if value is not None:
             _check_counted(name, value)
 
 
@@ -212,6 +213,8 @@ class Candidate:
     def __post_init__(self) -> None:
         """Refuse scores that have no place in a total order."""
         _check_score("score", self.score)
+        if self.semantic_score is self.lexical_score is self.rerank_score is None:
+            return
         for name in _OTHER_SCORES:
             if (value := getattr(self, name)) is not None:
                 _check_score(name, value)
