@@ -9,6 +9,7 @@ The laws
 - *The pieces add up*: a context is its blocks' pieces and bodies, and nothing else.
 - *No special token survives*: none occurs in the context, and no line speaks in a role.
 - *A label is its block's*: `[2]` occurs where a block carries it, and nowhere else.
+- *It reads what it says*: with `reads`, no other field of a block changes what stands around it.
 - *Pure and linear*: the same blocks give the same bytes; each method is called once a block; texts
   of one character repeated take no longer than any other.
 """
@@ -53,6 +54,7 @@ def check_format(format: Format, *, examples: int = 50) -> None:
             pieces_add_up(renderer, blocks)
             no_special_token_survives(renderer, blocks)
             labels_are_their_blocks(renderer, blocks)
+            reads_what_it_says(renderer, blocks)
 
     obey()
     it_is_linear(format)
@@ -111,6 +113,20 @@ def labels_are_their_blocks(renderer: Renderer, blocks: Sequence[Block]) -> None
     for marker in range(20):
         label = f"{shape[0]}{marker}{shape[2]}"
         assert text.count(label) <= carried[marker], f"{renderer!r}: {label} too often in {text!r}"
+
+
+def reads_what_it_says(renderer: Renderer, blocks: Sequence[Block]) -> None:
+    """What stands around a text depends on the fields that the format names, and on no other."""
+    names = getattr(renderer.format, "reads", None)
+    if names is None:
+        return
+    said = (*names, "marker", "document_id", "metadata", "summary")
+    for block in blocks:
+        shown: dict[str, Any] = {"source": "", **{name: getattr(block, name) for name in said}}
+        for previous in (None, replace(block, document_id="another", source="", title="")):
+            around = renderer.overhead(Block(text="", **shown), previous)
+            if block.kind == "chunk":
+                assert around == renderer.overhead(block, previous), f"{renderer!r}: {block!r}"
 
 
 def it_is_linear(format: Format, size: int = 30_000) -> None:
