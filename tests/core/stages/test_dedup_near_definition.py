@@ -313,6 +313,7 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     monkeypatch.setattr("foveate.core.near.postings._FEW", 0)
     monkeypatch.setattr("foveate.core.near.guard._FEW", 0)
     monkeypatch.setattr("foveate.core.near.meet.MANY", 7)
+    monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
     monkeypatch.setattr("foveate.core.near.semantic.MANY", 0)
     monkeypatch.setattr("foveate.core.near.semantic.BLOCK", 7)
     monkeypatch.setattr("foveate.core.near.sketch._ROWS", 7)
@@ -333,6 +334,7 @@ def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
     monkeypatch.setattr("foveate.core.near.meet.CROWD", crowd)
     monkeypatch.setattr("foveate.core.near.crowds.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
     candidates = made(seed, 40)
 
     for prefer in ("score", "newest"):
@@ -346,7 +348,7 @@ def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
 @pytest.mark.parametrize("seed", [300, 301])
 def test_numbers_that_two_words_share_lose_no_word(seed, monkeypatch):
     """S4: where word numbers collide all the time, what stays still has every word of weight."""
-    monkeypatch.setattr("foveate.core.near.signature.code", lambda word: len(word) % 3)
+    monkeypatch.setattr("foveate.core.near.signature.code", lambda word: bytes([len(word) % 3] * 8))
     profile.cache_clear()
     candidates = made(seed)
     step = DedupNear(method="containment", threshold=0.4)(candidates, request())

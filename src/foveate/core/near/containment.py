@@ -8,9 +8,7 @@ one run of its own and matches only its like.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from heapq import merge
 from itertools import chain
 
 from foveate.core.near.crowds import Crowds
@@ -39,31 +37,37 @@ def contained(
 
     def fullest(i: int) -> tuple[object, ...]:
         date = -changed_at(pool[i]) if newest else 0
-        return (date, -len(signatures[i].whole), -signatures[i].length, rank(pool[i]))
+        own = signatures[i]
+        return (date, -len(own.whole), -own.length, rank(pool[i]))
 
     order = sorted(_involved(met), key=fullest)
     texts = Texts([pool[i] for i in order], dated=newest)
-    finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, threshold, guard=guard)
-    return texts, settle(range(len(texts)), finder), finder.compared
+    least = [threshold.least(len(signatures[i].whole)) for i in order]
+    finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
+    left = settle(range(len(texts)), finder)
+    return texts, {i: _shares(match, texts, i) for i, match in left.items()}, finder.compared
 
 
 class Containment:
-    """A finder over the texts that meet; `place` tells where a text of `met` stands in them."""
+    """A finder over the texts that meet.
+
+    `place` tells where a text of `met` stands in them, `least` how many triples are enough of one.
+    """
 
     def __init__(
-        self, texts: Texts, met: Met, place: dict[int, int], threshold: Threshold, *, guard: bool
+        self, texts: Texts, met: Met, place: dict[int, int], least: list[int], *, guard: bool
     ) -> None:
         import numpy as np
 
         self.compared = 0
         self._texts = texts
-        self._threshold = threshold
+        self._least = least
         self._guard = guard
         self._kept: set[int] = set()
         self._mask = 0
-        self._near: defaultdict[int, list[int]] = defaultdict(list)
+        self._near: dict[int, list[int]] = {}
         for one, other in met.pairs:
-            self._near[place[one]].append(place[other])
+            self._near.setdefault(place[one], []).append(place[other])
         self._crowds = None
         if met.crowds:
             where = np.zeros(max(place) + 1, dtype=np.int64)
@@ -74,9 +78,10 @@ class Containment:
 
     def earlier(self, i: int) -> Match | None:
         """The last kept text that text i may leave for, the closest to it in fullness."""
-        near = sorted((n for n in self._near.get(i, ()) if n < i and n in self._kept), reverse=True)
-        crowd = self._crowds.earlier(i, self._mask) if self._crowds else []
-        return self._first(i, merge(near, crowd, reverse=True) if crowd else near)
+        found = [n for n in self._near.get(i, ()) if n < i and n in self._kept]
+        if self._crowds:
+            found = list({*found, *self._crowds.earlier(i, self._mask)})
+        return self._first(i, sorted(found, reverse=True)) if found else None
 
     def keep(self, i: int) -> None:
         """Text i is kept."""
@@ -86,36 +91,33 @@ class Containment:
 
     def later(self, i: int, left: dict[int, Match]) -> Match | None:
         """The first kept text after it that text i may leave for, the fullest."""
-        near = sorted(n for n in self._near.get(i, ()) if n > i and n in self._kept)
-        crowd = self._crowds.later(i, self._mask) if self._crowds else []
-        found = self._first(i, [n for n in merge(near, crowd) if self._texts.same_date(i, n)])
-        if found is not None:
+        found = [n for n in self._near.get(i, ()) if n > i and n in self._kept]
+        if self._crowds:
+            found = list({*found, *self._crowds.later(i, self._mask)})
+        if self._texts.dated:
+            found = [n for n in found if self._texts.same_date(i, n)]
+        match = self._first(i, sorted(found)) if found else None
+        if match is not None:
             self._kept.discard(i)
             self._mask &= ~(1 << i)
-        return found
+        return match
 
     def _first(self, i: int, others: Iterable[int]) -> Match | None:
-        last = -1
-        for other in others:
-            if other == last:  # met in a crowd and elsewhere
-                continue
-            last = other
-            match = self._match(i, other)
-            if match is not None:
-                return match
-        return None
+        return next((Match(other, 0.0) for other in others if self._may_leave(i, other)), None)
 
-    def _match(self, i: int, other: int) -> Match | None:
+    def _may_leave(self, i: int, other: int) -> bool:
         self.compared += 1
         texts = self._texts
-        size, verdict = texts.size(i), texts.beside(i, other)
-        if verdict.shared < self._threshold.least(size):
-            return None
-        if self._guard and not texts.versions(i, other) and not verdict.said:
-            return None
-        if verdict.fragment and texts.same_date(i, other):
-            return None
-        return Match(other, verdict.shared / size)
+        shared, said, fragment = texts.beside(i, other)
+        if shared < self._least[i]:
+            return False
+        if self._guard and not said and not texts.versions(i, other):
+            return False
+        return not (fragment and texts.same_date(i, other))
+
+
+def _shares(match: Match, texts: Texts, i: int) -> Match:
+    return Match(match.other, texts.beside(i, match.other).shared / len(texts.reading(i).whole))
 
 
 def _involved(met: Met) -> set[int]:

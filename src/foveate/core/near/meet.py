@@ -1,7 +1,8 @@
 """Which texts meet: they share a word triple, and enough of them for one to be a copy.
 
 Not a comparison: of two texts one of which holds enough of the other none is missing, and most
-that share a triple or two are left out by counting. Rules:
+that share a triple or two are left out by counting. In a small pool bits tell (`sketches.py`);
+else:
 
 1. The texts' *low* triples are laid in one row and sorted once, so equal ones stand side by side.
    A text that has too few low ones to find all that hold enough of it, and little else
@@ -16,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from foveate.core.near.sketches import alike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +66,9 @@ def meet(signatures: Sequence[Signature]) -> Met:
     """Who meets whom. The signatures are ready for one threshold (`Signature.ask`)."""
     import numpy as np
 
+    pairs = alike(signatures)
+    if pairs is not None:
+        return Met(pairs)
     texts = len(signatures)
     lists = [one.low for one in signatures]
     spare = np.array([len(one.low) - one.depth for one in signatures])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.uint32]
 
+BITS = 512
 MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text of some length
 
 
@@ -42,7 +43,8 @@ class Signature:
     """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
 
     For the threshold last asked for, `depth` is how many of the first triples find every text that
-    holds enough of this one, and `low` are the triples up to the same number in every text.
+    holds enough of this one, and `low` are the triples up to the same number in every text. In
+    `bits` every triple sets one of `BITS`; `ones` are set.
     """
 
     whole: Numbers
@@ -50,6 +52,8 @@ class Signature:
     asked: tuple[float, bool] | None = None
     low: Numbers
     depth: int = 0
+    bits: bytes = b""
+    ones: int = 0
 
     def ask(self, threshold: Threshold) -> None:
         """Set `depth` and `low` for the threshold."""
@@ -84,8 +88,19 @@ def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
         import numpy as np
 
         spelled = words(text)
-        whole = (np.unique(_runs(spelled)) >> 32).astype(np.uint32)
-        made = known.triples = Signature(whole=whole, length=len(spelled), low=whole)
+        runs = np.sort(_runs(spelled))
+        fresh = np.ones(len(runs), dtype=bool)
+        fresh[1:] = runs[1:] != runs[:-1]
+        whole = (runs[fresh] >> np.uint64(32)).astype(np.uint32)
+        flags = np.zeros(BITS, dtype=np.uint8)
+        flags[whole & (BITS - 1)] = 1
+        made = known.triples = Signature(
+            whole=whole,
+            length=len(spelled),
+            low=whole,
+            bits=np.packbits(flags).tobytes(),
+            ones=int(flags.sum()),
+        )
     if made.asked != (threshold.value, threshold.strict):
         made.ask(threshold)
     return made
@@ -110,16 +125,16 @@ def reading(known: Profile, text: str) -> Reading:
 
 
 @lru_cache(maxsize=1 << 16)
-def code(word: str) -> int:
-    """The word's number, 64 bits."""
-    return int.from_bytes(blake3(word.encode()).digest(8), "little")
+def code(word: str) -> bytes:
+    """The word's number, 64 bits, the lowest first."""
+    return blake3(word.encode()).digest(8)
 
 
 def _runs(spelled: tuple[str, ...]) -> NDArray[np.uint64]:
     """The triples' numbers, as `text.shingles` defines them; a shorter text is one run."""
     import numpy as np
 
-    codes = np.fromiter(map(code, spelled), dtype=np.uint64, count=len(spelled))
+    codes = np.frombuffer(b"".join(map(code, spelled)), dtype="<u8")
     if 0 < len(codes) < 3:
         codes = np.concatenate((codes, np.zeros(3 - len(codes), dtype=np.uint64)))
     mixed = _mixed(codes[:-2])

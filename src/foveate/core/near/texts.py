@@ -45,46 +45,37 @@ class Texts:
     def __init__(self, candidates: Sequence[Candidate], *, dated: bool) -> None:
         self.candidates = candidates
         self.dated = dated
-        self._readings: list[Reading | None] = [None] * len(candidates)
+        self.hashes = [candidate.chunk.content_hash for candidate in candidates]
+        self.known = [profile(own) for own in self.hashes]
 
     def __len__(self) -> int:
         return len(self.candidates)
 
     def reading(self, i: int) -> Reading:
         """Text i's words and triples."""
-        made = self._readings[i]
-        if made is None:
-            chunk = self.candidates[i].chunk
-            made = self._readings[i] = reading(profile(chunk.content_hash), chunk.text)
-        return made
+        return self.known[i].reading or reading(self.known[i], self.candidates[i].chunk.text)
 
     def words(self, i: int) -> tuple[str, ...]:
         """Text i's words."""
         return self.reading(i).words
 
-    def size(self, i: int) -> int:
-        """How many distinct triples text i has."""
-        return len(self.reading(i).whole)
-
     def facts(self, i: int) -> tuple[str, ...]:
         """Text i's facts."""
-        chunk = self.candidates[i].chunk
-        known = profile(chunk.content_hash)
+        known = self.known[i]
         if known.facts is None:
-            known.facts = facts(chunk.text, self.words(i))
+            known.facts = facts(self.candidates[i].chunk.text, self.words(i))
         return known.facts
 
     def weights(self, i: int) -> frozenset[str]:
         """What text i's words weigh, each once."""
-        known = profile(self.candidates[i].chunk.content_hash)
+        known = self.known[i]
         if known.weights is None:
             known.weights = frozenset(weights(self.words(i)))
         return known.weights
 
     def beside(self, i: int, other: int) -> Beside:
         """Text i laid beside the other; remembered, as both are, by their content."""
-        known = profile(self.candidates[i].chunk.content_hash).beside
-        key = self.candidates[other].chunk.content_hash
+        known, key = self.known[i].beside, self.hashes[other]
         made = known.get(key)
         if made is None:
             mine, theirs = self.reading(i), self.reading(other)

@@ -1,0 +1,50 @@
+"""Which texts of a small pool might be copies: every text's bits against every other's.
+
+Each triple sets one of 512 bits, so of a text that another holds enough of, all bits but a few are
+set in the other: a bound, never a guess. A thousand texts are some million words of bits, which
+are compared in less time than it takes to sort what the texts share. For more texts, or where
+nearly all look alike (long texts set all bits), `meet.py` sorts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foveate.core.near.signature import Signature
+
+TEXTS = 1200
+ALIKE = 32  # pairs a text, on average, above which bits tell too little
+_AT_ONCE = 1 << 16  # words of bits
+
+
+def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None:
+    """Pairs (text, other) that may be enough alike; None: too many texts or pairs to say."""
+    import numpy as np
+
+    texts = len(signatures)
+    if texts > TEXTS:
+        return None
+    bits = np.frombuffer(b"".join([one.bits for one in signatures]), dtype=np.uint64)
+    columns = bits.reshape(texts, -1).T.copy()
+    least = np.array([one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures])
+    least = least.astype(np.uint16)
+    rows = max(1, _AT_ONCE // (len(columns) * texts))
+    pairs: list[tuple[int, int]] = []
+    for first in range(0, texts, rows):
+        last = min(first + rows, texts)
+        both = columns[:, first:last, None] & columns[:, None, first:]
+        shared = np.bitwise_count(both).sum(axis=0, dtype=np.uint16)
+        own, other = least[first:last, None], least[first:]
+        found = np.flatnonzero(shared >= np.minimum(own, other))
+        votes = shared.ravel()[found]
+        low, high = np.divmod(found, texts - first)
+        fine = low < high
+        low, high, votes = low[fine] + first, high[fine] + first, votes[fine]
+        for one, two in ((low, high), (high, low)):
+            asks = votes >= least[one]
+            pairs += zip(one[asks].tolist(), two[asks].tolist(), strict=True)
+        if len(pairs) > ALIKE * texts:
+            return None
+    return tuple(pairs)
