@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 from foveate.adapters.stores import filters, lexical
 from foveate.adapters.stores.rows import SELECT_CHUNK, chunk_of
-from foveate.adapters.stores.terms import query_terms
 from foveate.adapters.stores.vectors import Scan, cosines, quantise
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
+from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import Found
 

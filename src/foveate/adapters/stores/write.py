@@ -24,9 +24,9 @@ from foveate.adapters.stores.rows import (
     document_row,
 )
 from foveate.adapters.stores.schema import PUBLIC
-from foveate.adapters.stores.terms import document_terms
 from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY, member, shift
+from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import Document
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.adapters.stores.stopwords import STOP_WORDS
-from foveate.adapters.stores.terms import document_terms, query_terms, stem
+from foveate.core.text.stopwords import STOP_WORDS
+from foveate.core.text.terms import document_terms, query_terms, stem
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from foveate.adapters.stores.stopwords import STOP_WORDS
+from foveate.core.text.stopwords import STOP_WORDS
 
 # Vowel signs of the Indic scripts belong to words but are no letters for `\w`.
 _SIGNS = "\u0900-\u0963\u0971-\u0dff"
