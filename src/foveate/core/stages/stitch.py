@@ -203,18 +203,18 @@ def _whole(
     sources = chain.from_iterable(piece.corroborating for piece in pieces)
     return joined(
         chunk=chunk,
-        score=max(piece.score for piece in pieces),
-        semantic_score=_best(piece.semantic_score for piece in pieces),
-        lexical_score=_best(piece.lexical_score for piece in pieces),
-        rerank_score=_best(piece.rerank_score for piece in pieces),
-        origin=min((piece.origin for piece in pieces), key=("retrieved", "neighbour").index),
+        score=max([piece.score for piece in pieces]),
+        semantic_score=_best([piece.semantic_score for piece in pieces]),
+        lexical_score=_best([piece.lexical_score for piece in pieces]),
+        rerank_score=_best([piece.rerank_score for piece in pieces]),
+        origin=next((p.origin for p in pieces if p.origin == "retrieved"), first.origin),
         parts=parts,
         corroborating=tuple(dict.fromkeys(sources)),
     )
 
 
-def _best(scores: Iterable[float | None]) -> float | None:
-    return max((score for score in scores if score is not None), default=None)
+def _best(scores: list[float | None]) -> float | None:
+    return max([score for score in scores if score is not None], default=None)
 
 
 def _parts(piece: Candidate) -> tuple[Part, ...]:
@@ -251,10 +251,10 @@ def _start(chunk: Chunk) -> int | None:
 
     A start without an end is enough.
     """
-    if chunk.start is None:
-        return None
-    consistent = chunk.end is None or chunk.end - chunk.start == len(chunk.text)
-    return chunk.start if consistent else None
+    start, end = chunk.start, chunk.end
+    if start is None or end is None or end - start == len(chunk.text):
+        return start
+    return None
 
 
 def _decisions(run: list[Piece], made: Candidate) -> Iterable[Decision]:
