@@ -82,9 +82,9 @@ def once_each(candidates: tuple[Candidate, ...]) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
     chunks = [c.chunk for c in candidates]
     blank = {c.id for c in chunks if not c.text or c.text.isspace()}
-    copies = Counter([c.id for c in chunks])
-    if not blank and len(copies) == len(candidates):
+    if not blank and len({c.id for c in chunks}) == len(chunks):
         return Step(candidates=candidates)
+    copies = Counter(c.id for c in chunks)
     first = {c.chunk.id: c for c in reversed(candidates)}
     best = {i: first[i] for i in copies}
     decisions = [decided(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]

@@ -7,12 +7,13 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from operator import attrgetter
-from struct import error, pack
+from struct import pack
 from types import FunctionType
+from typing import Any
 
 from blake3 import blake3
 
@@ -28,8 +29,6 @@ _ZONES = tuple(f.name for f in fields(Budget))
 _zones = attrgetter(*_ZONES)
 _scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
 _NO_SCORES = (None, None, None, "retrieved")
-_texts = attrgetter(*("id", "content_hash", "document_id", "source", "title", "section", "summary"))
-_numbers = attrgetter("sequence", "start", "end", "byte_offset", "page", "row", "line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,39 +164,25 @@ def candidates_hash(candidates: Sequence[Candidate]) -> str:
 
 
 def chunks_hash(chunks: Sequence[Chunk]) -> str:
-    """The same of chunks: how long each text is, and numbers; then the texts, and what few have."""
-    texts = [text for chunk in chunks for text in _texts(chunk)]
-    numbers = [number for chunk in chunks for number in _numbers(chunk)]
-    more = [
-        (n, *_more(c))
+    """The same of chunks: a line for each, what few of them have, and the vectors."""
+    lines = [chunk.spelled for chunk in chunks]
+    lines += [
+        repr((n, c.modified_at and c.modified_at.isoformat(), _spelled(c.metadata)))
         for n, c in enumerate(chunks)
-        if c.principals or c.metadata or c.modified_at is not None
+        if c.metadata or c.modified_at is not None
     ]
-    hasher = blake3(_packed([len(chunks), *map(len, texts), *numbers]))
-    vectors = vectors_hash([c.embedding for c in chunks])
-    hasher.update(f"{''.join(texts)}{more!r}{vectors}".encode())
-    return hasher.hexdigest(16)
+    lines.append(vectors_hash([c.embedding for c in chunks]))
+    return digest("\n".join(lines))
 
 
-def _packed(numbers: Sequence[int | None]) -> bytes:
-    """Whole numbers of 0 or more in eight bytes each, none as -1; larger ones spelled."""
-    plain = [-1 if number is None else number for number in numbers]
-    try:
-        return pack(f"<{len(plain)}q", *plain)
-    except error:
-        return repr(plain).encode()
-
-
-def _more(chunk: Chunk) -> tuple[str, tuple[str, ...], str]:
-    """What few chunks have: an instant, readers, metadata."""
-    changed_at = chunk.modified_at.isoformat() if chunk.modified_at else ""
-    extra = json.dumps(dict(chunk.metadata), sort_keys=True, default=str)
-    return changed_at, chunk.principals, extra
+def _spelled(metadata: Mapping[str, Any]) -> str:
+    return json.dumps(dict(metadata), sort_keys=True, default=str)
 
 
 def vectors_hash(vectors: Sequence[Vector | None]) -> str:
     """Which vectors there are, how long they are, and their numbers."""
-    hasher = blake3(_packed([None if v is None else len(v) for v in vectors]))
+    lengths = [-1 if v is None else len(v) for v in vectors]
+    hasher = blake3(pack(f"<{len(lengths)}q", *lengths))
     known = [v for v in vectors if v is not None]
     for start in range(0, len(known), BLOCK):
         hasher.update(_numbers_of(known[start : start + BLOCK]))

@@ -57,6 +57,7 @@ def content_hash(text: str) -> str:
 _STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
 _COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 _strings, _counted = attrgetter(*_STRINGS), attrgetter(*_COUNTED)
+_known = attrgetter("content_hash", *_STRINGS[1:], *_COUNTED, "principals")
 
 
 def _check_text(name: str, value: object) -> None:
@@ -115,6 +116,7 @@ class Chunk:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     embedding: Vector | None = field(default=None, compare=False, repr=False)
     content_hash: str = field(default="", repr=False)
+    _spelled: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
@@ -135,6 +137,12 @@ class Chunk:
             put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
         if len(self.principals) > 1:
             put(self, "principals", tuple(sorted(set(self.principals))))
+        put(self, "_spelled", repr(_known(self)))
+
+    @property
+    def spelled(self) -> str:
+        """All that it holds but metadata and vector, spelled in one line, the text by its hash."""
+        return self._spelled or repr(_known(self))
 
     def _derived_id(self) -> str:
         """A hash of all that tells this chunk from another; the same for the same chunk."""
@@ -213,6 +221,7 @@ class Candidate:
     def __post_init__(self) -> None:
         """Refuse scores that have no place in a total order."""
         _check_score("score", self.score)
+        _ranked(self)
         if self.semantic_score is self.lexical_score is self.rerank_score is None:
             return
         for name in _OTHER_SCORES:
