@@ -20,6 +20,7 @@ from blake3 import blake3
 from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
 from foveate.core.types import Budget, Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
+from foveate.core.types import spelled as spelled_chunk
 
 SCHEMA = 2
 BLOCK = 256  # vectors
@@ -165,9 +166,9 @@ def candidates_hash(candidates: Sequence[Candidate]) -> str:
 
 def chunks_hash(chunks: Sequence[Chunk]) -> str:
     """The same of chunks: a line for each, what few of them have, and the vectors."""
-    lines = [chunk.spelled for chunk in chunks]
+    lines = [spelled_chunk(chunk) for chunk in chunks]
     lines += [
-        repr((n, c.modified_at and c.modified_at.isoformat(), _spelled(c.metadata)))
+        repr((n, c.modified_at and c.modified_at.isoformat(), _said(c.metadata)))
         for n, c in enumerate(chunks)
         if c.metadata or c.modified_at is not None
     ]
@@ -175,7 +176,7 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     return digest("\n".join(lines))
 
 
-def _spelled(metadata: Mapping[str, Any]) -> str:
+def _said(metadata: Mapping[str, Any]) -> str:
     return json.dumps(dict(metadata), sort_keys=True, default=str)
 
 

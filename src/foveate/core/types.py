@@ -139,17 +139,17 @@ class Chunk:
             put(self, "principals", tuple(sorted(set(self.principals))))
         put(self, "_spelled", repr(_known(self)))
 
-    @property
-    def spelled(self) -> str:
-        """All that it holds but metadata and vector, spelled in one line, the text by its hash."""
-        return self._spelled or repr(_known(self))
-
     def _derived_id(self) -> str:
         """A hash of all that tells this chunk from another; the same for the same chunk."""
         parts = [getattr(self, name) for name in (*_STRINGS[2:], *_COUNTED)]
         extra = json.dumps(self.metadata, sort_keys=True, default=str)
         key = repr((*parts, tuple(self.principals), extra, self.content_hash))
         return blake3(key.encode()).hexdigest(8)
+
+
+def spelled(chunk: Chunk) -> str:
+    """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
+    return chunk._spelled or repr(_known(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +165,19 @@ class Rendition:
     spans: tuple[Span, ...]
     value: float = 1.0
     verbatim: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What of a candidate's text may be shown on its own, and how likely it holds evidence.
+
+    `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
+    itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
+    """
+
+    spans: tuple[Span, ...]
+    leans: tuple[int, ...]
+    worths: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +215,8 @@ def _check_score(name: str, value: Any) -> None:
 class Candidate:
     """A chunk with its scores for one query, and what the stages found out about it.
 
-    `parts` is set by stitch (empty: one chunk), `corroborating` by dedup, `renditions` by
-    compress, `shown` by pack.
+    `parts` is set by stitch (empty: one chunk), `corroborating` by dedup, `renditions` or
+    `sentences` by compress, `shown` by pack.
     """
 
     chunk: Chunk
@@ -215,6 +228,7 @@ class Candidate:
     parts: tuple[Part, ...] = ()
     corroborating: tuple[Source, ...] = ()
     renditions: tuple[Rendition, ...] = ()
+    sentences: Sentences | None = None
     shown: Rendition | None = None
     _rank: Rank | None = field(default=None, init=False, repr=False, compare=False)
 
