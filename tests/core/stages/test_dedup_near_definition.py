@@ -333,7 +333,7 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
     monkeypatch.setattr("foveate.core.near.meet.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.near.crowds.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.near.crowds.NEAREST", crowd)
     monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
     candidates = made(seed, 40)
 

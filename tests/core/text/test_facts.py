@@ -44,6 +44,8 @@ from foveate.core.text.facts import covers, facts
         ("2024年5月1日，5公斤", ("2024年", "5月", "1日", "5公斤")),
         ("three or four", ("three", "four")),
         ("given in mg", ("mg",)),
+        ("if a != b: Stop!", ("if", "!=")),
+        ("while (!done) go", ("!",)),
     ],
 )
 def test_facts(text, expected):

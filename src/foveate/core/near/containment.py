@@ -108,7 +108,7 @@ class Containment:
     def _may_leave(self, i: int, other: int) -> bool:
         self.compared += 1
         texts = self._texts
-        shared, said, fragment = texts.beside(i, other)
+        shared, said, fragment = texts.beside(i, other, self._least[i])
         if shared < self._least[i]:
             return False
         if self._guard and not said and not texts.versions(i, other):
@@ -117,7 +117,7 @@ class Containment:
 
 
 def _shares(match: Match, texts: Texts, i: int) -> Match:
-    return Match(match.other, texts.beside(i, match.other).shared / len(texts.reading(i).whole))
+    return Match(match.other, texts.beside(i, match.other, 0).shared / len(texts.reading(i).whole))
 
 
 def _involved(met: Met) -> set[int]:

@@ -4,7 +4,7 @@ A page footer, or a template of which ten thousand rows are in the pool: every t
 meets every other, and comparing them would be quadratic. Rules: a text is lost in the crowd when
 its other triples are too few to find all that could hold enough of it. Of those in its crowds only
 those can be left for that have all its words of weight (not asked where a newer version may drop
-words); of these, the nearest `CROWD` in the order of preference are compared, to either side. Sets
+words); of these, the nearest `NEAREST` in the order of preference are compared, to either side. Sets
 of texts are whole numbers with a bit for each text, so that thousands are sifted in one step.
 """
 
@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from foveate.core.near.meet import CROWD
-
 if TYPE_CHECKING:
     from foveate.core.near.meet import Ints
+
+NEAREST = 16
 
 
 class Crowds:
@@ -39,6 +39,7 @@ class Crowds:
                 self._asks[i].append(number)
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._sets: dict[str, int] = {}
+        self._known: dict[int, int] = {}
         if weights is not None:
             for i in sorted({i for members, _ in crowds for i in members.tolist()}):
                 for word in weights(i):
@@ -46,26 +47,27 @@ class Crowds:
 
     def earlier(self, i: int, kept: int) -> list[int]:
         """The nearest before text i, nearest first; `kept` is a set of places."""
-        found = self._meeting(i, kept & (1 << i) - 1)
-        return list(islice(_descending(found), CROWD))
+        return list(islice(_descending(self._met(i) & kept & (1 << i) - 1), NEAREST))
 
     def later(self, i: int, kept: int) -> list[int]:
         """The nearest after text i, nearest first."""
-        found = self._meeting(i, kept >> i + 1 << i + 1)
-        return list(islice(_ascending(found), CROWD))
+        return list(islice(_ascending((self._met(i) & kept) >> i + 1 << i + 1), NEAREST))
 
-    def _meeting(self, i: int, among: int) -> int:
-        met = 0
-        for number in self._asks.get(i, ()):
-            met |= self._members[number]
-        met &= among
-        if self._weights is None:
-            return met
-        for word in sorted(self._weights(i), key=self._rarity):
-            if not met:
-                break
-            met &= self._having(word)
-        return met
+    def _met(self, i: int) -> int:
+        """Those in text i's crowds that have all its words of weight."""
+        known = self._known.get(i)
+        if known is None:
+            known = 0
+            for number in self._asks.get(i, ()):
+                known |= self._members[number]
+            if known and self._weights is not None:
+                words = self._weights(i)
+                for word in (*sorted(words, key=self._rarity)[:1], *words):
+                    known &= self._having(word)
+                    if known.bit_count() < 2:  # itself
+                        break
+            self._known[i] = known
+        return known
 
     def _rarity(self, word: str) -> tuple[int, str]:
         return len(self._holders[word]), word

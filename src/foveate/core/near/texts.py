@@ -28,12 +28,12 @@ def changed_at(candidate: Candidate) -> int:
 class Beside(NamedTuple):
     """A text beside another: triples that it shares, whether the other says all that it says.
 
-    `fragment`: whether the other is a fragment of it.
+    `fragment`: whether the other is a fragment of it. None: they share too little to ask.
     """
 
     shared: int
-    said: bool
-    fragment: bool
+    said: bool | None
+    fragment: bool | None
 
 
 class Texts:
@@ -73,18 +73,25 @@ class Texts:
             known.weights = frozenset(weights(self.words(i)))
         return known.weights
 
-    def beside(self, i: int, other: int) -> Beside:
-        """Text i laid beside the other; remembered, as both are, by their content."""
+    def beside(self, i: int, other: int, least: int) -> Beside:
+        """Text i laid beside the other; remembered, as both are, by their content.
+
+        Where they share fewer triples than `least`, nothing else is asked.
+        """
         known, key = self.known[i].beside, self.hashes[other]
         made = known.get(key)
-        if made is None:
-            mine, theirs = self.reading(i), self.reading(other)
-            shared, anchors = common(mine, theirs)
+        if made is not None and (made.said is not None or made.shared < least):
+            return made
+        shared, anchors = common(self.reading(i), self.reading(other))
+        made = Beside(shared, None, None)
+        if shared >= least:
+            mine, theirs = self.words(i), self.words(other)
             agreed = agree(self.facts(i), self.facts(other))
-            alike = agreed and said(mine.words, theirs.words, anchors)
-            if len(known) >= REMEMBERED:
-                known.clear()
-            made = known[key] = Beside(shared, alike, _fragment(theirs.words, mine.words))
+            alike = agreed and said(mine, theirs, anchors)
+            made = Beside(shared, alike, _fragment(theirs, mine))
+        if len(known) >= REMEMBERED:
+            known.clear()
+        known[key] = made
         return made
 
     def fragment(self, part: int, whole: int) -> bool:

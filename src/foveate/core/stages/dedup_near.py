@@ -31,9 +31,9 @@ different times are its versions and need not say the same, except under semanti
 
 Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
 
-The fast paths give exactly what comparing with every kept text gives, but in a crowd: where a text
-has hardly a triple that fewer than 65 others have, it is compared with the nearest 64 of those
-that have all its words of weight (`near/crowds.py`). The tests hold them to both.
+The fast paths give exactly what comparing with every kept text gives, but in a crowd: where, in a
+large pool or one of texts nearly all alike, most triples of a text stand in more than 64 others, it
+is compared with the nearest 16 of those that have all its words of weight (`near/crowds.py`).
 """
 
 from __future__ import annotations

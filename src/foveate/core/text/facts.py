@@ -10,7 +10,7 @@ words, and an embedding even more so, stay nearly the same. Two halves, each in 
    day names, relative days, spelled numbers, units that are no other word. English, German,
    French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese. "don't", "cannot" and
    "not" are one mark. Month names that are short or other words as well (march, jan) count beside
-   a number.
+   a number. In code, ! before a name, a bracket or an equals sign.
 
 Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
 too many only keeps two texts apart that could have been one; that is the side to err on.
@@ -103,6 +103,7 @@ _ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
 _WATCHED = _MARKS | _DATED | _LONE_UNITS
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
+_CODE = re.compile(r"!=|!(?=[A-Za-z_(])")
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
     f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
@@ -118,7 +119,8 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
     spelled = words(text) if spelled is None else spelled
     marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
     han = () if text.isascii() else tuple(_HAN.findall(text))
-    return (*_numbers(text), *marks, *han)
+    code = tuple(_CODE.findall(text)) if "!" in text else ()
+    return (*_numbers(text), *marks, *han, *code)
 
 
 def turns(word: str) -> str:
