@@ -52,7 +52,9 @@ def admitted(inputs: Inputs) -> Inputs:
 def _check_fresh(candidates: Sequence[Candidate]) -> None:
     """Refuse what a pipeline has already worked on: a bundle could not hold it."""
     used = [
-        c for c in candidates if c.parts or c.corroborating or c.renditions or c.shown is not None
+        c
+        for c in candidates
+        if c.parts or c.corroborating or c.renditions or c.sentences or c.shown
     ]
     if used:
         raise BadInput(

@@ -122,12 +122,12 @@ def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
     """The chunks of which something is shown, as they are read; at least one."""
     if not candidate.parts:
         return (candidate.chunk,)
-    found = (
-        part.chunk
-        for part in candidate.parts
-        if any(a < part.span[1] and part.span[0] < b for a, b in shown.spans)
-    )
-    return tuple({chunk.id: chunk for chunk in found}.values()) or (candidate.chunk,)
+    chunks: dict[str, Chunk] = {}
+    for part in candidate.parts:
+        start, end = part.span
+        if any(a < end and start < b for a, b in shown.spans):
+            chunks[part.chunk.id] = part.chunk
+    return tuple(chunks.values()) or (candidate.chunk,)
 
 
 def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:

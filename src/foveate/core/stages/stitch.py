@@ -169,11 +169,12 @@ def passage(run: list[Piece]) -> Candidate:
     fragments: list[str] = []
     parts: list[Part] = []
     length = 0
-    for piece, joint in run:
-        at = length + len(joint.glue) - joint.back
-        fragments += (joint.glue, piece.text[max(0, length - at) :])
-        parts += (_moved(part, at) for part in _parts(piece))
-        length = max(length, at + len(piece.text))
+    for piece, (back, _, glue) in run:
+        text = piece.chunk.text
+        at = length + len(glue) - back
+        fragments += (glue, text[length - at :] if length > at else text)
+        parts += _parts(piece, at)
+        length = max(length, at + len(text))
     pieces = [piece for piece, _ in run]
     return _whole(pieces, "".join(fragments), tuple(parts), _span(run, length))
 
@@ -181,8 +182,10 @@ def passage(run: list[Piece]) -> Candidate:
 def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
     """Where the passage stands in its document, if every seam and every piece says so."""
     start = _start(run[0].candidate.chunk)
-    known = all(p.seam.exact and _start(p.candidate.chunk) is not None for p in run)
-    return (start, start + length) if known and start is not None else (None, None)
+    if start is None or not all(p.seam.exact for p in run):
+        return (None, None)
+    known = all(_start(p.candidate.chunk) is not None for p in run)
+    return (start, start + length) if known else (None, None)
 
 
 def _whole(
@@ -217,12 +220,12 @@ def _best(scores: list[float | None]) -> float | None:
     return max([score for score in scores if score is not None], default=None)
 
 
-def _parts(piece: Candidate) -> tuple[Part, ...]:
-    """The chunks in a candidate, which may be a passage already."""
+def _parts(piece: Candidate, at: int) -> tuple[Part, ...]:
+    """The chunks in a candidate, which may be a passage already, where it stands at `at`."""
     if piece.parts:
-        return piece.parts
-    whole = (0, len(piece.text))
-    return (placed(chunk=piece.chunk, span=whole, origin=piece.origin, score=piece.score),)
+        return tuple(_moved(part, at) for part in piece.parts)
+    span = (at, at + len(piece.chunk.text))
+    return (placed(chunk=piece.chunk, span=span, origin=piece.origin, score=piece.score),)
 
 
 def _chunks(piece: Candidate) -> tuple[Chunk, ...]:
