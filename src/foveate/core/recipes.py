@@ -53,7 +53,7 @@ def _own() -> tuple[Recipe, ...]:
                 *ONCE,
                 Expand(),
                 Stitch(),
-                Compress(),
+                Compress(offer="sentences"),
                 Pack(policy="value"),
                 Order(by="bookend"),
             ),
@@ -96,7 +96,7 @@ def _own() -> tuple[Recipe, ...]:
             stages=(
                 *ONCE,
                 Stitch(),
-                Compress(when="always", shares=(0.6, 0.35, 0.18, 0.08)),
+                Compress(offer="sentences", when="always"),
                 Pack(policy="value"),
                 Order(by="edges"),
             ),

@@ -7,24 +7,35 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
+from foveate.core.evidence.worth import sentences_of
+from foveate.core.made import changer, maker
 from foveate.core.text.salience import choose, joined, rarity, weigh
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import words
 from foveate.core.types import Candidate, Decision, Rendition, Request, Span, Step
 
 When = Literal["over_budget", "oversized", "always"]
+Offer = Literal["extracts", "sentences"]
+
+
+changed = changer(Candidate)
+decided = maker(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compress:
     """Offer verbatim subsets of each candidate's sentences, chosen for the query; no model call.
 
+    `offer`: `extracts` of a few lengths, from which any policy of `pack` can choose; or all
+    `sentences` with their worth over the pool, from which the policy `value` puts extracts
+    together.
     `when`: `over_budget` if all candidates in full do not fit, and for those over
     `max_chunk_tokens`; `oversized` only for the latter; `always`. `shares`: the parts of the text,
     by length, to offer. `target`: also one of at most about that many tokens. Nothing under
     `min_tokens` is offered.
     """
 
+    offer: Offer = "extracts"
     when: When = "over_budget"
     shares: tuple[float, ...] = (0.6, 0.35, 0.18)
     target: int | None = None
@@ -38,6 +49,8 @@ class Compress:
         object.__setattr__(self, "shares", tuple(self.shares))
         if self.when not in get_args(When):
             raise BadOption(f"compress: when must be one of {get_args(When)}, not {self.when!r}")
+        if self.offer not in get_args(Offer):
+            raise BadOption(f"compress: offer must be one of {get_args(Offer)}, not {self.offer!r}")
         if not all(0 < share < 1 for share in self.shares):
             raise BadOption(f"compress: shares must lie between 0 and 1, not {self.shares}")
         if self.target is not None and self.target < 1:
@@ -57,9 +70,13 @@ class Compress:
             if (tight or sizes[n] > self.max_chunk_tokens)
             and candidate.shown is None
             and not candidate.renditions
+            and candidate.sentences is None
+            and candidate.origin != "supplement"
         ]
         if not chosen:
             return Step(candidates=candidates, notes={"tight": int(tight)})
+        if self.offer == "sentences":
+            return _with_sentences(candidates, chosen, sizes, request)
         rare = rarity(request.query, [words(c.text) for c in candidates])
         out, decisions = list(candidates), []
         for n in chosen:
@@ -93,6 +110,25 @@ class Compress:
         yield from (int(length * share) for share in self.shares)
         if self.target is not None and size > self.target:
             yield length * self.target * 9 // (size * 10)
+
+
+def _with_sentences(
+    candidates: tuple[Candidate, ...], chosen: Sequence[int], sizes: Sequence[int], request: Request
+) -> Step:
+    """Every chosen candidate with its sentences; those of the others count in the comparison."""
+    found = sentences_of(candidates, request.query, request.language)
+    out, decisions = list(candidates), []
+    for n in chosen:
+        candidate = candidates[n]
+        sentences = found[candidate.id]
+        if not sentences.spans:
+            continue
+        out[n] = changed(candidate, sentences=sentences)
+        numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
+        decisions.append(
+            decided(chunk_id=candidate.id, action="changed", reason="offered", numbers=numbers)
+        )
+    return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": 1})
 
 
 def over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], request: Request) -> bool:

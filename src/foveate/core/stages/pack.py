@@ -10,6 +10,7 @@ from foveate.core.errors import BadOption
 from foveate.core.pack.choice import Choice, Choices, why_left_out
 from foveate.core.pack.coverage import pack_coverage
 from foveate.core.pack.cut import truncated
+from foveate.core.pack.evidence import pack_evidence
 from foveate.core.pack.scale import Scale, scale_for, ways_to_show
 from foveate.core.pack.value import pack_value
 from foveate.core.pack.walk import (
@@ -76,6 +77,8 @@ class Pack:
 
     def _choose(self, pool: list[Candidate], scale: Scale, request: Request) -> Choices:
         ways, cut, stop = self._ways(request), self._cut(request), self._stops()
+        if self.policy == "value" and any(c.sentences for c in pool):
+            return pack_evidence(pool, scale, request.language)
         if self.policy == "value":
             return pack_value(pool, scale, ways)
         if self.policy == "coverage":

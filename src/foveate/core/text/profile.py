@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from foveate.core.evidence.index import Index
     from foveate.core.near.signature import Reading, Signature
     from foveate.core.near.texts import Beside
 
@@ -33,7 +34,7 @@ class Profile:
     `sanitised`: the text without hidden characters (None: it has none), and what was changed.
     `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
-    what the text shares with its copies and must agree on with them; `beside`: how it does.
+    what the text shares with its copies and must agree on with them; `beside`: how it does. `indexes`: its units as search terms, by language.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
@@ -44,6 +45,7 @@ class Profile:
     facts: tuple[str, ...] | None = None
     weights: frozenset[str] | None = None
     beside: dict[str, Beside] = field(default_factory=dict)
+    indexes: dict[str, Index] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -1,0 +1,105 @@
+"""What of a text may be shown on its own: sentences, list items, rows, pieces of code.
+
+Rules: units are verbatim spans, in order and apart; every character that is not white space is in
+one of them. A unit that cannot be understood without another one *leans* on it, and is never
+shown without it: a sentence that starts with a pronoun on the one before, a list item on the
+sentence that opens the list, a row on the head of its table, a heading on what follows it, and
+the rest of a sentence that was cut when the text was chunked on the sentence after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
+from foveate.core.types import Span
+
+PIECE = 400
+"""Characters; lines of code go together up to that many, for a line alone says little."""
+
+_BOUND = re.compile(
+    r"[\"'\u201c\u2018(]*(?:"
+    r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|however|therefore|thus|also"
+    r"|but|moreover|furthermore|hence|consequently|otherwise|instead"
+    r"|er|sie|es|dies|diese[rsnm]?|sein[er]?|ihre?|jedoch|aber|daher|deshalb|damit|dennoch"
+    r"|il|elle|ils|elles|ce|cela|cette|ces|son|sa|leurs?|mais|donc|cependant|ainsi"
+    r"|\u00e9l|ella|ellos|ellas|esto|este|esta|estos|estas|su|pero|adem\u00e1s|por eso"
+    r"|hij|zij|ze|dit|deze|zijn|haar|maar|daarom|echter)\b"
+    r"|[\u4ed6\u5979\u5b83\u8fd9\u8be5\u5176\u6b64\u4f46])",
+    re.IGNORECASE,
+)
+_OPENS = (":", "\uff1a")
+_INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
+
+
+class Units(NamedTuple):
+    """The spans, and for each unit the place of the one it leans on; its own where it stands."""
+
+    spans: tuple[Span, ...]
+    leans: tuple[int, ...]
+
+
+def units_of(text: str, language: str = "en") -> Units:
+    r"""The units of a text.
+
+    >>> text = "# Tea\n\nThe pot is hot. It is full.\nYou need:\n- a cup\n- a leaf"
+    >>> units = units_of(text)
+    >>> for (a, b), lean in zip(units.spans, units.leans):
+    ...     print(text[a:b], "->", lean)
+    # Tea -> 1
+    The pot is hot. -> 1
+    It is full. -> 1
+    You need: -> 3
+    - a cup -> 3
+    - a leaf -> 3
+    """
+    spans: list[Span] = []
+    leans: list[int] = []
+    opener = -1  # the place of what opened the list that is going on
+    for span, kind in block_spans(text):
+        first = len(spans)
+        spans += _pieces(text, span, kind, language)
+        if kind == "list" and opener < 0 < first and text[: spans[first - 1][1]].endswith(_OPENS):
+            opener = first - 1
+        elif kind != "list":
+            opener = -1
+        leans += _leans(text, spans, first, kind, opener)
+    if leans and leans[-1] >= len(leans):
+        leans[-1] = len(leans) - 1  # a heading with nothing below it
+    return Units(tuple(spans), tuple(leans))
+
+
+def _pieces(text: str, span: Span, kind: BlockKind, language: str) -> Iterator[Span]:
+    """The spans of one block."""
+    lines = unit_spans(text, span, kind, language)
+    if kind != "code":
+        yield from lines
+        return
+    start = end = -1
+    for a, b in lines:
+        if start >= 0 and b - start > PIECE:
+            yield (start, end)
+            start = -1
+        start, end = (a if start < 0 else start), b
+    if start >= 0:
+        yield (start, end)
+
+
+def _leans(text: str, spans: list[Span], first: int, kind: BlockKind, opener: int) -> Iterator[int]:
+    """For each unit of one block, the unit it cannot stand without."""
+    for i in range(first, len(spans)):
+        at = spans[i][0]
+        if kind == "heading":
+            yield i + 1
+        elif kind == "table":
+            yield first
+        elif kind == "list" and opener >= 0:
+            yield opener
+        elif i == 0 and _INSIDE.match(text, at) and len(spans) > 1:
+            yield 1
+        elif kind == "paragraph" and i > 0 and _BOUND.match(text, at):
+            yield i - 1
+        else:
+            yield i
