@@ -18,8 +18,9 @@ def traits(pool: Pool) -> dict[str, Trait]:
     `match`: BM25 over units, best 1. `said`: share of the query that the unit holds. `titled`:
     share that only its title adds. `around`: share that it holds with its neighbours and title.
     `beside`: the better neighbour's share. `named`: share of the title that is asked for. `lead`:
-    first of its document. `chunk`: BM25 of its chunk, best 1. `score`: of its chunk as retrieved,
-    in standard deviations. `place`: log of 1 and the chunk's rank. `length`: log of characters.
+    first of its document. `chunk`: BM25 of its chunk, best 1. `peak`: the best `match` in its
+    passage. `score`: its chunk's as retrieved, in standard deviations over the mean. `place`: log
+    of 1 and the chunk's rank. `length`, `bulk`: log of characters, its own and its passage's.
     `open`: ends without a stop. `bridge`: a good sentence elsewhere names its document.
     """
     most = max(pool.bm25, default=0.0) or 1.0
@@ -28,10 +29,24 @@ def traits(pool: Pool) -> dict[str, Trait]:
     found |= _titles(pool)
     found |= _chunks(pool)
     found["length"] = [log(max(b - a, 1)) for p in pool.passages for a, b in p.indexed.units.spans]
+    found["bulk"] = [
+        log(max(len(p.candidate.text), 1)) for p in pool.passages for _ in p.indexed.lengths
+    ]
+    found["peak"] = _peaks(pool, found["match"])
     found["open"] = [float(not closed) for p in pool.passages for closed in p.indexed.closed]
     whole = [s + t for s, t in zip(found["said"], found["titled"], strict=True)]
     found["bridge"] = bridges(pool, _promise(pool, whole, found["score"]))
+    found["score"] = [max(score, 0.0) for score in found["score"]]
     return found
+
+
+def _peaks(pool: Pool, match: Trait) -> Trait:
+    """The best match of the passage, for each of its units."""
+    peaks: list[float] = []
+    for p in pool.passages:
+        n = len(p.indexed.lengths)
+        peaks += [max(match[p.first : p.first + n], default=0.0)] * n
+    return peaks
 
 
 def _shares(pool: Pool) -> dict[str, Trait]:

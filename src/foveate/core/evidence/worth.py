@@ -16,19 +16,21 @@ from foveate.core.evidence.traits import traits
 from foveate.core.types import Candidate, Sentences, rank
 
 WEIGHTS = {
-    "match": 6.6,
-    "said": 2.8,
-    "titled": 3.2,
-    "around": 4.9,
-    "beside": 0.9,
-    "named": 4.8,
-    "lead": 4.8,
-    "chunk": 2.7,
-    "score": 0.8,
-    "place": -0.8,
-    "length": 0.58,
-    "open": -0.9,
-    "bridge": 3.4,
+    "match": 6.4,
+    "said": 5.3,
+    "titled": 4.3,
+    "around": 4.1,
+    "beside": 1.8,
+    "named": 5.5,
+    "lead": 5.8,
+    "chunk": 1.8,
+    "peak": 3.0,
+    "score": 1.0,
+    "place": -0.64,
+    "length": 0.27,
+    "bulk": -0.83,
+    "open": -1.6,
+    "bridge": 3.05,
 }
 
 

@@ -24,7 +24,7 @@ from foveate.core.pack.value import report, weight
 from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Rendition, Sentences, rank
 
-FRESH = 0.5  # a sentence of which less than that share is new is left out: it was said
+FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
 ELISION = 3  # tokens of the mark between two pieces
 ROUNDS = 4  # of counting what was chosen and using what is left
 SLACK = 12  # tokens or characters that are not worth another round
@@ -62,10 +62,9 @@ class Basket:
         return found
 
     def density(self, piece: Piece) -> float:
-        """Worth per token of taking the piece now, as far as it says something new."""
+        """Worth per token of taking the piece now."""
         taken = self.with_leans(piece)
-        cost = sum(p.cost for p in taken)
-        return sum(p.worth for p in taken) * self.fresh(piece) / cost
+        return sum(p.worth for p in taken) / sum(p.cost for p in taken)
 
     def fresh(self, piece: Piece) -> float:
         """The share of the piece that was not said before."""
