@@ -10,6 +10,7 @@ import pytest
 
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.text.profile import profile
 from foveate.core.types import Decision
 from foveate.testing.fakes import candidate, request
 
@@ -360,3 +361,89 @@ def test_a_huge_text_of_one_thing_is_read_once(method, unit):
     step = run(DedupNear(method=method, threshold=1.0), *pair(huge, huge))
 
     assert step.notes["compared"] <= 1
+
+
+def slots(count):
+    """Rows of one template with three slots; every filling stands in many rows."""
+    names = [f"n{chr(97 + n // 26)}{chr(97 + n % 26)}z" for n in range(40)]
+    words = NUMBERED.split()
+    return [
+        " ".join(
+            (
+                names[n % 12],
+                *words[:30],
+                names[12 + n // 12 % 12],
+                *words[30:],
+                names[24 + n // 144],
+            )
+        )
+        for n in range(count)
+    ]
+
+
+def swapped(count):
+    """Copies of one text, each with two of its words changed about."""
+    dice = Random(5)
+    made = []
+    for _ in range(count):
+        words = NUMBERED.split() * 2
+        one, other = dice.sample(range(len(words)), 2)
+        words[one], words[other] = words[other], words[one]
+        made.append(" ".join(words))
+    return made
+
+
+def chained(count):
+    """Each text holds four fifths of the next."""
+    return [" ".join(f"q{k}z" for k in range(n * 8, n * 8 + 40)) for n in range(count)]
+
+
+def nested(count):
+    """Each text is the beginning of the next, and ends in a number of its own."""
+    words = NUMBERED.split() * 3
+    return [f"{' '.join(words[: 5 + n % 170])} {n // 170}" for n in range(count)]
+
+
+def measured(count):
+    """Texts of nothing but facts, most of which the next has as well."""
+    return [" ".join(f"{k} mg" for k in range(n % 50, n % 50 + 80)) for n in range(count)]
+
+
+@pytest.mark.parametrize("make", [slots, swapped, chained, nested, measured])
+@pytest.mark.parametrize("guard", [True, False])
+@pytest.mark.parametrize("small", [True, False])
+def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard, small, monkeypatch):
+    """S4, X2: some dozens of pairs a text and no more, however the texts were made to meet."""
+    if not small:
+        monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
+    candidates = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(make(700))]
+    step = run(DedupNear(method="containment", guard=guard), *candidates)
+
+    assert step.notes["compared"] <= 40 * len(candidates)
+
+
+def test_what_is_remembered_of_texts_changes_nothing():
+    """D1: warm is cold, in any order of methods and thresholds."""
+    texts = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(corpus(120))]
+    stages = [DedupNear(method="containment", threshold=t) for t in (0.8, 0.5, 0.95, 0.8)]
+    warm = [run(stage, *texts) for stage in stages]
+    cold = []
+    for stage in stages:
+        profile.cache_clear()
+        cold.append(run(stage, *texts))
+
+    assert [step.candidates for step in warm] == [step.candidates for step in cold]
+    assert [step.decisions for step in warm] == [step.decisions for step in cold]
+
+
+def test_where_each_copy_says_more_both_stay():
+    """S4: two copies of one text, each with a word that the other lacks, are both kept."""
+    words = NUMBERED.split()
+    one = candidate(" ".join([*words[:10], "also", *words[11:]]), 0.9, id="one")
+    other = candidate(" ".join([*words[:30], "often", *words[31:]]), 0.8, id="other")
+    full = candidate(NUMBERED, 0.1, id="full")
+
+    for method in ("jaccard", "containment"):
+        assert kept(DedupNear(method=method), one, other) == ["one", "other"]
+        assert kept(DedupNear(method=method), one, other, full) == ["full"]
+        assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9

@@ -143,9 +143,9 @@ class Oracle:
             return found
         heavy = set(weights(self.words[c.id])) if self.options.guard and not self.newest else set()
         alike = [
-            k for k in others if self.runs[k.id] & crowd and heavy <= set(weights(self.words[k.id]))
+            k for k in others if self.runs[k.id] & asked and heavy <= set(weights(self.words[k.id]))
         ]
-        return [k for k in others if k in found or k in alike[: self.crowd]]
+        return alike[: self.crowd]
 
     def left(self, crowd=0):
         """Who leaves, by id, and the id for which it leaves in the end."""
@@ -333,6 +333,7 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
     monkeypatch.setattr("foveate.core.near.meet.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.near.crowds.CROWD", crowd)
     monkeypatch.setattr("foveate.core.near.crowds.NEAREST", crowd)
     monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
     candidates = made(seed, 40)

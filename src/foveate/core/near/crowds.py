@@ -2,10 +2,10 @@
 
 A page footer, or a template of which ten thousand rows are in the pool: every text of a crowd
 meets every other, and comparing them would be quadratic. Rules: a text is lost in the crowd when
-its other triples are too few to find all that could hold enough of it. Of those in its crowds only
-those can be left for that have all its words of weight (not asked where a newer version may drop
-words); of these, the nearest `NEAREST` in the order of preference are compared, to either side. Sets
-of texts are whole numbers with a bit for each text, so that thousands are sifted in one step.
+its other triples are too few to find all that could hold enough of it. Of those it meets in any
+triple only those can be left for that have all its words of weight (not asked where a newer version
+may drop words); of these, the nearest 16 in the order of preference are compared, to either side.
+Sets of texts are whole numbers with a bit for each text: thousands are sifted in one step.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from foveate.core.near.meet import CROWD
 
 if TYPE_CHECKING:
     from foveate.core.near.meet import Ints
@@ -33,10 +35,16 @@ class Crowds:
         self._texts = texts
         self._weights = weights
         self._asks: defaultdict[int, list[int]] = defaultdict(list)
-        self._members = [_bits(members, texts) for members, _ in crowds]
-        for number, (_, askers) in enumerate(crowds):
+        self._few: defaultdict[int, list[Ints]] = defaultdict(list)
+        self._members: list[int] = []
+        for members, askers in crowds:
             for i in askers.tolist():
-                self._asks[i].append(number)
+                if len(members) > CROWD:
+                    self._asks[i].append(len(self._members))
+                else:
+                    self._few[i].append(members)
+            if len(members) > CROWD:
+                self._members.append(_bits(members, texts))
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._sets: dict[str, int] = {}
         self._known: dict[int, int] = {}
@@ -54,15 +62,16 @@ class Crowds:
         return list(islice(_ascending((self._met(i) & kept) >> i + 1 << i + 1), NEAREST))
 
     def _met(self, i: int) -> int:
-        """Those in text i's crowds that have all its words of weight."""
+        """Those that text i meets and that have all its words of weight."""
         known = self._known.get(i)
         if known is None:
-            known = 0
+            known = _bits([n for few in self._few.get(i, ()) for n in few.tolist()], self._texts)
             for number in self._asks.get(i, ()):
                 known |= self._members[number]
             if known and self._weights is not None:
                 words = self._weights(i)
-                for word in (*sorted(words, key=self._rarity)[:1], *words):
+                rarest = [min(words, key=self._rarity)] if words else []
+                for word in (*rarest, *words):
                     known &= self._having(word)
                     if known.bit_count() < 2:  # itself
                         break

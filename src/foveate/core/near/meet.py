@@ -9,7 +9,7 @@ else:
    (`signature.py`), lays down all its triples, and the others theirs that may be equal.
 2. A text asks for others if it shares so many triples with anybody that one could hold enough.
 3. A triple that more than `CROWD` texts have is a crowd; its pairs are not written down. A text
-   that has too few other triples is lost in the crowd: `crowds.py` looks for its like there.
+   that has too few other triples is lost in the crowd: `crowds.py` looks for its like.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MANY = 1 << 21  # pairs that are counted at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Met:
-    """Pairs (asks, is asked) of places, and crowds: who is in it, and which of them are lost."""
+    """Pairs (asks, is asked) of places; for each triple of the lost, who has it and who asks."""
 
     pairs: tuple[tuple[int, int], ...] = ()
     crowds: tuple[tuple[Ints, Ints], ...] = ()
@@ -88,11 +88,12 @@ def meet(signatures: Sequence[Signature]) -> Met:
     crowds: tuple[tuple[Ints, Ints], ...] = ()
     if sizes.max() > CROWD:
         many = (sizes > CROWD)[row.group]
-        crowded = row.where(many)
-        spare -= crowded.each(texts)
-        crowds = tuple(_crowds(crowded, asks & (spare < 0)))
-        row = row.where(~many)
-    return Met(tuple(_pairs(row, asks, np.maximum(spare, 0))), crowds)
+        spare -= row.where(many).each(texts)
+        lost = asks & (spare < 0)
+        crowds = tuple(_crowds(row, lost))
+        asks &= ~lost
+        row, spare = row.where(~many), np.maximum(spare, 0)
+    return Met(tuple(_pairs(row, asks, spare)), crowds)
 
 
 def _besides(signatures: Sequence[Signature], short: Ints) -> tuple[Ints, NDArray[np.uint32]]:
@@ -192,9 +193,12 @@ def _counted(codes: list[Ints]) -> tuple[Ints, Ints]:
 def _crowds(row: _Row, lost: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints]]:
     import numpy as np
 
+    asking = lost[row.owner] & row.laid
+    if not asking.any():
+        return
+    wanted = (np.bincount(row.group, asking) > 0)[row.group]
+    row, asking = row.where(wanted), asking[wanted]
     starts = (np.flatnonzero(row.group[1:] != row.group[:-1]) + 1).tolist()
     for start, end in zip([0, *starts], [*starts, len(row.group)], strict=True):
         owners = row.owner[start:end]
-        asking = lost[owners] & row.laid[start:end]
-        if asking.any():
-            yield owners, owners[asking]
+        yield owners, owners[asking[start:end]]
