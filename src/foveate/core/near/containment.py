@@ -80,7 +80,7 @@ class Containment:
         """The last kept text that text i may leave for, the closest to it in fullness."""
         found = [n for n in self._near.get(i, ()) if n < i and n in self._kept]
         if self._crowds:
-            found = list({*found, *self._crowds.earlier(i, self._mask)})
+            found += self._crowds.earlier(i, self._mask)  # one of the two is empty
         return self._first(i, sorted(found, reverse=True)) if found else None
 
     def keep(self, i: int) -> None:
@@ -93,7 +93,7 @@ class Containment:
         """The first kept text after it that text i may leave for, the fullest."""
         found = [n for n in self._near.get(i, ()) if n > i and n in self._kept]
         if self._crowds:
-            found = list({*found, *self._crowds.later(i, self._mask)})
+            found += self._crowds.later(i, self._mask)  # one of the two is empty
         if self._texts.dated:
             found = [n for n in found if self._texts.same_date(i, n)]
         match = self._first(i, sorted(found)) if found else None
