@@ -14,7 +14,8 @@ from foveate.core.evidence.pool import Passage, Pool
 from foveate.core.text.terms import document_terms
 
 BEST = 6  # sentences that are read for names
-COMMON = 0.2  # a word in more than that share of the units names nothing
+COMMON = 0.2  # a word in more than that share of the units names nothing,
+RARE = 3  # unless it is in fewer than that many
 
 
 def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
@@ -34,7 +35,7 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
 
 def _telling(pool: Pool, title: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a title that are not asked for and not everywhere."""
-    few = COMMON * pool.units
+    few = max(COMMON * pool.units, RARE)
     return tuple(t for t in title if t not in pool.terms and pool.holders(t) < few)
 
 

@@ -46,6 +46,7 @@ class Pool:
     bm25: list[float] = field(default_factory=list)
     rarity: list[float] = field(default_factory=list)  # by term
     _shares: dict[int, float] = field(default_factory=dict)
+    _holders: dict[str, int] = field(default_factory=dict)
 
     def share(self, held: int) -> float:
         """How much of the query these bits are, the rarer terms more; 0 to 1."""
@@ -58,7 +59,11 @@ class Pool:
 
     def holders(self, term: str) -> int:
         """In how many units the term stands."""
-        return sum(len(p.indexed.where.get(term, ())) for p in self.passages)
+        found = self._holders.get(term)
+        if found is None:
+            found = sum(len(p.indexed.where.get(term, ())) for p in self.passages)
+            self._holders[term] = found
+        return found
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:

@@ -50,6 +50,7 @@ class Basket:
     taken: dict[int, set[int]] = field(default_factory=dict)
     order: list[tuple[int, int]] = field(default_factory=list)
     said: dict[int, int] = field(default_factory=dict)
+    changed: set[int] = field(default_factory=set)
 
     def with_leans(self, piece: Piece) -> list[Piece]:
         """The piece and what it leans on that is not taken yet."""
@@ -71,7 +72,7 @@ class Basket:
         runs = self.runs[piece.owner][piece.place]
         if not runs or not self.said:
             return 1.0
-        return sum(run not in self.said for run in runs) / len(runs)
+        return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
 
     def cost(self, pieces: Iterable[Piece]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
@@ -86,15 +87,18 @@ class Basket:
 
     def take(self, pieces: Iterable[Piece]) -> None:
         """Choose them."""
+        said = self.said
         for p in pieces:
             self.taken.setdefault(p.owner, set()).add(p.place)
             self.order.append((p.owner, p.place))
+            self.changed.add(p.owner)
             for run in self.runs[p.owner][p.place]:
-                self.said[run] = self.said.get(run, 0) + 1
+                said[run] = said.get(run, 0) + 1
 
-    def drop_last(self) -> int:
-        """Take the last choice back; whose it was."""
+    def drop_last(self) -> None:
+        """Take the last choice back."""
         owner, place = self.order.pop()
+        self.changed.add(owner)
         self.taken[owner].discard(place)
         if not self.taken[owner]:
             del self.taken[owner]
@@ -102,7 +106,6 @@ class Basket:
             self.said[run] -= 1
             if not self.said[run]:
                 del self.said[run]
-        return owner
 
 
 def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) -> Choices:
@@ -191,15 +194,14 @@ def _fill(
 
 def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> int:
     """What the choice costs as it will stand; only what changed is counted anew."""
-    total = 0
-    for owner in basket.taken:
-        candidate = basket.pool[owner]
-        rendition = _rendition(basket, owner)
-        known = counted.get(owner)
-        if known is None or known.rendition.spans != rendition.spans:
-            counted[owner] = Choice(candidate, rendition, scale.cost(candidate, rendition, "fresh"))
-        total += weight(counted[owner].cost, scale)
-    return total
+    for owner in sorted(basket.changed):
+        if owner not in basket.taken:
+            counted.pop(owner, None)
+            continue
+        candidate, rendition = basket.pool[owner], _rendition(basket, owner)
+        counted[owner] = Choice(candidate, rendition, scale.cost(candidate, rendition, "fresh"))
+    basket.changed.clear()
+    return sum(weight(choice.cost, scale) for choice in counted.values())
 
 
 def _rendition(basket: Basket, owner: int) -> Rendition:

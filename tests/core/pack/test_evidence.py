@@ -1,0 +1,126 @@
+"""Packing by evidence: sentences chosen over the whole pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.evidence.worth import sentences_of
+from foveate.core.pack.evidence import pack_evidence
+from foveate.core.pack.scale import scale_for
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.pack import Pack
+from foveate.core.types import Candidate, Step
+from foveate.testing.fakes import candidate, request
+from foveate.testing.strategies import candidates
+
+MILL = "The mill stands by the river. Ada built the mill in 1871. Corn is ground there in autumn."
+QUAY = "The quay is long and wide. Ada left Uferstadt young. Boats are hired out by the hour there."
+QUERY = "Who built the mill, and when did Ada leave Uferstadt?"
+
+
+def packed(pool: tuple[Candidate, ...], budget: int, query: str = QUERY) -> Step:
+    """Offer sentences, then choose."""
+    asked = request(query, budget=budget)
+    offered = Compress(offer="sentences", when="always")(pool, asked)
+    return Pack(policy="value")(offered.candidates, asked)
+
+
+def texts_shown(step: Step) -> list[str]:
+    """What the reader would see."""
+    return [c.shown.text for c in step.candidates if c.shown is not None]
+
+
+def test_evidence_from_two_documents() -> None:
+    """S9: the two sentences that answer are shown, one of each document."""
+    pool = (candidate(MILL, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    shown = " ".join(texts_shown(packed(pool, 16)))
+
+    assert "Ada built the mill" in shown
+    assert "Ada left Uferstadt young." in shown
+    assert "Boats" not in shown
+
+
+def test_what_is_left_out_is_marked() -> None:
+    """S8: an extract is verbatim, with a mark where text is missing."""
+    pool = (candidate(MILL, id="a", score=0.9),)
+    (one,) = packed(pool, 9, "Who ground corn, and who built the mill?").candidates
+
+    assert one.shown is not None
+    assert one.shown.kind == "extract"
+    assert one.shown.verbatim
+    assert " […] ".join(MILL[a:b] for a, b in one.shown.spans) == one.shown.text
+
+
+@given(candidates(), st.integers(1, 60))
+def test_the_purse_holds(pool: tuple[Candidate, ...], budget: int) -> None:
+    """B1: what is chosen costs no more than there is, by the count of what is shown."""
+    asked = request("pump gate", budget=budget)
+    found = sentences_of(pool, "pump gate")
+    offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans]
+    scale = scale_for(asked.budget, asked.gauge, None)
+    choices = pack_evidence(offered, scale, "en")
+
+    assert sum(c.cost.tokens for c in choices.chosen) <= budget
+    assert {c.candidate.id for c in choices.chosen} | set(choices.left_out) == {
+        c.id for c in offered
+    }
+
+
+@given(candidates(), st.integers(1, 60))
+def test_what_leans_is_never_alone(pool: tuple[Candidate, ...], budget: int) -> None:
+    """S8: whatever the budget, a sentence is shown with the one it leans on."""
+    for one in packed(pool, budget, "pump gate").candidates:
+        if one.sentences is None or one.shown is None or one.shown.kind != "extract":
+            continue
+        spans = one.shown.spans
+        inside = [any(a <= x and y <= b for a, b in spans) for x, y in one.sentences.spans]
+        leans = one.sentences.leans
+        assert all(inside[leans[i]] for i, here in enumerate(inside) if here)
+
+
+@given(candidates(), st.integers(4, 40))
+def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
+    """S9: no set of sentences that fits the room at their own cost is worth more than `bound`."""
+    asked = request("pump gate", budget=budget)
+    found = sentences_of(pool, "pump gate")
+    offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
+    scale = scale_for(asked.budget, asked.gauge, None)
+    notes = pack_evidence(offered, scale, "en").notes
+    pieces = [
+        (max(1, -(-asked.gauge.chunk(c.chunk) * (b - a) // len(c.text))), worth)
+        for c in offered
+        for (a, b), worth in zip(found[c.id].spans, found[c.id].worths, strict=True)
+    ][:8]
+    sets = (s for n in range(len(pieces) + 1) for s in combinations(pieces, n))
+    best = max(sum(w for _, w in s) for s in sets if sum(cost for cost, _ in s) <= budget)
+
+    assert float(notes["bound"]) >= best - 1e-6
+    assert float(notes["bound"]) >= float(notes["value"]) - 1e-6
+
+
+def test_nothing_is_said_twice() -> None:
+    """S9: a sentence that another candidate has said already is left out, with the reason."""
+    said = "The lower gate opens first and the water falls by two metres in all."
+    pool = (
+        candidate(f"{said} The keeper waits.", id="a", score=0.9),
+        candidate(said, id="b", score=0.8),
+    )
+    step = packed(pool, 60, "Which gate opens first?")
+
+    assert sum(text.count(said) for text in texts_shown(step)) == 1
+    assert [d.reason for d in step.decisions if d.action == "dropped"] == ["already_said"]
+
+
+def test_the_other_policies_take_no_notice() -> None:
+    """S9: sentences on offer change nothing for a policy that does not ask for them."""
+    asked = request(QUERY, budget=20)
+    pool = (candidate(MILL, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    offered = Compress(offer="sentences", when="always")(pool, asked).candidates
+    plain = Pack(policy="greedy")(pool, asked)
+    beside = Pack(policy="greedy")(offered, asked)
+
+    assert [c.shown for c in beside.candidates] == [c.shown for c in plain.candidates]
