@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from foveate.core.near.sketches import alike
+from foveate.core.near.sketches import alike, close
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,7 @@ def meet(signatures: Sequence[Signature]) -> Met:
         crowds = tuple(_crowds(row, lost))
         asks &= ~lost
         row, spare = row.where(~many), np.maximum(spare, 0)
-    return Met(tuple(_pairs(row, asks, spare)), crowds)
+    return Met(tuple(_pairs(row, asks, spare, signatures)), crowds)
 
 
 def _besides(signatures: Sequence[Signature], short: Ints) -> tuple[Ints, NDArray[np.uint32]]:
@@ -136,7 +136,9 @@ def _shared(lists: list[NDArray[np.uint32]], owners: Ints | None) -> _Row | None
     return _Row(group, (owner if owners is None else np.concatenate((owner, owners)))[places], laid)
 
 
-def _pairs(row: _Row, asks: NDArray[np.bool_], spare: Ints) -> Iterator[tuple[int, int]]:
+def _pairs(
+    row: _Row, asks: NDArray[np.bool_], spare: Ints, signatures: Sequence[Signature]
+) -> Iterator[tuple[int, int]]:
     """Who asks, and whom it shares more than its spare triples with."""
     import numpy as np
 
@@ -147,7 +149,8 @@ def _pairs(row: _Row, asks: NDArray[np.bool_], spare: Ints) -> Iterator[tuple[in
     enough = votes > spare.min()
     votes, (low, high) = votes[enough], np.divmod(pairs[enough], texts)
     for one, other in ((low, high), (high, low)):
-        fine = asks[one] & (votes > spare[one]) & (one != other)
+        fine = np.flatnonzero(asks[one] & (votes > spare[one]) & (one != other))
+        fine = fine[close(signatures, one[fine], other[fine])]
         yield from zip(one[fine].tolist(), other[fine].tolist(), strict=True)
 
 

@@ -12,6 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from foveate.core.near.meet import Ints
     from foveate.core.near.signature import Signature
 
 TEXTS = 1200
@@ -26,10 +30,8 @@ def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None
     texts = len(signatures)
     if texts > TEXTS:
         return None
-    bits = np.frombuffer(b"".join([one.bits for one in signatures]), dtype=np.uint64)
-    columns = bits.reshape(texts, -1).T.copy()
-    least = np.array([one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures])
-    least = least.astype(np.uint16)
+    columns = _bits(signatures).T.copy()
+    least = _least(signatures)
     rows = max(1, _AT_ONCE // (len(columns) * texts))
     pairs: list[tuple[int, int]] = []
     for first in range(0, texts, rows):
@@ -48,3 +50,32 @@ def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None
         if len(pairs) > ALIKE * texts:
             return None
     return tuple(pairs)
+
+
+def close(signatures: Sequence[Signature], one: Ints, other: Ints) -> NDArray[np.bool_]:
+    """Which of the pairs (one, other) may be: the other may hold enough of the one."""
+    import numpy as np
+
+    bits, least = _bits(signatures), _least(signatures)
+    fine = np.empty(len(one), dtype=bool)
+    for first in range(0, len(one), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        both = np.bitwise_count(bits[one[part]] & bits[other[part]])
+        fine[part] = both.sum(axis=1, dtype=np.uint16) >= least[one[part]]
+    return fine
+
+
+def _bits(signatures: Sequence[Signature]) -> NDArray[np.uint64]:
+    """A row a text."""
+    import numpy as np
+
+    flat = np.frombuffer(b"".join([one.bits for one in signatures]), dtype=np.uint64)
+    return flat.reshape(len(signatures), -1)
+
+
+def _least(signatures: Sequence[Signature]) -> NDArray[np.uint16]:
+    """How many bits must be set in a text and in the other; nothing is enough of no words."""
+    import numpy as np
+
+    least = [one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures]
+    return np.array(least, dtype=np.uint16)
