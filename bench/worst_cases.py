@@ -39,6 +39,7 @@ QUERY = "Which gate of the lock opens first, and who opens it?"
 SENTENCE = "The keeper of the lock opens the lower gate first, and then the upper one. "
 WORDS = tuple(f"w{number}" for number in range(50_000))
 TIMES = 4
+NOTHING = 2**20  # bytes: less memory than this says nothing about growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ CASES = (
     Case(
         name="one sentence, repeated",
         texts=lambda n: (SENTENCE * (1 + i % 23) for i in range(n)),
-        small=100,
+        small=12,
         large=2_500,
     ),
     Case(
@@ -99,11 +100,11 @@ CASES = (
         overlap=600,
     ),
     Case(name="nested prefixes", texts=prefixes, small=14, large=200),
-    Case(name="chain of near copies", texts=sliding, small=30, large=2_500),
+    Case(name="chain of near copies", texts=sliding, small=20, large=2_500),
     Case(
         name="digits only",
         texts=lambda n: (f"{i:06d} " * 60 for i in range(n)),
-        small=50,
+        small=30,
         large=2_500,
     ),
 )
@@ -122,7 +123,8 @@ class Work:
 
     def exponent(self, larger: Work, measure: str) -> float:
         """How the measure grows from this size to the larger one."""
-        small, large = max(1, getattr(self, measure)), max(1, getattr(larger, measure))
+        least = NOTHING if measure == "peak" else 1
+        small, large = (max(least, getattr(work, measure)) for work in (self, larger))
         return log(large / small) / log(larger.size / self.size)
 
 
