@@ -12,13 +12,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import isfinite
-from numbers import Real
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from blake3 import blake3
 
+from foveate.core.checks import (
+    COUNTED,
+    OTHER_SCORES,
+    STRINGS,
+    check_fields,
+    check_score,
+    check_zone,
+)
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput, BadOption
 
@@ -54,38 +60,7 @@ def content_hash(text: str) -> str:
         ) from None
 
 
-_STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
-_COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
-_strings, _counted = attrgetter(*_STRINGS), attrgetter(*_COUNTED)
-_known = attrgetter("content_hash", *_STRINGS[1:], *_COUNTED, "principals")
-
-
-def _check_text(name: str, value: object) -> None:
-    """Refuse what is no string, and what UTF-8 cannot hold."""
-    if not isinstance(value, str):
-        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
-    if name == "text" or value.isascii():
-        return  # the text is encoded, and so checked, for its hash
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        message = "holds a lone surrogate; decode it with errors='replace'"
-        raise BadInput(message, field=name) from None
-
-
-def _check_counted(name: str, value: object) -> None:
-    if type(value) is not int or value < 0:
-        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
-
-
-def _check_fields(chunk: Chunk) -> None:
-    """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
-    for name, value in zip(_STRINGS, _strings(chunk), strict=True):
-        if value.__class__ is not str or not value.isascii():
-            _check_text(name, value)
-    for name, value in zip(_COUNTED, _counted(chunk), strict=True):
-        if value is not None:
-            _check_counted(name, value)
+_known = attrgetter("content_hash", *STRINGS[1:], *COUNTED, "principals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +95,7 @@ class Chunk:
 
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
-        _check_fields(self)
+        check_fields(self)
         if self.start is not None and self.end is not None and self.end < self.start:
             raise BadInput(f"{self.end} is before start {self.start}", field="end")
         if isinstance(self.principals, str):
@@ -141,7 +116,7 @@ class Chunk:
 
     def _derived_id(self) -> str:
         """A hash of all that tells this chunk from another; the same for the same chunk."""
-        parts = [getattr(self, name) for name in (*_STRINGS[2:], *_COUNTED)]
+        parts = [getattr(self, name) for name in (*STRINGS[2:], *COUNTED)]
         extra = json.dumps(self.metadata, sort_keys=True, default=str)
         key = repr((*parts, tuple(self.principals), extra, self.content_hash))
         return blake3(key.encode()).hexdigest(8)
@@ -201,16 +176,6 @@ class Source:
     page: int | None = None
 
 
-_OTHER_SCORES = ("semantic_score", "lexical_score", "rerank_score")
-
-
-def _check_score(name: str, value: Any) -> None:
-    if type(value) is float and isfinite(value):
-        return
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise BadInput(f"must be a finite number, not {value!r}", field=name)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A chunk with its scores for one query, and what the stages found out about it.
@@ -234,13 +199,13 @@ class Candidate:
 
     def __post_init__(self) -> None:
         """Refuse scores that have no place in a total order."""
-        _check_score("score", self.score)
+        check_score("score", self.score)
         _ranked(self)
         if self.semantic_score is self.lexical_score is self.rerank_score is None:
             return
-        for name in _OTHER_SCORES:
+        for name in OTHER_SCORES:
             if (value := getattr(self, name)) is not None:
-                _check_score(name, value)
+                check_score(name, value)
 
     @property
     def id(self) -> str:
@@ -290,13 +255,6 @@ def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
 _FRAMING = ("per_message", "per_reply")
 
 
-def _check_zone(name: str, value: object, least: int) -> None:
-    if type(value) is not int:
-        raise BadOption(f"budget: {name} is {value!r}; it must be a whole number of tokens")
-    if value < least:
-        raise BadOption(f"budget: {name} is {value}; it must be {least} or more")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Tokens by zone. `documents` is what the context may take; `characters` limits it as well.
@@ -320,10 +278,10 @@ class Budget:
     def __post_init__(self) -> None:
         """Refuse what cannot be spent."""
         for name in ("system", "conversation", "query", "generation", "buffer", *_FRAMING):
-            _check_zone(name, getattr(self, name), 0)
+            check_zone(name, getattr(self, name), 0)
         for name in ("documents", "characters", "window"):
             if getattr(self, name) is not None:
-                _check_zone(name, getattr(self, name), 1)
+                check_zone(name, getattr(self, name), 1)
         if self.documents is None and self.characters is None:
             raise BadOption("budget: give documents (tokens), characters, or both")
         if self.window is not None and self.total > self.window:

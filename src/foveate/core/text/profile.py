@@ -34,7 +34,8 @@ class Profile:
     `sanitised`: the text without hidden characters (None: it has none), and what was changed.
     `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
-    what the text shares with its copies and must agree on with them; `beside`: how it does. `indexes`: its units as search terms, by language.
+    what the text shares with its copies and must agree on with them; `beside`: how it does.
+    `indexes`: its units as search terms, by language.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None

@@ -1,0 +1,62 @@
+"""What the central values refuse: fields of the wrong kind, scores and zones that are none."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+from operator import attrgetter
+from typing import Any
+
+from foveate.core.errors import BadInput, BadOption
+
+STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
+COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
+_strings, _counted = attrgetter(*STRINGS), attrgetter(*COUNTED)
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what is no string, and what UTF-8 cannot hold."""
+    if not isinstance(value, str):
+        raise BadInput(f"must be a string, not {type(value).__name__}", field=name)
+    if name == "text" or value.isascii():
+        return  # the text is encoded, and so checked, for its hash
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        message = "holds a lone surrogate; decode it with errors='replace'"
+        raise BadInput(message, field=name) from None
+
+
+def check_counted(name: str, value: object) -> None:
+    """Refuse what counts nothing."""
+    if type(value) is not int or value < 0:
+        raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+
+
+def check_fields(chunk: object) -> None:
+    """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
+    for name, value in zip(STRINGS, _strings(chunk), strict=True):
+        if value.__class__ is not str or not value.isascii():
+            check_text(name, value)
+    for name, value in zip(COUNTED, _counted(chunk), strict=True):
+        if value is not None:
+            check_counted(name, value)
+
+
+OTHER_SCORES = ("semantic_score", "lexical_score", "rerank_score")
+
+
+def check_score(name: str, value: Any) -> None:
+    """Refuse a score that has no place in a total order."""
+    if type(value) is float and isfinite(value):
+        return
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise BadInput(f"must be a finite number, not {value!r}", field=name)
+
+
+def check_zone(name: str, value: object, least: int) -> None:
+    """Refuse a number of tokens that cannot be spent."""
+    if type(value) is not int:
+        raise BadOption(f"budget: {name} is {value!r}; it must be a whole number of tokens")
+    if value < least:
+        raise BadOption(f"budget: {name} is {value}; it must be {least} or more")
