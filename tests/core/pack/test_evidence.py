@@ -19,7 +19,7 @@ from foveate.testing.strategies import candidates
 
 MILL = "The mill stands by the river. Ada built the mill in 1871. Corn is ground there in autumn."
 QUAY = "The quay is long and wide. Ada left Uferstadt young. Boats are hired out by the hour there."
-QUERY = "Who built the mill, and when did Ada leave Uferstadt?"
+QUERY = "Who built the mill in 1871, and was it Ada who left Uferstadt young?"
 
 
 def packed(pool: tuple[Candidate, ...], budget: int, query: str = QUERY) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import LOST_IN_THE_MIDDLE, By, Order, arrangement, best_read
-from foveate.core.types import reading_order
+from foveate.core.types import Candidate, Rendition, Sentences, reading_order
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 
@@ -172,3 +173,21 @@ def test_a_curve_that_is_none_is_refused(curve):
     """X1: fewer than two points, or no numbers."""
     with pytest.raises(BadOption, match="order: curve is"):
         Order(by="attention", curve=curve)
+
+
+def test_the_likeliest_sentence_comes_first() -> None:
+    """S10: where sentences were weighed, the block that shows the likeliest one is the best."""
+
+    def weighed(id: str, score: float, *worths: float) -> Candidate:
+        text = "One. Two."
+        spans = ((0, 4), (5, 9))
+        shown = Rendition(kind="extract", text="One.", spans=((0, 4),))
+        sentences = Sentences(spans=spans, leans=(0, 1), worths=worths)
+        return replace(candidate(text, id=id, score=score), sentences=sentences, shown=shown)
+
+    pool = (weighed("a", 0.9, 0.1, 0.95), weighed("b", 0.5, 0.3, 0.3), weighed("c", 0.1, 0.2, 0.2))
+    step = Order()(pool, request())
+    mixed = Order()((*pool[:2], replace(pool[2], sentences=None)), request())
+
+    assert [c.id for c in step.candidates] == ["b", "c", "a"]
+    assert [c.id for c in mixed.candidates] == ["a", "b", "c"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
+from binascii import crc32
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
-from zlib import crc32
 
 from foveate.core.evidence.units import Units, units_of
 from foveate.core.text.profile import profile

@@ -2,12 +2,13 @@
 
 Every sentence is a piece of its own; taking one takes what it leans on, and the first of a
 candidate pays for the block around it. Pieces go into the purse by worth per token (the greedy of
-the knapsack problem), where worth is counted only as far as the words were not said before. Costs
-are shares of the candidate's own count; what was chosen is then counted as it will stand, and the
-choice grows or shrinks until it fits.
+the knapsack problem); their neighbours gain a little by it, and one that says little new is left
+out. Costs are shares of the candidate's own count; what was chosen is then counted as it will
+stand, and the choice grows or shrinks until it fits.
 
-`notes` carry `value`, the worth of what is shown, `bound`, the linear relaxation over all pieces at
-their own cost (no choice of the same pieces in that room is worth more), and the `gap` between.
+`notes` carry `value`, the worth of what is shown (what neighbours gained uncounted), `bound`, the
+linear relaxation over all pieces at their own cost, and the `gap` between: no choice of the same
+pieces in that room is worth more than the bound.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Rendition, Sentences, rank
 
 FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
+BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
 ROUNDS = 4  # of counting what was chosen and using what is left
 SLACK = 12  # tokens or characters that are not worth another round
@@ -51,6 +53,7 @@ class Basket:
     order: list[tuple[int, int]] = field(default_factory=list)
     said: dict[int, int] = field(default_factory=dict)
     changed: set[int] = field(default_factory=set)
+    extra: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def with_leans(self, piece: Piece) -> list[Piece]:
         """The piece and what it leans on that is not taken yet."""
@@ -64,8 +67,11 @@ class Basket:
 
     def density(self, piece: Piece) -> float:
         """Worth per token of taking the piece now."""
-        taken = self.with_leans(piece)
-        return sum(p.worth for p in taken) / sum(p.cost for p in taken)
+        worth = cost = 0.0
+        for p in self.with_leans(piece):
+            worth += p.worth + self.extra.get((p.owner, p.place), 0.0)
+            cost += p.cost
+        return worth / cost
 
     def fresh(self, piece: Piece) -> float:
         """The share of the piece that was not said before."""
@@ -94,6 +100,18 @@ class Basket:
             self.changed.add(p.owner)
             for run in self.runs[p.owner][p.place]:
                 said[run] = said.get(run, 0) + 1
+
+    def beside(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """The neighbours of what was taken, each worth a little more for it."""
+        found = []
+        for p in pieces:
+            row, taken = self.pieces[p.owner], self.taken[p.owner]
+            for n in (p.place - 1, p.place + 1):
+                if 0 <= n < len(row) and n not in taken:
+                    key = (p.owner, n)
+                    self.extra[key] = self.extra.get(key, 0.0) + BESIDE * p.worth
+                    found.append(row[n])
+        return found
 
     def drop_last(self) -> None:
         """Take the last choice back."""
@@ -187,6 +205,8 @@ def _fill(
             continue
         basket.take(group)
         room -= cost
+        for near in basket.beside(group):
+            heappush(heap, (-basket.density(near), near.owner, near.place))
     left += heap
     heapify(left)
     return left

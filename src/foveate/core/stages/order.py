@@ -1,8 +1,9 @@
 """Order: the place of each block in the context, when it is known which blocks there are.
 
 Pure reordering: no decisions. Rules: every order is a function of the blocks alone, never of how
-they came in, and none depends on whether their number is odd or even; side knowledge stays
-first. With `groups`, a document's candidates move as one block, ranked by the best of them, and
+they came in, and none depends on whether their number is odd or even; side knowledge stays first.
+Best is the best-scored; where the sentences of all were weighed, the one that shows the likeliest
+sentence. With `groups`, a document's candidates move as one block, ranked by the best of them, and
 keep their present order inside it.
 """
 
@@ -19,6 +20,7 @@ from foveate.core.types import Candidate, Request, Step, rank, reading_order
 
 By: TypeAlias = Literal["relevance", "chronological", "bookend", "edges", "document", "attention"]
 _Block: TypeAlias = tuple[Candidate, ...]
+_Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
 
 _PLAIN_BOOKEND = 3
 _FEWEST_POINTS = 2
@@ -66,7 +68,8 @@ class Order:
         if self.by == "document":
             blocks: Sequence[_Block] = by_document(rest)
         else:
-            blocks = _sorted(_blocks(rest, groups=self.groups), self.by)
+            key = reading_order if self.by == "chronological" else _goodness(rest)
+            blocks = _sorted(_blocks(rest, groups=self.groups), key)
             blocks = [blocks[place] for place in arrangement(self.by, len(blocks), self.curve)]
         return Step(candidates=(*aside, *(c for block in blocks for c in block)))
 
@@ -118,7 +121,26 @@ def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
     return [tuple(group) for group in found.values()]
 
 
-def _sorted(blocks: list[_Block], by: By) -> list[_Block]:
-    key: Callable[[Candidate], tuple[object, ...]]
-    key = reading_order if by == "chronological" else rank
+def _goodness(candidates: tuple[Candidate, ...]) -> _Key:
+    """By the likeliest sentence that is shown, where it is known of all; else by score."""
+    if not candidates or any(c.sentences is None for c in candidates):
+        return rank
+    best = {c.id: _likeliest(c) for c in candidates}
+    return lambda c: (-best[c.id], *rank(c))
+
+
+def _likeliest(candidate: Candidate) -> float:
+    """The highest worth of a sentence that the candidate shows."""
+    sentences, shown = candidate.sentences, candidate.shown
+    if sentences is None:
+        return 0.0
+    pairs = zip(sentences.spans, sentences.worths, strict=True)
+    if shown is None or not shown.verbatim:
+        return max(sentences.worths, default=0.0)
+    return max(
+        (w for (a, b), w in pairs if any(x <= a and b <= y for x, y in shown.spans)), default=0.0
+    )
+
+
+def _sorted(blocks: list[_Block], key: _Key) -> list[_Block]:
     return sorted(blocks, key=lambda b: key(b[0]) if len(b) == 1 else min(map(key, b)))
