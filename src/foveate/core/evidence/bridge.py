@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import nsmallest
+from itertools import count
+from operator import neg
 
 from foveate.core.evidence.index import keys
 from foveate.core.evidence.pool import Passage, Pool
@@ -21,15 +23,20 @@ RARE = 3  # unless it is in fewer than that many
 def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
     """For each unit, how much of its document's title one of the best other sentences names."""
     named = [0.0] * len(pool.passages)
-    telling = {title: _telling(pool, title) for title in {p.title for p in pool.passages}}
-    for u in nsmallest(BEST, range(pool.units), key=lambda u: (-promise[u], u)):
+    under: dict[tuple[str, ...], list[int]] = {}
+    for i, p in enumerate(pool.passages):
+        under.setdefault(p.title, []).append(i)
+    telling = [(title, words) for title in under if (words := _telling(pool, title))]
+    for _, u in nsmallest(BEST, zip(map(neg, promise), count(), strict=False)):
         teller, terms = _read(pool, u)
-        for i, p in enumerate(pool.passages):
-            title = telling[p.title]
-            if not title or p.title == teller.title:
+        own = teller.candidate.chunk.document_id
+        for title, words in telling:
+            share = sum([t in terms for t in words]) / len(words)
+            if not share or title == teller.title:
                 continue
-            if p.candidate.document_id != teller.candidate.document_id:
-                named[i] = max(named[i], sum(t in terms for t in title) / len(title))
+            for i in under[title]:
+                if pool.passages[i].candidate.chunk.document_id != own:
+                    named[i] = max(named[i], share)
     return [named[i] for i, p in enumerate(pool.passages) for _ in p.indexed.lengths]
 
 

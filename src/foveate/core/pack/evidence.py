@@ -13,114 +13,126 @@ pieces in that room is worth more than the bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
-from foveate.core.evidence.index import index_of
+from foveate.core.evidence.index import Index, index_of
+from foveate.core.made import maker
 from foveate.core.pack.choice import Choice, Choices
-from foveate.core.pack.scale import Scale, whole
-from foveate.core.pack.value import report, weight
+from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.pack.value import report
 from foveate.core.text.salience import joined
-from foveate.core.types import Candidate, Rendition, Sentences, rank
+from foveate.core.types import Candidate, Rendition, rank
 
-FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
+FRESH = 0.5  # a sentence of which less than that share is new is left out: it was said
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
 ROUNDS = 4  # of counting what was chosen and using what is left
 SLACK = 12  # tokens or characters that are not worth another round
 
-
-class Piece(NamedTuple):
-    """A sentence: its candidate's place in the pool, its own there, what it costs and is worth."""
-
-    owner: int
-    place: int
-    cost: int
-    worth: float
+chosen = maker(Choice)
 
 
 @dataclass(slots=True)
 class Basket:
-    """What is chosen so far. `taken[i]`: the sentences of candidate i; `said`: runs of words."""
+    """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
+
+    By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
+    worth, the piece it leans on (itself where it stands alone), what its worth gained, whether it
+    is taken. By candidate: what a block costs, its runs of words, how many pieces are taken.
+    """
 
     pool: list[Candidate]
-    pieces: list[list[Piece]]
-    runs: list[list[Sequence[int]]]
-    openings: list[int]
-    taken: dict[int, set[int]] = field(default_factory=dict)
-    order: list[tuple[int, int]] = field(default_factory=list)
-    said: dict[int, int] = field(default_factory=dict)
-    changed: set[int] = field(default_factory=set)
-    extra: dict[tuple[int, int], float] = field(default_factory=dict)
+    unit: int
+    firsts: list[int] = field(default_factory=lambda: [0])
+    owners: list[int] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
+    worths: list[float] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    extra: list[float] = field(default_factory=list)
+    taken: list[bool] = field(default_factory=list)
+    openings: list[int] = field(default_factory=list)
+    indexes: list[Index | None] = field(default_factory=list)
+    many: list[int] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)  # pieces as they were taken
+    said: dict[int, int] = field(default_factory=dict)  # runs of words, how often
+    changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
-    def with_leans(self, piece: Piece) -> list[Piece]:
-        """The piece and what it leans on that is not taken yet."""
-        sentences = self.pool[piece.owner].sentences
-        found = [piece]
-        if sentences is not None:
-            lean = sentences.leans[piece.place]
-            if lean != piece.place and lean not in self.taken.get(piece.owner, ()):
-                found.append(self.pieces[piece.owner][lean])
-        return found
+    def with_head(self, piece: int) -> tuple[int, ...]:
+        """The piece, and what it leans on if that is not taken yet."""
+        head = self.heads[piece]
+        return (piece,) if head == piece or self.taken[head] else (piece, head)
 
-    def density(self, piece: Piece) -> float:
+    def density(self, piece: int) -> float:
         """Worth per token of taking the piece now."""
-        worth = cost = 0.0
-        for p in self.with_leans(piece):
-            worth += p.worth + self.extra.get((p.owner, p.place), 0.0)
-            cost += p.cost
+        worth, cost, head = (
+            self.worths[piece] + self.extra[piece],
+            self.costs[piece],
+            self.heads[piece],
+        )
+        if head != piece and not self.taken[head]:
+            worth += self.worths[head] + self.extra[head]
+            cost += self.costs[head]
         return worth / cost
 
-    def fresh(self, piece: Piece) -> float:
+    def runs(self, piece: int) -> Sequence[int]:
+        """The piece's runs of words; none where the candidate is taken whole."""
+        owner = self.owners[piece]
+        index = self.indexes[owner]
+        if index is None:
+            return ()
+        u = piece - self.firsts[owner]
+        return index.runs[index.starts[u] : index.starts[u + 1]]
+
+    def fresh(self, piece: int) -> float:
         """The share of the piece that was not said before."""
-        runs = self.runs[piece.owner][piece.place]
+        runs = self.runs(piece)
         if not runs or not self.said:
             return 1.0
         return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
 
-    def cost(self, pieces: Iterable[Piece]) -> int:
+    def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
-        pieces = list(pieces)
-        owner = pieces[0].owner
-        mine = self.taken.get(owner)
-        total = sum(p.cost for p in pieces)
-        if mine is None:
+        owner = self.owners[pieces[0]]
+        total = sum([self.costs[p] for p in pieces])
+        if not self.many[owner]:
             return total + self.openings[owner]
-        gaps = sum(p.place - 1 not in mine and p.place + 1 not in mine for p in pieces)
-        return total + ELISION * gaps
+        return total + ELISION * sum(
+            [not any(self.taken[n] for n in self.beside(p)) for p in pieces]
+        )
 
-    def take(self, pieces: Iterable[Piece]) -> None:
-        """Choose them."""
-        said = self.said
+    def beside(self, piece: int) -> list[int]:
+        """The neighbours of a piece in its candidate."""
+        owner = self.owners[piece]
+        first, last = self.firsts[owner], self.firsts[owner + 1] - 1
+        return [n for n in (piece - 1, piece + 1) if first <= n <= last]
+
+    def take(self, pieces: tuple[int, ...]) -> list[int]:
+        """Choose them; their neighbours, which are worth a little more for it, are handed back."""
+        said, gained = self.said, []
         for p in pieces:
-            self.taken.setdefault(p.owner, set()).add(p.place)
-            self.order.append((p.owner, p.place))
-            self.changed.add(p.owner)
-            for run in self.runs[p.owner][p.place]:
+            self.taken[p] = True
+            for run in self.runs(p):
                 said[run] = said.get(run, 0) + 1
-
-    def beside(self, pieces: Iterable[Piece]) -> list[Piece]:
-        """The neighbours of what was taken, each worth a little more for it."""
-        found = []
+        self.many[self.owners[pieces[0]]] += len(pieces)
+        self.changed.add(self.owners[pieces[0]])
+        self.order += pieces
         for p in pieces:
-            row, taken = self.pieces[p.owner], self.taken[p.owner]
-            for n in (p.place - 1, p.place + 1):
-                if 0 <= n < len(row) and n not in taken:
-                    key = (p.owner, n)
-                    self.extra[key] = self.extra.get(key, 0.0) + BESIDE * p.worth
-                    found.append(row[n])
-        return found
+            for n in self.beside(p):
+                if not self.taken[n]:
+                    self.extra[n] += BESIDE * self.worths[p]
+                    gained.append(n)
+        return gained
 
     def drop_last(self) -> None:
         """Take the last choice back."""
-        owner, place = self.order.pop()
+        piece = self.order.pop()
+        owner = self.owners[piece]
         self.changed.add(owner)
-        self.taken[owner].discard(place)
-        if not self.taken[owner]:
-            del self.taken[owner]
-        for run in self.runs[owner][place]:
+        self.taken[piece] = False
+        self.many[owner] -= 1
+        for run in self.runs(piece):
             self.said[run] -= 1
             if not self.said[run]:
                 del self.said[run]
@@ -129,15 +141,15 @@ class Basket:
 def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) -> Choices:
     """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
     basket = _basket(candidates, scale, language)
-    heap = [(-basket.density(p), p.owner, p.place) for row in basket.pieces for p in row]
+    heap = [(-basket.density(p), p) for p in range(len(basket.owners))]
     heapify(heap)
-    room = scale.tokens if scale.tokens is not None else scale.characters or 0
+    room = (scale.tokens, scale.characters)[basket.unit] or 0
     counted: dict[int, Choice] = {}
     used = 0
     for _ in range(ROUNDS):
         heap = _fill(basket, heap, room - used)
         used = _count(basket, counted, scale)
-        while used > room and basket.order:
+        while basket.order and _over(counted, scale):
             basket.drop_last()
             used = _count(basket, counted, scale)
         if room - used <= SLACK or not heap:
@@ -148,65 +160,59 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) 
 def _basket(candidates: Sequence[Candidate], scale: Scale, language: str) -> Basket:
     """Every sentence as a piece with a cost; the pool best first."""
     pool = sorted(candidates, key=rank)
-    pieces: list[list[Piece]] = []
-    runs: list[list[Sequence[int]]] = []
-    openings = []
-    for i, candidate in enumerate(pool):
-        shown = whole(candidate) if candidate.shown is None else candidate.shown
-        cost = scale.cost(candidate, shown, "fresh")
-        frame = weight(scale.frame(candidate, "fresh"), scale)
-        openings.append(frame)
-        sentences = candidate.sentences or Sentences(
-            spans=((0, len(candidate.text)),), leans=(0,), worths=(1.0,)
-        )
-        body = max(weight(cost, scale) - frame, 1)
-        size = len(shown.text) or 1
-        pieces.append(
-            [
-                Piece(i, n, max(1, -(-body * (b - a) // size)), worth)
-                for n, ((a, b), worth) in enumerate(
-                    zip(sentences.spans, sentences.worths, strict=True)
-                )
-            ]
-        )
-        runs.append(_runs(candidate, language))
-    return Basket(pool, pieces, runs, openings)
+    ways = [c.shown or whole(c) for c in pool]
+    costs = [scale.cost(c, way, "fresh") for c, way in zip(pool, ways, strict=True)]
+    basket = Basket(pool, _unit(costs, scale))
+    unit = basket.unit
+    for i, (candidate, way, cost) in enumerate(zip(pool, ways, costs, strict=True)):
+        frame = max(scale.frame(candidate, "fresh")[unit], 1)
+        body, size = max(max(cost[unit], 1) - frame, 1), len(way.text) or 1
+        text, sentences = candidate.chunk.text, candidate.sentences
+        first = basket.firsts[-1]
+        if sentences is None:
+            spans, leans, worths = ((0, len(text)),), (0,), (1.0,)
+            basket.indexes.append(None)
+        else:
+            spans, leans, worths = sentences.spans, sentences.leans, sentences.worths
+            basket.indexes.append(index_of(text, candidate.chunk.content_hash, language))
+        basket.owners += [i] * len(spans)
+        basket.costs += [max(1, -(-body * (b - a) // size)) for a, b in spans]
+        basket.worths += worths
+        basket.heads += [first + lean for lean in leans]
+        basket.openings.append(frame)
+        basket.firsts.append(first + len(spans))
+    basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
+    basket.many = [0] * len(pool)
+    return basket
 
 
-def _runs(candidate: Candidate, language: str) -> list[Sequence[int]]:
-    """The runs of words of each sentence; none where the candidate is taken whole."""
-    if candidate.sentences is None:
-        return [()]
-    index = index_of(candidate.text, candidate.chunk.content_hash, language)
-    return [index.runs[a:b] for a, b in zip(index.starts, index.starts[1:], strict=False)]
+def _unit(costs: Sequence[Cost], scale: Scale) -> int:
+    """Which limit holds the smaller share of all candidates: tokens (0) or characters (1)."""
+    if scale.tokens is None or scale.characters is None:
+        return int(scale.tokens is None)
+    tokens, characters = map(sum, zip(*costs, strict=True)) if costs else (0, 0)
+    return int(scale.characters * tokens < scale.tokens * characters)
 
 
-def _fill(
-    basket: Basket, heap: list[tuple[float, int, int]], room: int
-) -> list[tuple[float, int, int]]:
+def _fill(basket: Basket, heap: list[tuple[float, int]], room: int) -> list[tuple[float, int]]:
     """Take pieces while they fit; what did not fit is handed back for another round."""
     left = []
     while heap and room > 0:
-        key, owner, place = heappop(heap)
-        if place in basket.taken.get(owner, ()):
+        key, piece = heappop(heap)
+        if basket.taken[piece] or basket.fresh(piece) < FRESH:
             continue
-        piece = basket.pieces[owner][place]
-        fresh = basket.fresh(piece)
-        if fresh < FRESH:
-            continue
-        now = (-basket.density(piece), owner, place)
+        now = (-basket.density(piece), piece)
         if heap and now > heap[0] and now[0] > key:
             heappush(heap, now)
             continue
-        group = basket.with_leans(piece)
+        group = basket.with_head(piece)
         cost = basket.cost(group)
         if cost > room:
             left.append(now)
             continue
-        basket.take(group)
         room -= cost
-        for near in basket.beside(group):
-            heappush(heap, (-basket.density(near), near.owner, near.place))
+        for near in basket.take(group):
+            heappush(heap, (-basket.density(near), near))
     left += heap
     heapify(left)
     return left
@@ -215,25 +221,38 @@ def _fill(
 def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> int:
     """What the choice costs as it will stand; only what changed is counted anew."""
     for owner in sorted(basket.changed):
-        if owner not in basket.taken:
+        if not basket.many[owner]:
             counted.pop(owner, None)
             continue
         candidate, rendition = basket.pool[owner], _rendition(basket, owner)
-        counted[owner] = Choice(candidate, rendition, scale.cost(candidate, rendition, "fresh"))
+        counted[owner] = chosen(
+            candidate=candidate,
+            rendition=rendition,
+            cost=scale.cost(candidate, rendition, "fresh"),
+        )
     basket.changed.clear()
-    return sum(weight(choice.cost, scale) for choice in counted.values())
+    return sum([max(choice.cost[basket.unit], 1) for choice in counted.values()])
+
+
+def _over(counted: Mapping[int, Choice], scale: Scale) -> bool:
+    """Whether what is chosen is more than one of the limits."""
+    for unit, limit in enumerate((scale.tokens, scale.characters)):
+        if limit is not None and sum([max(c.cost[unit], 1) for c in counted.values()]) > limit:
+            return True
+    return False
 
 
 def _rendition(basket: Basket, owner: int) -> Rendition:
     """The chosen sentences of a candidate; all of them are the text itself."""
-    candidate, taken = basket.pool[owner], basket.taken[owner]
+    candidate, first = basket.pool[owner], basket.firsts[owner]
+    sentences, last = candidate.sentences, basket.firsts[owner + 1]
     if candidate.shown is not None:
         return candidate.shown
-    if candidate.sentences is None or len(taken) == len(candidate.sentences.spans):
+    if sentences is None or basket.many[owner] == last - first:
         return whole(candidate)
-    worths = candidate.sentences.worths
-    text, ranges = joined(candidate.text, [candidate.sentences.spans[n] for n in sorted(taken)])
-    value = sum(worths[n] for n in sorted(taken)) / (sum(worths) or 1.0)
+    taken = [n - first for n in range(first, last) if basket.taken[n]]
+    text, ranges = joined(candidate.chunk.text, [sentences.spans[n] for n in taken])
+    value = sum([sentences.worths[n] for n in taken]) / (sum(sentences.worths) or 1.0)
     return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 
 
@@ -241,26 +260,28 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
     """The chosen, best candidate first; the others with the reason."""
     choices = Choices()
     for owner, candidate in enumerate(basket.pool):
-        if owner not in basket.taken:
-            said = all(basket.fresh(p) < FRESH for p in basket.pieces[owner])
-            choices.left_out[candidate.id] = "already_said" if said else "over_budget"
+        if not basket.many[owner]:
+            pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
+            said = all(basket.fresh(p) < FRESH for p in pieces)
+            choices.left_out[candidate.chunk.id] = "already_said" if said else "over_budget"
             continue
-        choice = counted[owner]
-        cost = scale.cost(candidate, choice.rendition)
+        rendition = counted[owner].rendition
+        cost = scale.cost(candidate, rendition)
         scale.take(candidate, cost)
-        choices.chosen.append(Choice(candidate, choice.rendition, cost))
-    value = sum(basket.pieces[i][n].worth for i, n in sorted(basket.order))
+        choices.chosen.append(chosen(candidate=candidate, rendition=rendition, cost=cost))
+    value = sum([basket.worths[p] for p in sorted(basket.order)])
     choices.notes |= report(value, _relaxed(basket, room))
     return choices
 
 
 def _relaxed(basket: Basket, room: int) -> float:
     """The best fractional filling of the room with pieces, their blocks for nothing."""
-    pieces = sorted((p for row in basket.pieces for p in row), key=lambda p: -p.worth / p.cost)
+    costs, worths = basket.costs, basket.worths
+    density = [-worth / cost for worth, cost in zip(worths, costs, strict=True)]
     total = 0.0
-    for p in pieces:
-        part = min(p.cost, room)
-        total += p.worth * part / p.cost
+    for p in sorted(range(len(costs)), key=density.__getitem__):
+        part = min(costs[p], room)
+        total += worths[p] * part / costs[p]
         room -= part
         if room <= 0:
             break
