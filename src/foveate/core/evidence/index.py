@@ -6,7 +6,6 @@ heads: truncation does as well as stemming over European languages (McNamee and 
 
 from __future__ import annotations
 
-import re
 from array import array
 from binascii import crc32
 from collections.abc import Mapping
@@ -23,20 +22,17 @@ STEM = 5
 GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
 
-_CLOSED = re.compile('[.!?\u3002\uff01\uff1f:;,"\u201d)\\]]\\Z')
-
 
 class Index(NamedTuple):
     """A text's units: where each term stands, as (unit, times), and what else is asked of them.
 
-    `lengths`: in terms. `closed`: ends with a stop. `runs[starts[u]:starts[u + 1]]`: unit u's runs
+    `lengths`: in terms. `runs[starts[u]:starts[u + 1]]`: unit u's runs
     of words, hashed.
     """
 
     units: Units
     where: Mapping[str, tuple[tuple[int, int], ...]]
     lengths: tuple[int, ...]
-    closed: tuple[bool, ...]
     runs: array[int]
     starts: tuple[int, ...]
 
@@ -52,7 +48,7 @@ def index_of(text: str, content_hash: str, language: str) -> Index:
 
 def _indexed(text: str, units: Units) -> Index:
     where: dict[str, list[tuple[int, int]]] = {}
-    lengths, closed, runs, starts = [], [], array("L"), [0]
+    lengths, runs, starts = [], array("L"), [0]
     for u, (a, b) in enumerate(units.spans):
         unit = text[a:b]
         terms = keys(document_terms(unit))
@@ -62,14 +58,12 @@ def _indexed(text: str, units: Units) -> Index:
         for term, times in counts.items():
             where.setdefault(term, []).append((u, times))
         lengths.append(len(terms))
-        closed.append(_CLOSED.search(unit) is not None)
         runs.extend(_runs(unit))
         starts.append(len(runs))
     return Index(
         units=units,
         where={term: tuple(places) for term, places in where.items()},
         lengths=tuple(lengths),
-        closed=tuple(closed),
         runs=runs,
         starts=tuple(starts),
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import fsum, log, sqrt
 from typing import NamedTuple
 
 from foveate.core.evidence.index import Index, index_of, query_keys, title_keys
-from foveate.core.types import Candidate, Span
+from foveate.core.types import Candidate
 
 K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
 
@@ -40,7 +41,6 @@ class Pool:
     terms: tuple[str, ...]
     passages: list[Passage] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)  # of chunks, by number
-    chunks: list[tuple[int, int, int]] = field(default_factory=list)  # passage, first unit, last
     units: int = 0
     held: list[int] = field(default_factory=list)  # by unit: bits of the terms it holds
     bm25: list[float] = field(default_factory=list)
@@ -58,23 +58,29 @@ class Pool:
         return found
 
     def holders(self, term: str) -> int:
-        """In how many units the term stands."""
-        found = self._holders.get(term)
-        if found is None:
-            found = sum(len(p.indexed.where.get(term, ())) for p in self.passages)
-            self._holders[term] = found
-        return found
+        """In how many units a term of a title stands; all of them are counted at once."""
+        if not self._holders:
+            self._holders = dict.fromkeys(chain.from_iterable(p.title for p in self.passages), 0)
+            terms = self._holders.keys()
+            for p in self.passages:
+                where = p.indexed.where
+                for found in terms & where.keys():
+                    self._holders[found] += len(where[found])
+        return self._holders[term]
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     """The pool of candidates, best first."""
     pool = Pool(query_keys(query))
     bits = {term: 1 << t for t, term in enumerate(pool.terms)}
+    titles: dict[str, tuple[tuple[str, ...], int]] = {}
     for candidate in candidates:
         chunk = candidate.chunk
         index = index_of(chunk.text, chunk.content_hash, language)
-        title = title_keys(chunk.title)
-        held = sum(bits[term] for term in title if term in bits)
+        if chunk.title not in titles:
+            terms = title_keys(chunk.title)
+            titles[chunk.title] = terms, sum(bits[term] for term in terms if term in bits)
+        title, held = titles[chunk.title]
         parts = _parts(pool, candidate, index)
         pool.passages.append(Passage(candidate, index, pool.units, title, held, parts))
         pool.units += len(index.lengths)
@@ -85,27 +91,20 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
 def _parts(pool: Pool, candidate: Candidate, index: Index) -> tuple[int, ...]:
     """Number the candidate's chunks; for each unit the best-scored one it comes from."""
     spans = index.units.spans
-    this = len(pool.passages)
-    pieces = [(p.span, p.score) for p in candidate.parts] or [
-        ((0, len(candidate.text)), candidate.score)
-    ]
+    if not candidate.parts:
+        pool.scores.append(candidate.score)
+        return (len(pool.scores) - 1,) * len(spans)
+    starts, ends = [a for a, _ in spans], [b for _, b in spans]
     best: list[int] = [-1] * len(spans)
-    for span, score in pieces:
-        number = len(pool.scores)
+    before = len(pool.scores)
+    for number, part in enumerate(candidate.parts, before):
+        (start, end), score = part.span, part.score
         pool.scores.append(score)
-        first, last = _touched(spans, span)
-        pool.chunks.append((this, first, last))
-        for u in range(first, last):
+        # the units that share a character with the part
+        for u in range(bisect_right(ends, start), bisect_left(starts, end)):
             if best[u] < 0 or score > pool.scores[best[u]]:
                 best[u] = number
-    return tuple(len(pool.scores) - len(pieces) if b < 0 else b for b in best)
-
-
-def _touched(spans: Sequence[Span], span: Span) -> tuple[int, int]:
-    """The units that share a character with the span, as a range."""
-    first = bisect_right(spans, span[0], key=lambda s: s[1])
-    last = bisect_left(spans, span[1], key=lambda s: s[0])
-    return first, max(first, last)
+    return tuple([before if b < 0 else b for b in best])
 
 
 def _match(pool: Pool) -> None:
@@ -119,7 +118,8 @@ def _match(pool: Pool) -> None:
         places = [
             (p.first + u, times)
             for p in pool.passages
-            for u, times in p.indexed.where.get(term, ())
+            if term in p.indexed.where
+            for u, times in p.indexed.where[term]
         ]
         rare = rarity(len(places), n)
         pool.rarity.append(rare)
@@ -144,7 +144,7 @@ def standard(values: Sequence[float]) -> list[float]:
     if not n:
         return []
     mean = fsum(values) / n
-    spread = sqrt(fsum((v - mean) ** 2 for v in values) / n)
+    spread = sqrt(fsum([(v - mean) ** 2 for v in values]) / n)
     if spread <= 1e-12 * max(abs(mean), 1e-300):
         return [0.0] * n
     return [(v - mean) / spread for v in values]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from math import fsum, log, log1p
+from operator import add
 from typing import TypeAlias
 
 from foveate.core.evidence.bridge import bridges
-from foveate.core.evidence.pool import Pool, rarity, saturated, standard
+from foveate.core.evidence.pool import Pool, rarity, standard
 
 Trait: TypeAlias = Sequence[float]
+NONE = -1  # no neighbour
 
 
 def traits(pool: Pool) -> dict[str, Trait]:
@@ -18,26 +21,32 @@ def traits(pool: Pool) -> dict[str, Trait]:
     `match`: BM25 over units, best 1. `said`: share of the query that the unit holds. `titled`:
     share that only its title adds. `around`: share that it holds with its neighbours and title.
     `beside`: the better neighbour's share. `named`: share of the title that is asked for. `lead`:
-    first of its document. `chunk`: BM25 of its chunk, best 1. `peak`: the best `match` in its
-    passage. `score`: its chunk's as retrieved, in standard deviations over the mean. `place`: log
-    of 1 and the chunk's rank. `length`, `bulk`: log of characters, its own and its passage's.
-    `open`: ends without a stop. `bridge`: a good sentence elsewhere names its document.
+    first of its document. `peak`: the best `match` in its passage. `score`: its chunk's as
+    retrieved, in standard deviations over the mean. `place`: log of 1 and the chunk's rank.
+    `length`, `bulk`: log of characters, its own and its passage's. `bridge`: a good sentence
+    elsewhere names its document.
     """
     most = max(pool.bm25, default=0.0) or 1.0
     found: dict[str, Trait] = {"match": [score / most for score in pool.bm25]}
     found |= _shares(pool)
     found |= _titles(pool)
     found |= _chunks(pool)
-    found["length"] = [log(max(b - a, 1)) for p in pool.passages for a, b in p.indexed.units.spans]
-    found["bulk"] = [
-        log(max(len(p.candidate.text), 1)) for p in pool.passages for _ in p.indexed.lengths
-    ]
+    found |= _sizes(pool)
     found["peak"] = _peaks(pool, found["match"])
-    found["open"] = [float(not closed) for p in pool.passages for closed in p.indexed.closed]
-    whole = [s + t for s, t in zip(found["said"], found["titled"], strict=True)]
+    whole = list(map(add, found["said"], found["titled"]))
     found["bridge"] = bridges(pool, _promise(pool, whole, found["score"]))
     found["score"] = [max(score, 0.0) for score in found["score"]]
     return found
+
+
+def _sizes(pool: Pool) -> dict[str, Trait]:
+    """How long the unit and its passage are."""
+    length, bulk = [], []
+    for p in pool.passages:
+        spans = p.indexed.units.spans
+        length += [log(b - a or 1) for a, b in spans]
+        bulk += [log(len(p.candidate.chunk.text) or 1)] * len(spans)
+    return {"length": length, "bulk": bulk}
 
 
 def _peaks(pool: Pool, match: Trait) -> Trait:
@@ -51,23 +60,30 @@ def _peaks(pool: Pool, match: Trait) -> Trait:
 
 def _shares(pool: Pool) -> dict[str, Trait]:
     """Shares of the query: the unit's own, its title's, its neighbours'."""
-    said, titled, around, beside = [], [], [], []
-    share, held = pool.share, pool.held
+    known: dict[tuple[int, int, int, int], tuple[float, float, float, float]] = {}
+    rows = []
     for p in pool.passages:
-        last = p.first + len(p.indexed.lengths) - 1
-        for u in range(p.first, last + 1):
-            own, title = held[u], p.held
-            before = held[u - 1] if u > p.first else 0
-            after = held[u + 1] if u < last else 0
-            said.append(share(own))
-            titled.append(share(title & ~own))
-            around.append(share(own | title | before | after))
-            nearest = (
-                share(before | title) if u > p.first else 0.0,
-                share(after | title) if u < last else 0.0,
-            )
-            beside.append(max(nearest))
-    return {"said": said, "titled": titled, "around": around, "beside": beside}
+        held = pool.held[p.first : p.first + len(p.indexed.lengths)]
+        for seen in zip(repeat(p.held), [NONE, *held], held, [*held[1:], NONE], strict=False):
+            row = known.get(seen)
+            if row is None:
+                row = known[seen] = _shared(pool, *seen)
+            rows.append(row)
+    columns: Iterable[Trait] = zip(*rows, strict=True) if rows else repeat(())
+    return dict(zip(("said", "titled", "around", "beside"), columns, strict=False))
+
+
+def _shared(
+    pool: Pool, title: int, before: int, own: int, after: int
+) -> tuple[float, float, float, float]:
+    """The shares of a unit that holds its `own` bits, between these."""
+    share = pool.share
+    around, beside = own | title, 0.0
+    for side in (before, after):
+        if side != NONE:
+            around |= side
+            beside = max(beside, share(side | title))
+    return share(own), share(title & ~own), share(around), beside
 
 
 def _titles(pool: Pool) -> dict[str, Trait]:
@@ -92,36 +108,11 @@ def _chunks(pool: Pool) -> dict[str, Trait]:
     place = [0.0] * len(scores)
     for n, c in enumerate(order):
         place[c] = log1p(n)
-    match = _chunk_match(pool)
     chunk = [c for p in pool.passages for c in p.parts]
     return {
         "score": [scores[c] for c in chunk],
         "place": [place[c] for c in chunk],
-        "chunk": [match[c] for c in chunk],
     }
-
-
-def _chunk_match(pool: Pool) -> list[float]:
-    """BM25 over chunks, their titles counted in; the best is 1."""
-    counts = [[0] * len(pool.terms) for _ in pool.chunks]
-    lengths = []
-    for c, (i, first, last) in enumerate(pool.chunks):
-        p = pool.passages[i]
-        lengths.append(sum(p.indexed.lengths[first:last]) + len(p.title))
-        for t, term in enumerate(pool.terms):
-            places = p.indexed.where.get(term, ())
-            inside = sum(times for u, times in places if first <= u < last)
-            counts[c][t] = inside + (p.held >> t & 1)
-    n = len(counts)
-    mean = sum(lengths) / n if n else 1.0
-    found = [0.0] * n
-    for t in range(len(pool.terms)):
-        rare = rarity(sum(row[t] > 0 for row in counts), n)
-        for c, row in enumerate(counts):
-            if row[t]:
-                found[c] += rare * saturated(row[t], lengths[c], mean)
-    most = max(found, default=0.0) or 1.0
-    return [score / most for score in found]
 
 
 def _promise(pool: Pool, share: Trait, score: Trait) -> list[float]:

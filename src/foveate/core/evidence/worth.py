@@ -13,24 +13,25 @@ from math import exp
 
 from foveate.core.evidence.pool import pool_of
 from foveate.core.evidence.traits import traits
+from foveate.core.made import maker
 from foveate.core.types import Candidate, Sentences, rank
 
+made = maker(Sentences)
+
 WEIGHTS = {
-    "match": 6.4,
-    "said": 5.3,
-    "titled": 4.3,
-    "around": 4.1,
-    "beside": 1.8,
-    "named": 5.5,
-    "lead": 5.8,
-    "chunk": 1.8,
-    "peak": 3.0,
+    "match": 7.0,
+    "said": 5.0,
+    "titled": 5.0,
+    "around": 5.0,
+    "beside": 2.0,
+    "named": 6.0,
+    "lead": 6.0,
+    "bridge": 3.5,
+    "peak": 3.5,
     "score": 1.0,
-    "place": -0.64,
-    "length": 0.27,
-    "bulk": -0.83,
-    "open": -1.6,
-    "bridge": 3.05,
+    "place": -0.7,
+    "length": 0.3,
+    "bulk": -1.0,
 }
 
 
@@ -40,12 +41,13 @@ def sentences_of(
     """Each candidate's sentences with their worth, by candidate id; the best of all is worth 1."""
     pool = pool_of(sorted(candidates, key=rank), query, language)
     found = traits(pool)
-    columns = [(weight, found[name]) for name, weight in WEIGHTS.items()]
-    logs = [sum(w * values[u] for w, values in columns) for u in range(pool.units)]
+    logs = [0.0] * pool.units
+    for name, weight in WEIGHTS.items():
+        logs = [log + weight * value for log, value in zip(logs, found[name], strict=True)]
     top = max(logs, default=0.0)
     worths = [exp(value - top) for value in logs]
     return {
-        p.candidate.id: Sentences(
+        p.candidate.chunk.id: made(
             spans=p.indexed.units.spans,
             leans=p.indexed.units.leans,
             worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),
