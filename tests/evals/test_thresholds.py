@@ -13,11 +13,11 @@ from foveate.testing.fakes import Words, candidate, request
 
 SENTENCE = "the pump of the lower house starts by itself and stops when the tank above is full"
 BASE = SENTENCE.split()
-OTHERS = ["early", "mostly", "seldom", "brown", "round", "often", "wide"]
+OTHERS = ["also", "often", "then", "however", "usually", "generally", "therefore"]
 
 
 def copies() -> tuple:
-    """A text, copies with one, two and four other words, and a stranger."""
+    """A text, copies with one, two and four light words for its last, and a stranger."""
     found = [candidate(" ".join(BASE), 9.0, id="whole")]
     for changed in (1, 2, 4):
         words = BASE[:-changed] + OTHERS[changed - 1 : 2 * changed - 1]
