@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from foveate.core.made import maker
 from foveate.core.pack.scale import Cost, Scale, whole
 from foveate.core.types import Candidate, Decision, Number, Rendition, rank
 
@@ -16,6 +17,9 @@ class Choice:
     candidate: Candidate
     rendition: Rendition
     cost: Cost
+
+
+taken, decided = maker(Choice), maker(Decision)
 
 
 @dataclass(slots=True)
@@ -37,24 +41,21 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
     worst = ranked[-1] if ranked else None
     decisions = []
     for candidate in candidates:
-        if candidate.id not in choices.left_out:
+        own = candidate.chunk.id
+        if own not in choices.left_out:
             continue
         ways = (whole(candidate), *candidate.renditions)
-        shortest = scale.cost(candidate, min(ways, key=lambda way: len(way.text)))
-        numbers: dict[str, Number] = {"tokens": shortest.tokens}
-        if (short := scale.short_by(shortest)) > 0:
+        shortest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: len(way.text))
+        cost = scale.cost(candidate, shortest)
+        numbers: dict[str, Number] = {"tokens": cost.tokens}
+        if (short := scale.short_by(cost)) > 0:
             numbers["short_by"] = short
         by = ""
         if worst is not None and rank(worst) < rank(candidate):
-            by = worst.id
+            by = worst.chunk.id
             numbers["lost_by"] = round(worst.score - candidate.score, 6)
+        reason = choices.left_out[own]
         decisions.append(
-            Decision(
-                chunk_id=candidate.id,
-                action="dropped",
-                reason=choices.left_out[candidate.id],
-                by=by,
-                numbers=numbers,
-            )
+            decided(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
         )
     return decisions

@@ -15,7 +15,7 @@ from math import log
 
 from foveate.core.pack.choice import Choice, Choices
 from foveate.core.pack.scale import Scale
-from foveate.core.pack.value import least_weight, report, swapped, worth
+from foveate.core.pack.value import report, swapped, worth
 from foveate.core.pack.walk import Ways, by_score
 from foveate.core.text.words import words
 from foveate.core.types import Candidate, Rendition
@@ -54,7 +54,7 @@ def pack_coverage(candidates: Sequence[Candidate], scale: Scale, ways: Ways, que
     worths = worth(pool)
     said = Said(word_weights([o[2] for o in options], query, sum(worths.values())), worths)
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
-    costs = [least_weight(c, r, scale) for c, r, _ in options]
+    costs = [scale.least(c, r) for c, r, _ in options]
     heap = [(-said.gain(*option) / costs[n], n) for n, option in enumerate(options)]
     heapify(heap)
     while heap:

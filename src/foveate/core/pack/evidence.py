@@ -19,19 +19,19 @@ from heapq import heapify, heappop, heappush
 
 from foveate.core.evidence.index import Index, index_of
 from foveate.core.made import maker
-from foveate.core.pack.choice import Choice, Choices
+from foveate.core.pack.choice import Choice, Choices, taken
 from foveate.core.pack.scale import Cost, Scale, whole
 from foveate.core.pack.value import report
 from foveate.core.text.salience import joined
-from foveate.core.types import Candidate, Rendition, rank
+from foveate.core.types import Candidate, Rendition, Sentences, rank
 
-FRESH = 0.5  # a sentence of which less than that share is new is left out: it was said
+FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
 ROUNDS = 4  # of counting what was chosen and using what is left
-SLACK = 12  # tokens or characters that are not worth another round
+SLACK = 3  # tokens or characters that are not worth another round
 
-chosen = maker(Choice)
+rendered = maker(Rendition)
 
 
 @dataclass(slots=True)
@@ -170,15 +170,15 @@ def _basket(candidates: Sequence[Candidate], scale: Scale, language: str) -> Bas
         text, sentences = candidate.chunk.text, candidate.sentences
         first = basket.firsts[-1]
         if sentences is None:
-            spans, leans, worths = ((0, len(text)),), (0,), (1.0,)
+            sentences = Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
             basket.indexes.append(None)
         else:
-            spans, leans, worths = sentences.spans, sentences.leans, sentences.worths
             basket.indexes.append(index_of(text, candidate.chunk.content_hash, language))
+        spans = sentences.spans
         basket.owners += [i] * len(spans)
         basket.costs += [max(1, -(-body * (b - a) // size)) for a, b in spans]
-        basket.worths += worths
-        basket.heads += [first + lean for lean in leans]
+        basket.worths += sentences.worths
+        basket.heads += [first + lean for lean in sentences.leans]
         basket.openings.append(frame)
         basket.firsts.append(first + len(spans))
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
@@ -225,7 +225,7 @@ def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> int:
             counted.pop(owner, None)
             continue
         candidate, rendition = basket.pool[owner], _rendition(basket, owner)
-        counted[owner] = chosen(
+        counted[owner] = taken(
             candidate=candidate,
             rendition=rendition,
             cost=scale.cost(candidate, rendition, "fresh"),
@@ -250,10 +250,10 @@ def _rendition(basket: Basket, owner: int) -> Rendition:
         return candidate.shown
     if sentences is None or basket.many[owner] == last - first:
         return whole(candidate)
-    taken = [n - first for n in range(first, last) if basket.taken[n]]
-    text, ranges = joined(candidate.chunk.text, [sentences.spans[n] for n in taken])
-    value = sum([sentences.worths[n] for n in taken]) / (sum(sentences.worths) or 1.0)
-    return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
+    places = [n - first for n in range(first, last) if basket.taken[n]]
+    text, ranges = joined(candidate.chunk.text, [sentences.spans[n] for n in places])
+    value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
+    return rendered(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 
 
 def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int) -> Choices:
@@ -268,7 +268,7 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
         rendition = counted[owner].rendition
         cost = scale.cost(candidate, rendition)
         scale.take(candidate, cost)
-        choices.chosen.append(chosen(candidate=candidate, rendition=rendition, cost=cost))
+        choices.chosen.append(taken(candidate=candidate, rendition=rendition, cost=cost))
     value = sum([basket.worths[p] for p in sorted(basket.order)])
     choices.notes |= report(value, _relaxed(basket, room))
     return choices

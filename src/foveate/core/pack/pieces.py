@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from foveate.core.made import maker
 from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Part, Rendition
 
 SHARES = (0.75, 0.5, 0.25)
+
+shorter = maker(Rendition)
 
 
 def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
@@ -20,8 +23,9 @@ def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
     if len(parts) < 2:
         return ()
     order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
-    ways = (_shown(candidate, sorted(order[:n])) for n in _numbers(len(parts)))
-    return tuple(way for way in ways if len(way.text) < len(candidate.text))
+    masses = [_mass(part) for part in parts]
+    ways = (_shown(candidate, sorted(order[:n]), masses) for n in _numbers(len(parts)))
+    return tuple(way for way in ways if len(way.text) < len(candidate.chunk.text))
 
 
 def _numbers(n: int) -> Iterator[int]:
@@ -30,16 +34,11 @@ def _numbers(n: int) -> Iterator[int]:
     yield from sorted({number for number in numbers if number > 0}, reverse=True)
 
 
-def _shown(candidate: Candidate, chosen: Sequence[int]) -> Rendition:
-    text, ranges = joined(candidate.text, _apart(candidate.parts, chosen))
-    mass = sum(_mass(part) for part in candidate.parts)
-    value = sum(_mass(candidate.parts[i]) for i in chosen) / mass
-    return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
-
-
-def _apart(parts: Sequence[Part], chosen: Sequence[int]) -> list[tuple[int, int]]:
-    """The chosen parts' spans in reading order; nested and overlapping ones are merged later."""
-    return sorted(parts[i].span for i in chosen)
+def _shown(candidate: Candidate, chosen: Sequence[int], masses: Sequence[float]) -> Rendition:
+    spans = sorted([candidate.parts[i].span for i in chosen])  # nested ones are merged later
+    text, ranges = joined(candidate.chunk.text, spans)
+    value = sum([masses[i] for i in chosen]) / sum(masses)
+    return shorter(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 
 
 def _mass(part: Part) -> float:

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from foveate.core.gauge import Gauge
+from foveate.core.made import maker
 from foveate.core.pack.pieces import pieces
-from foveate.core.types import Budget, Candidate, Place, Rendition
+from foveate.core.types import Budget, Candidate, Place, Rendition, RenditionKind
+
+rendered = maker(Rendition)
 
 
 class Cost(NamedTuple):
@@ -23,9 +26,11 @@ class Cost(NamedTuple):
 
 def whole(candidate: Candidate) -> Rendition:
     """The candidate in full; `stripped` where stitching took a repeat out of it."""
-    text = candidate.text
-    repeats = sum(b - a for a, b in (part.span for part in candidate.parts)) > len(text)
-    return Rendition(kind="stripped" if repeats else "verbatim", text=text, spans=((0, len(text)),))
+    text = candidate.chunk.text
+    kind: RenditionKind = "verbatim"
+    if candidate.parts and sum([p.span[1] - p.span[0] for p in candidate.parts]) > len(text):
+        kind = "stripped"
+    return rendered(kind=kind, text=text, spans=((0, len(text)),))
 
 
 def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
@@ -37,6 +42,8 @@ def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[R
     if candidate.shown is not None:
         return (candidate.shown,)
     shorter = (*pieces(candidate), *candidate.renditions)
+    if not shorter:
+        return (whole(candidate),)
     ways = (whole(candidate), *sorted(shorter, key=lambda way: (-way.value, len(way.text))))
     if cap is None or len(ways) == 1 or gauge.chunk(candidate.chunk) <= cap:
         return ways
@@ -57,34 +64,51 @@ class Scale:
     documents: set[str] = field(default_factory=set)
     blocks: int = 0
     _frames: dict[tuple[str, Place], Cost] = field(default_factory=dict)
+    _bodies: dict[str, Cost] = field(default_factory=dict)
 
     def frame(self, candidate: Candidate, place: Place | None = None) -> Cost:
         """What stands around the candidate's text there, whichever way it is shown."""
         place = place or self._place(candidate)
-        known = self._frames.get((candidate.id, place))
+        known = self._frames.get((candidate.chunk.id, place))
         if known is None:
             text = self.gauge.frame(candidate, place)
             tokens = self.gauge.rendered(text)
             if self.per_document is not None:
                 tokens = 0 if place == "same" else self.per_document
-            known = self._frames[(candidate.id, place)] = Cost(tokens, len(text))
+            known = self._frames[(candidate.chunk.id, place)] = Cost(tokens, len(text))
         return known
 
     def _place(self, candidate: Candidate) -> Place:
         if not self.blocks:
             return "first"
-        return "same" if candidate.document_id in self.documents else "fresh"
+        return "same" if candidate.chunk.document_id in self.documents else "fresh"
 
     def cost(self, candidate: Candidate, rendition: Rendition, place: Place | None = None) -> Cost:
         """What showing the candidate this way would take from the purse now, or at a place."""
-        if rendition.text is candidate.text or rendition.text == candidate.text:
-            tokens = self.gauge.chunk(candidate.chunk)
-        else:
-            tokens = self.gauge.text(rendition.text)
-        frame = self.frame(candidate, place)
+        body, frame = self.body(candidate, rendition), self.frame(candidate, place)
         limited = self.characters is not None
-        characters = len(self.gauge.body(rendition.text)) + frame.characters if limited else 0
-        return Cost(tokens + frame.tokens, characters)
+        characters = body.characters + frame.characters if limited else 0
+        return Cost(body.tokens + frame.tokens, characters)
+
+    def least(self, candidate: Candidate, rendition: Rendition) -> int:
+        """The least that it can cost in what is limited, wherever it will stand; at least 1."""
+        body = self.body(candidate, rendition)
+        frames = self.frame(candidate, "first"), self.frame(candidate, "same")
+        if self.tokens is not None:
+            return max(body.tokens + min([frame.tokens for frame in frames]), 1)
+        return max(body.characters + min([frame.characters for frame in frames]), 1)
+
+    def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
+        """What the text alone costs; its characters only where they are limited."""
+        text = rendition.text
+        known = self._bodies.get(text)
+        if known is None:
+            gauge, chunk = self.gauge, candidate.chunk
+            own = text is chunk.text or text == chunk.text
+            tokens = gauge.chunk(chunk) if own else gauge.text(text)
+            characters = len(gauge.body(text)) if self.characters is not None else 0
+            known = self._bodies[text] = Cost(tokens, characters)
+        return known
 
     def fits(self, cost: Cost) -> bool:
         """Whether the purse holds that much."""
@@ -98,7 +122,7 @@ class Scale:
 
     def take(self, candidate: Candidate, cost: Cost) -> None:
         """Spend it."""
-        self.documents.add(candidate.document_id)
+        self.documents.add(candidate.chunk.document_id)
         self.blocks += 1
         if self.tokens is not None:
             self.tokens -= cost.tokens

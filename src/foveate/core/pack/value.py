@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from foveate.core.pack.choice import Choice, Choices
-from foveate.core.pack.scale import Cost, Scale
+from foveate.core.made import maker
+from foveate.core.pack.choice import Choice, Choices, taken
+from foveate.core.pack.scale import Scale
 from foveate.core.pack.walk import Ways, by_score, fullest_that_fits
-from foveate.core.types import Candidate, Place, Rendition
+from foveate.core.types import Candidate, Rendition
 
 LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
 CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
@@ -28,6 +29,9 @@ class Rung:
     cost: int
     worth: float
     density: float
+
+
+rung = maker(Rung)
 
 
 def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
@@ -45,14 +49,14 @@ def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
             return 1.0
         return LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST
 
-    return {c.id: sum(scaled(score) for score in _scores(c)) for c in pool}
+    return {c.chunk.id: sum([scaled(score) for score in _scores(c)]) for c in pool}
 
 
 def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Choices:
     """Fill the purse by worth per token, then with whatever still fits, best score first."""
     pool = by_score(candidates)
     worths = worth(pool)
-    ladders = [ladder(c, worths[c.id], scale, ways(c)) for c in pool]
+    ladders = [ladder(c, worths[c.chunk.id], scale, ways(c)) for c in pool]
     climbs = [
         (rung.density, i, level)
         for i, rungs in enumerate(ladders)
@@ -63,7 +67,7 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     bound = _relaxed(steps, ladders, room)
     chosen = _climb(pool, ladders, steps, scale)
     choices = _finish(pool, chosen, scale, ways)
-    value = sum(worths[c.candidate.id] * c.rendition.value for c in choices.chosen)
+    value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
     choices.notes |= report(value, bound)
     return choices
 
@@ -79,29 +83,17 @@ def ladder(
     candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition]
 ) -> list[Rung]:
     """The ways on the upper hull, cheapest first, each denser than the next."""
-    points = sorted(
-        ((least_weight(candidate, r, scale), worth * r.value, r) for r in ways),
-        key=lambda point: (point[0], -point[1]),
-    )
+    points = [(scale.least(candidate, way), worth * way.value, way) for way in ways]
+    points.sort(key=lambda point: (point[0], -point[1]))
     rungs: list[Rung] = []
     for cost, value, rendition in points:
         if rungs and value <= rungs[-1].worth:
             continue
         while rungs and _density(rungs[-2:-1], cost, value) >= rungs[-1].density:
             rungs.pop()
-        rungs.append(Rung(rendition, cost, value, _density(rungs[-1:], cost, value)))
+        density = _density(rungs[-1:], cost, value)
+        rungs.append(rung(rendition=rendition, cost=cost, worth=value, density=density))
     return rungs
-
-
-def least_weight(candidate: Candidate, rendition: Rendition, scale: Scale) -> int:
-    """The least that it can cost, wherever it will stand: so that the bound is one."""
-    places: tuple[Place, ...] = ("first", "same")
-    return min(weight(scale.cost(candidate, rendition, place), scale) for place in places)
-
-
-def weight(cost: Cost, scale: Scale) -> int:
-    """The cost in the unit that is limited: tokens, else characters; at least 1."""
-    return max(cost.tokens if scale.tokens is not None else cost.characters, 1)
 
 
 def _density(below: Sequence[Rung], cost: int, value: float) -> float:
@@ -159,7 +151,7 @@ def swapped(
             scale.take(candidate, old.cost)
         return None
     scale.take(candidate, cost)
-    return Choice(candidate, rendition, cost)
+    return taken(candidate=candidate, rendition=rendition, cost=cost)
 
 
 def _finish(
@@ -172,7 +164,7 @@ def _finish(
             continue
         choice = fullest_that_fits(candidate, scale, ways(candidate))
         if choice is None:
-            choices.left_out[candidate.id] = "over_budget"
+            choices.left_out[candidate.chunk.id] = "over_budget"
             continue
         scale.take(candidate, choice.cost)
         chosen[i] = choice

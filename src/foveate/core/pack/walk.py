@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 
-from foveate.core.pack.choice import Choice, Choices
+from foveate.core.pack.choice import Choice, Choices, taken
 from foveate.core.pack.scale import Scale, whole
 from foveate.core.types import Candidate, Rendition, rank
 
@@ -33,7 +33,7 @@ def documents(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     """Best first inside each document, documents by their best."""
     groups: dict[str, list[Candidate]] = {}
     for candidate in by_score(candidates):
-        groups.setdefault(candidate.document_id, []).append(candidate)
+        groups.setdefault(candidate.chunk.document_id, []).append(candidate)
     return list(groups.values())
 
 
@@ -45,14 +45,14 @@ def take_in_turn(
     stopped = False
     for candidate in order:
         if stopped:
-            choices.left_out[candidate.id] = "after_stop"
+            choices.left_out[candidate.chunk.id] = "after_stop"
             continue
         choice = fullest_that_fits(candidate, scale, ways(candidate))
         if choice is None:
             stopped = stop
             choice = _cut_to_fit(candidate, scale, cut)
         if choice is None:
-            choices.left_out[candidate.id] = "over_budget"
+            choices.left_out[candidate.chunk.id] = "over_budget"
             continue
         scale.take(candidate, choice.cost)
         choices.chosen.append(choice)
@@ -76,7 +76,7 @@ def take_groups(
             choices.left_out |= part.left_out
         else:
             reason = "after_stop" if stopped else "document_over_budget"
-            choices.left_out |= {candidate.id: reason for candidate in group}
+            choices.left_out |= {candidate.chunk.id: reason for candidate in group}
         stopped = stop
     return choices
 
@@ -88,7 +88,7 @@ def fullest_that_fits(
     for rendition in ways:
         cost = scale.cost(candidate, rendition)
         if scale.fits(cost):
-            return Choice(candidate, rendition, cost)
+            return taken(candidate=candidate, rendition=rendition, cost=cost)
     return None
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
+from foveate.core.made import changer, maker
 from foveate.core.pack.choice import Choice, Choices, why_left_out
 from foveate.core.pack.coverage import pack_coverage
 from foveate.core.pack.cut import truncated
@@ -27,6 +28,8 @@ from foveate.core.types import Candidate, Decision, Number, Rendition, Request, 
 Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
 Overflow = Literal["skip", "stop", "truncate"]
 STOPPING = ("score_weighted", "documents")
+
+changed, decided = changer(Candidate), maker(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +92,13 @@ class Pack:
         return take_in_turn(order, scale, ways, cut, stop=stop)
 
     def _ways(self, request: Request) -> Ways:
+        known: dict[str, Sequence[Rendition]] = {}
+
         def ways(candidate: Candidate) -> Sequence[Rendition]:
-            return ways_to_show(candidate, self.cap, request.gauge)
+            own = candidate.chunk.id
+            if own not in known:
+                known[own] = ways_to_show(candidate, self.cap, request.gauge)
+            return known[own]
 
         return ways
 
@@ -125,9 +133,10 @@ class Pack:
 
 def _step(candidates: tuple[Candidate, ...], choices: Choices, scale: Scale) -> Step:
     """Candidates in the order they came, each knowing how it is shown."""
-    chosen = {choice.candidate.id: choice for choice in choices.chosen}
-    kept = tuple(replace(c, shown=chosen[c.id].rendition) for c in candidates if c.id in chosen)
-    decisions = [_shown(chosen[c.id]) for c in candidates if _changed(c, chosen)]
+    chosen = {choice.candidate.chunk.id: choice for choice in choices.chosen}
+    shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
+    kept = tuple([changed(c, shown=choice.rendition) for c, choice in shown])
+    decisions = [_shown(choice) for c, choice in shown if c.shown != choice.rendition]
     left_out = why_left_out(candidates, choices, scale)
     spent = sum(choice.cost.tokens for choice in choices.chosen)
     excluded = sum(int(d.numbers["tokens"]) for d in left_out)
@@ -139,20 +148,16 @@ def _step(candidates: tuple[Candidate, ...], choices: Choices, scale: Scale) -> 
     )
 
 
-def _changed(candidate: Candidate, chosen: dict[str, Choice]) -> bool:
-    return candidate.id in chosen and candidate.shown != chosen[candidate.id].rendition
-
-
 def _shown(choice: Choice) -> Decision:
     numbers: dict[str, Number] = {
         "tokens": choice.cost.tokens,
         "score": choice.candidate.score,
     }
-    shown, text = choice.rendition.spans, choice.candidate.text
-    if (left := sum(b - a for a, b in shown)) < len(text):
+    shown, text = choice.rendition.spans, choice.candidate.chunk.text
+    if (left := sum([b - a for a, b in shown])) < len(text):
         numbers["characters_left_out"] = len(text) - left
-    return Decision(
-        chunk_id=choice.candidate.id,
+    return decided(
+        chunk_id=choice.candidate.chunk.id,
         action="kept",
         reason=choice.rendition.kind,
         numbers=numbers,
