@@ -66,11 +66,8 @@ class Basket:
 
     def density(self, piece: int) -> float:
         """Worth per token of taking the piece now."""
-        worth, cost, head = (
-            self.worths[piece] + self.extra[piece],
-            self.costs[piece],
-            self.heads[piece],
-        )
+        worth, cost = self.worths[piece] + self.extra[piece], self.costs[piece]
+        head = self.heads[piece]
         if head != piece and not self.taken[head]:
             worth += self.worths[head] + self.extra[head]
             cost += self.costs[head]
@@ -88,25 +85,28 @@ class Basket:
     def fresh(self, piece: int) -> float:
         """The share of the piece that was not said before."""
         runs = self.runs(piece)
-        if not runs or not self.said:
+        if self.said.keys().isdisjoint(runs):
             return 1.0
         return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
-        owner = self.owners[pieces[0]]
-        total = sum([self.costs[p] for p in pieces])
-        if not self.many[owner]:
-            return total + self.openings[owner]
-        return total + ELISION * sum(
-            [not any(self.taken[n] for n in self.beside(p)) for p in pieces]
-        )
+        owner, total = self.owners[pieces[0]], 0
+        opened = self.many[owner] > 0
+        for p in pieces:
+            total += self.costs[p]
+            if opened and not any(map(self.taken.__getitem__, self.beside(p))):
+                total += ELISION
+        return total if opened else total + self.openings[owner]
 
-    def beside(self, piece: int) -> list[int]:
+    def beside(self, piece: int) -> tuple[int, ...]:
         """The neighbours of a piece in its candidate."""
         owner = self.owners[piece]
-        first, last = self.firsts[owner], self.firsts[owner + 1] - 1
-        return [n for n in (piece - 1, piece + 1) if first <= n <= last]
+        if piece == self.firsts[owner]:
+            return (piece + 1,) if piece + 1 < self.firsts[owner + 1] else ()
+        if piece + 1 == self.firsts[owner + 1]:
+            return (piece - 1,)
+        return (piece - 1, piece + 1)
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
@@ -141,18 +141,17 @@ class Basket:
 def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) -> Choices:
     """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
     basket = _basket(candidates, scale, language)
-    heap = [(-basket.density(p), p) for p in range(len(basket.owners))]
-    heapify(heap)
+    waiting = [(-basket.density(p), p) for p in range(len(basket.owners))]
     room = (scale.tokens, scale.characters)[basket.unit] or 0
     counted: dict[int, Choice] = {}
     used = 0
     for _ in range(ROUNDS):
-        heap = _fill(basket, heap, room - used)
+        waiting = _fill(basket, waiting, room - used)
         used = _count(basket, counted, scale)
         while basket.order and _over(counted, scale):
             basket.drop_last()
             used = _count(basket, counted, scale)
-        if room - used <= SLACK or not heap:
+        if room - used <= SLACK or not waiting:
             break
     return _choices(basket, counted, scale, room)
 
@@ -194,16 +193,24 @@ def _unit(costs: Sequence[Cost], scale: Scale) -> int:
     return int(scale.characters * tokens < scale.tokens * characters)
 
 
-def _fill(basket: Basket, heap: list[tuple[float, int]], room: int) -> list[tuple[float, int]]:
+def _fill(basket: Basket, waiting: list[tuple[float, int]], room: int) -> list[tuple[float, int]]:
     """Take pieces while they fit; what did not fit is handed back for another round."""
-    left = []
+    costs, taken = basket.costs, basket.taken
+    left = [entry for entry in waiting if costs[entry[1]] > room]
+    heap = [entry for entry in waiting if costs[entry[1]] <= room]
+    heapify(heap)
     while heap and room > 0:
         key, piece = heappop(heap)
-        if basket.taken[piece] or basket.fresh(piece) < FRESH:
+        if taken[piece]:
+            continue
+        if costs[piece] > room:
+            left.append((key, piece))
             continue
         now = (-basket.density(piece), piece)
         if heap and now > heap[0] and now[0] > key:
             heappush(heap, now)
+            continue
+        if basket.fresh(piece) < FRESH:
             continue
         group = basket.with_head(piece)
         cost = basket.cost(group)
@@ -213,9 +220,7 @@ def _fill(basket: Basket, heap: list[tuple[float, int]], room: int) -> list[tupl
         room -= cost
         for near in basket.take(group):
             heappush(heap, (-basket.density(near), near))
-    left += heap
-    heapify(left)
-    return left
+    return left + heap
 
 
 def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> int:
