@@ -96,7 +96,7 @@ def _own() -> tuple[Recipe, ...]:
             stages=(
                 *ONCE,
                 Stitch(),
-                Compress(offer="sentences", when="always"),
+                Compress(offer="sentences"),
                 Pack(policy="value"),
                 Order(by="edges"),
             ),
