@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from array import array
 from binascii import crc32
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from foveate.core.evidence.units import Units, units_of
 from foveate.core.text.profile import profile
-from foveate.core.text.terms import document_terms, query_terms
-from foveate.core.text.words import words
+from foveate.core.text.terms import document_terms, index_words, query_terms, terms_of
 
 STEM = 5
 """Letters of a term that count."""
 GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
+PRIME = (1 << 61) - 1
+P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
 
 
 class Index(NamedTuple):
@@ -48,17 +50,14 @@ def index_of(text: str, content_hash: str, language: str) -> Index:
 
 def _indexed(text: str, units: Units) -> Index:
     where: dict[str, list[tuple[int, int]]] = {}
-    lengths, runs, starts = [], array("L"), [0]
+    lengths, runs, starts = [], array("Q"), [0]
     for u, (a, b) in enumerate(units.spans):
-        unit = text[a:b]
-        terms = keys(document_terms(unit))
-        counts: dict[str, int] = {}
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
-        for term, times in counts.items():
+        spelled = index_words(text[a:b])
+        terms = [key for word in spelled for key in _keys(word)]
+        for term, times in Counter(terms).items():
             where.setdefault(term, []).append((u, times))
         lengths.append(len(terms))
-        runs.extend(_runs(unit))
+        runs.extend(_runs(spelled))
         starts.append(len(runs))
     return Index(
         units=units,
@@ -69,12 +68,29 @@ def _indexed(text: str, units: Units) -> Index:
     )
 
 
-def _runs(unit: str) -> list[int]:
-    """Hashes of the unit's runs of words; a shorter unit is one run."""
-    spelled = [word.encode() for word in words(unit)]
-    if len(spelled) <= GRAM:
-        return [crc32(b" ".join(spelled))] if spelled else []
-    return [crc32(b" ".join(spelled[i : i + GRAM])) for i in range(len(spelled) - GRAM + 1)]
+@lru_cache(maxsize=1 << 16)
+def _keys(word: str) -> tuple[str, ...]:
+    return tuple(term[:STEM] for term in terms_of(word))
+
+
+def _runs(spelled: list[str]) -> list[int]:
+    """Hashes of the runs of words (of characters, where none are spaced); fewer are one run."""
+    codes = [code for word in spelled for code in _codes(word)]
+    if len(codes) <= GRAM:
+        codes += [0] * (GRAM - len(codes)) if codes else []
+    columns = [codes[i : len(codes) - GRAM + 1 + i] for i in range(GRAM)]
+    return [
+        (a * P1 + b * P2 + c * P3 + d * P4 + e) % PRIME
+        for a, b, c, d, e in zip(*columns, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1 << 16)
+def _codes(word: str) -> tuple[int, ...]:
+    """A number for the word; for each character of a word without spaces."""
+    terms = terms_of(word)
+    single = terms if len(terms) == 1 else tuple(word)
+    return tuple(crc32(term.encode()) for term in single)
 
 
 def keys(terms: list[str]) -> list[str]:

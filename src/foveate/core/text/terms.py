@@ -9,6 +9,7 @@ pairs. What comes out is part of every store on disk: whoever changes it raises 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from unicodedata import normalize
 
 from foveate.core.text.stopwords import STOP_WORDS
@@ -37,14 +38,20 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    terms: list[str] = []
-    for word in _words(text):
-        if _UNSPACED_START.match(word):
-            terms.extend(word)
-            terms.extend(word[i : i + 2] for i in range(len(word) - 1))
-        else:
-            terms.append(stem(word))
-    return terms
+    return [term for word in _words(text) for term in terms_of(word)]
+
+
+def index_words(text: str) -> list[str]:
+    """The words of a text as terms are made of them, in order; a run without spaces is one."""
+    return _words(text)
+
+
+@lru_cache(maxsize=1 << 16)
+def terms_of(word: str) -> tuple[str, ...]:
+    """The terms of one such word."""
+    if word.isascii() or not _UNSPACED_START.match(word):
+        return (stem(word),)
+    return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
 
 
 def query_terms(text: str) -> list[str]:
