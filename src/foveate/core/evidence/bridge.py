@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import nsmallest
-from itertools import count
+from itertools import chain, count
 from operator import neg
 
 from foveate.core.evidence.index import keys
@@ -26,12 +26,16 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
     under: dict[tuple[str, ...], list[int]] = {}
     for i, p in enumerate(pool.passages):
         under.setdefault(p.title, []).append(i)
-    telling = [(title, words) for title in under if (words := _telling(pool, title))]
-    for _, u in nsmallest(BEST, zip(map(neg, promise), count(), strict=False)):
-        teller, terms = _read(pool, u)
+    best = nsmallest(BEST, zip(map(neg, promise), count(), strict=False))
+    tellers = [_read(pool, u) for _, u in best]
+    said = frozenset().union(*[terms for _, terms in tellers])
+    titles = [title for title in under if not said.isdisjoint(title)]
+    pool.count(chain.from_iterable(titles))
+    telling = [(title, _telling(pool, title)) for title in titles]
+    for teller, terms in tellers:
         own = teller.candidate.chunk.document_id
         for title, words in telling:
-            share = sum([t in terms for t in words]) / len(words)
+            share = sum([t in terms for t in words]) / (len(words) or 1)
             if not share or title == teller.title:
                 continue
             for i in under[title]:

@@ -92,13 +92,17 @@ def _titles(pool: Pool) -> dict[str, Trait]:
     known: dict[tuple[str, ...], float] = {}
     for p in pool.passages:
         if p.title not in known:
-            rare = [(rarity(pool.holders(t), pool.units), t in pool.terms) for t in p.title]
-            total = fsum(r for r, _ in rare) or 1.0
-            known[p.title] = fsum(r for r, asked in rare if asked) / total
+            known[p.title] = _asked(pool, p.title) if p.held else 0.0
         n = len(p.indexed.lengths)
         named += [known[p.title]] * n
         lead += [float(p.candidate.chunk.start == 0), *[0.0] * (n - 1)][:n]
     return {"named": named, "lead": lead}
+
+
+def _asked(pool: Pool, title: tuple[str, ...]) -> float:
+    """The share of the title that is asked for, the rarer terms more."""
+    rare = [(rarity(pool.holders(t), pool.units), t in pool.terms) for t in title]
+    return fsum([r for r, asked in rare if asked]) / (fsum([r for r, _ in rare]) or 1.0)
 
 
 def _chunks(pool: Pool) -> dict[str, Trait]:
