@@ -124,3 +124,16 @@ def test_the_other_policies_take_no_notice() -> None:
     beside = Pack(policy="greedy")(offered, asked)
 
     assert [c.shown for c in beside.candidates] == [c.shown for c in plain.candidates]
+
+
+def test_a_chain_of_heads_is_kept_whole() -> None:
+    """S8: a sentence that leans on one that leans on another is shown with both, or not at all."""
+    chained = "The mill stands by the river. It has two wheels. They were carved by Ada Weir."
+    pool = (candidate(chained, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    query = "Who carved them, Ada Weir?"
+
+    for budget in range(4, 40):
+        for text in texts_shown(packed(pool, budget, query)):
+            if "They were carved" in text:
+                assert "The mill stands by the river. It has two wheels." in text
+            assert "It has" not in text or "The mill stands" in text

@@ -55,23 +55,29 @@ class Basket:
     openings: list[int] = field(default_factory=list)
     indexes: list[Index | None] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
-    order: list[int] = field(default_factory=list)  # pieces as they were taken
-    said: dict[int, int] = field(default_factory=dict)  # runs of words, how often
+    groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
+    said: set[int] = field(default_factory=set)  # runs of words
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
-    def with_head(self, piece: int) -> tuple[int, ...]:
-        """The piece, and what it leans on if that is not taken yet."""
+    def with_heads(self, piece: int) -> tuple[int, ...]:
+        """The piece and what it leans on, as far as that is not taken yet."""
         head = self.heads[piece]
-        return (piece,) if head == piece or self.taken[head] else (piece, head)
+        if head == piece or self.taken[head]:
+            return (piece,)
+        found = [piece]
+        while head not in found and not self.taken[head]:
+            found.append(head)
+            head = self.heads[head]
+        return tuple(found)
 
     def density(self, piece: int) -> float:
         """Worth per token of taking the piece now."""
-        worth, cost = self.worths[piece] + self.extra[piece], self.costs[piece]
         head = self.heads[piece]
-        if head != piece and not self.taken[head]:
-            worth += self.worths[head] + self.extra[head]
-            cost += self.costs[head]
-        return worth / cost
+        if head == piece or self.taken[head]:
+            return (self.worths[piece] + self.extra[piece]) / self.costs[piece]
+        group = self.with_heads(piece)
+        worth = sum([self.worths[p] + self.extra[p] for p in group])
+        return worth / sum([self.costs[p] for p in group])
 
     def runs(self, piece: int) -> Sequence[int]:
         """The piece's runs of words; none where the candidate is taken whole."""
@@ -85,7 +91,7 @@ class Basket:
     def fresh(self, piece: int) -> float:
         """The share of the piece that was not said before."""
         runs = self.runs(piece)
-        if self.said.keys().isdisjoint(runs):
+        if self.said.isdisjoint(runs):
             return 1.0
         return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
 
@@ -110,14 +116,13 @@ class Basket:
 
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
-        said, gained = self.said, []
+        gained = []
         for p in pieces:
             self.taken[p] = True
-            for run in self.runs(p):
-                said[run] = said.get(run, 0) + 1
+            self.said.update(self.runs(p))
         self.many[self.owners[pieces[0]]] += len(pieces)
         self.changed.add(self.owners[pieces[0]])
-        self.order += pieces
+        self.groups.append(pieces)
         for p in pieces:
             for n in self.beside(p):
                 if not self.taken[n]:
@@ -126,16 +131,14 @@ class Basket:
         return gained
 
     def drop_last(self) -> None:
-        """Take the last choice back."""
-        piece = self.order.pop()
-        owner = self.owners[piece]
+        """Take the last choice back, with what it brought; nothing leans on that but itself."""
+        pieces = self.groups.pop()
+        owner = self.owners[pieces[0]]
         self.changed.add(owner)
-        self.taken[piece] = False
-        self.many[owner] -= 1
-        for run in self.runs(piece):
-            self.said[run] -= 1
-            if not self.said[run]:
-                del self.said[run]
+        self.many[owner] -= len(pieces)
+        for p in pieces:
+            self.taken[p] = False
+        self.said = {run for group in self.groups for p in group for run in self.runs(p)}
 
 
 def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) -> Choices:
@@ -148,7 +151,7 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) 
     for _ in range(ROUNDS):
         waiting = _fill(basket, waiting, room - used)
         used = _count(basket, counted, scale)
-        while basket.order and _over(counted, scale):
+        while basket.groups and _over(counted, scale):
             basket.drop_last()
             used = _count(basket, counted, scale)
         if room - used <= SLACK or not waiting:
@@ -212,7 +215,7 @@ def _fill(basket: Basket, waiting: list[tuple[float, int]], room: int) -> list[t
             continue
         if basket.fresh(piece) < FRESH:
             continue
-        group = basket.with_head(piece)
+        group = basket.with_heads(piece)
         cost = basket.cost(group)
         if cost > room:
             left.append(now)
@@ -274,7 +277,7 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
         cost = scale.cost(candidate, rendition)
         scale.take(candidate, cost)
         choices.chosen.append(taken(candidate=candidate, rendition=rendition, cost=cost))
-    value = sum([basket.worths[p] for p in sorted(basket.order)])
+    value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
     choices.notes |= report(value, _relaxed(basket, room))
     return choices
 

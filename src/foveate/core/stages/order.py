@@ -9,6 +9,7 @@ keep their present order inside it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -134,12 +135,14 @@ def _likeliest(candidate: Candidate) -> float:
     sentences, shown = candidate.sentences, candidate.shown
     if sentences is None:
         return 0.0
-    pairs = zip(sentences.spans, sentences.worths, strict=True)
     if shown is None or not shown.verbatim:
         return max(sentences.worths, default=0.0)
-    return max(
-        (w for (a, b), w in pairs if any(x <= a and b <= y for x, y in shown.spans)), default=0.0
-    )
+    ends = [end for _, end in shown.spans]
+    best = 0.0
+    for (a, b), worth in zip(sentences.spans, sentences.worths, strict=True):
+        if worth > best and (n := bisect_left(ends, b)) < len(ends) and shown.spans[n][0] <= a:
+            best = worth
+    return best
 
 
 def _sorted(blocks: list[_Block], key: _Key) -> list[_Block]:
