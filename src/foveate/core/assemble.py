@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from foveate.core.admit import admitted, once_each
 from foveate.core.balance import balance
@@ -51,7 +52,7 @@ def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -
     if done is None:
         free = replace(run.inputs, budget=replace(run.inputs.budget, window=None))
         lifted = Run(free, tokenizer, run.known)
-        raise too_small(run.inputs.budget, room, lambda other: attempt(lifted, other) is not None)
+        raise too_small(run.inputs.budget, room, partial(_lack, lifted))
     return _sealed(run, done, room)
 
 
@@ -73,7 +74,12 @@ class Done:
 
 
 def attempt(run: Run, room: Budget) -> Done | None:
-    """One whole run in this room; None where nothing fits.
+    """One whole run in this room; None where nothing fits."""
+    return _attempted(run, room)[0]
+
+
+def _attempted(run: Run, room: Budget) -> tuple[Done | None, int]:
+    """The same, and by how little the nearest candidate missed.
 
     Estimates may keep out what fits by the real count: where they miss by a few tokens, the
     stages get those few more, and the gate, which counts, decides.
@@ -81,7 +87,13 @@ def attempt(run: Run, room: Budget) -> Done | None:
     done, short = _run_at(run, room, 0)
     if done is None and 0 < short <= NEAR_MISS:
         done, _ = _run_at(run, room, short)
-    return done
+    return done, short
+
+
+def _lack(run: Run, room: Budget) -> int:
+    """0 where something fits in this room, else what the nearest candidate missed; at least 1."""
+    done, short = _attempted(run, room)
+    return 0 if done is not None else max(short, 1)
 
 
 def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:

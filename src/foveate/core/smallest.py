@@ -11,23 +11,23 @@ from foveate.core.types import Budget
 
 LARGEST = 2**27  # tokens or characters; no budget over that is tried
 
-Does = Callable[[Budget], bool]
+Lack = Callable[[Budget], int]  # 0: the room does; else what more it may take, at least 1
 Unit = Literal["documents", "characters"]
 
 
-def too_small(budget: Budget, room: Budget, does: Does) -> BudgetTooSmall:
+def too_small(budget: Budget, room: Budget, lack: Lack) -> BudgetTooSmall:
     """The error for a request to which nothing fits in `room`, which is what `budget` leaves.
 
-    `does` tries a room. With two limits, the one that binds is named; where both bind, both are.
+    `lack` tries a room. With two limits, the one that binds is named; where both bind, both are.
     """
-    tokens = _least(room, "documents", without="characters", does=does)
-    characters = _least(room, "characters", without="documents", does=does)
+    tokens = _least(room, "documents", without="characters", lack=lack)
+    characters = _least(room, "characters", without="documents", lack=lack)
     if tokens is not None and characters is not None:
-        return _both(room, tokens, characters, does)
+        return _both(room, tokens, characters, lack)
     if characters is not None:
         return BudgetTooSmall(room.characters or 0, characters, unit="characters")
     if tokens is None:  # each limit would do without the other, but not together
-        tokens = _least(room, "documents", does=does)
+        tokens = _least(room, "documents", lack=lack)
     missing = (tokens or 0) - (room.documents or 0)
     if budget.window is not None and (budget.documents or 0) > (room.documents or 0):
         return BudgetTooSmall(
@@ -38,10 +38,10 @@ def too_small(budget: Budget, room: Budget, does: Does) -> BudgetTooSmall:
     return BudgetTooSmall(room.documents or 0, tokens or 0)
 
 
-def _both(room: Budget, tokens: int, characters: int, does: Does) -> BudgetTooSmall:
+def _both(room: Budget, tokens: int, characters: int, lack: Lack) -> BudgetTooSmall:
     """Both limits are too tight; enough of the one is found beside enough of the other."""
     enough = replace(room, characters=characters)
-    needed = _least(enough, "documents", does=does) or tokens
+    needed = _least(enough, "documents", lack=lack) or tokens
     return BudgetTooSmall(
         room.documents or 0,
         needed,
@@ -49,10 +49,11 @@ def _both(room: Budget, tokens: int, characters: int, does: Does) -> BudgetTooSm
     )
 
 
-def _least(room: Budget, unit: Unit, *, without: Unit | None = None, does: Does) -> int | None:
+def _least(room: Budget, unit: Unit, *, without: Unit | None = None, lack: Lack) -> int | None:
     """The least amount over the present one that does, other limits lifted; None if none does.
 
-    None as well where the present amount is no hindrance. Doubling, then halving.
+    None as well where the present amount is no hindrance. A room that fails says how much more it
+    may take; that is tried, then the amount below it, and only where that does, halving.
     """
     failing: int | None = getattr(room, unit)
     if failing is None:
@@ -60,19 +61,22 @@ def _least(room: Budget, unit: Unit, *, without: Unit | None = None, does: Does)
     base = room if without is None else _with(room, without, None)
     if base.documents is None and base.characters is None:
         return None
-    if does(base):
+    step = lack(base)
+    if not step:
         return None
-    high = failing * 2
-    while not does(_with(base, unit, high)):
-        failing, high = high, high * 2
-        if high > LARGEST:
-            return None
+    high = failing + step
+    while high <= LARGEST and (short := lack(_with(base, unit, high))):
+        step = max(short, 2 * step)
+        failing, high = high, high + step
+    if high > LARGEST:
+        return None
+    middle = high - 1
     while high - failing > 1:
-        middle = (failing + high) // 2
-        if does(_with(base, unit, middle)):
-            high = middle
-        else:
+        if lack(_with(base, unit, middle)):
             failing = middle
+        else:
+            high = middle
+        middle = (failing + high) // 2
     return high
 
 
