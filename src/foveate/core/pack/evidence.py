@@ -138,6 +138,9 @@ class Basket:
         self.many[owner] -= len(pieces)
         for p in pieces:
             self.taken[p] = False
+
+    def say_again(self) -> None:
+        """Go by what is still chosen, after choices were taken back."""
         self.said = {run for group in self.groups for p in group for run in self.runs(p)}
 
 
@@ -151,9 +154,12 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) 
     for _ in range(ROUNDS):
         waiting = _fill(basket, waiting, room - used)
         used = _count(basket, counted, scale)
+        full = len(basket.groups)
         while basket.groups and _over(counted, scale):
             basket.drop_last()
             used = _count(basket, counted, scale)
+        if len(basket.groups) < full:
+            basket.say_again()
         if room - used <= SLACK or not waiting:
             break
     return _choices(basket, counted, scale, room)
