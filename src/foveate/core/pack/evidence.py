@@ -239,11 +239,8 @@ def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> int:
             counted.pop(owner, None)
             continue
         candidate, rendition = basket.pool[owner], _rendition(basket, owner)
-        counted[owner] = taken(
-            candidate=candidate,
-            rendition=rendition,
-            cost=scale.cost(candidate, rendition, "fresh"),
-        )
+        cost = scale.cost(candidate, rendition, "fresh")
+        counted[owner] = taken(candidate=candidate, rendition=rendition, cost=cost)
     basket.changed.clear()
     return sum([max(choice.cost[basket.unit], 1) for choice in counted.values()])
 
