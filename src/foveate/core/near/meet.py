@@ -63,7 +63,7 @@ class _Row:
 
 
 def meet(signatures: Sequence[Signature]) -> Met:
-    """Who meets whom. The signatures are ready for one threshold (`Signature.ask`)."""
+    """Who meets whom. The signatures are for one threshold (`Signature.at`)."""
     import numpy as np
 
     pairs = alike(signatures)

@@ -42,26 +42,37 @@ MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text o
 class Signature:
     """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
 
-    For the threshold last asked for, `depth` is how many of the first triples find every text that
-    holds enough of this one, and `low` are the triples up to the same number in every text. In
-    `bits` every triple sets one of `BITS`; `ones` are set.
+    `depth` is how many of the first triples find every text that holds enough of this one by the
+    threshold it was made for, and `low` are the triples up to the same number in every text. In
+    `bits` every triple sets one of `BITS`; `ones` are set. `last`: the threshold last asked for,
+    and the signature for it; set in one step, so that threads never see half of it.
     """
 
     whole: Numbers
     length: int
-    asked: tuple[float, bool] | None = None
     low: Numbers
     depth: int = 0
     bits: bytes = b""
     ones: int = 0
+    last: tuple[tuple[float, bool], Signature] | None = None
 
-    def ask(self, threshold: Threshold) -> None:
-        """Set `depth` and `low` for the threshold."""
+    def at(self, threshold: Threshold) -> Signature:
+        """The signature for the threshold; nothing of this one changes but what it remembers."""
+        key, last = (threshold.value, threshold.strict), self.last
+        if last is not None and last[0] == key:
+            return last[1]
         size = len(self.whole)
-        self.depth = size - threshold.least(size) + 1 if size else 0
         reach = min(1.0, 1 - threshold.value + MARGIN) * 2**32
-        self.low = self.whole[: int(self.whole.searchsorted(reach))]
-        self.asked = (threshold.value, threshold.strict)
+        made = Signature(
+            whole=self.whole,
+            length=self.length,
+            low=self.whole[: int(self.whole.searchsorted(reach))],
+            depth=size - threshold.least(size) + 1 if size else 0,
+            bits=self.bits,
+            ones=self.ones,
+        )
+        self.last = key, made
+        return made
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -82,7 +93,7 @@ class Reading:
 
 
 def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
-    """The text's signature, from its profile where it is known, ready for the threshold."""
+    """The text's signature for the threshold, from its profile where it is known."""
     made = known.triples
     if made is None:
         import numpy as np
@@ -101,9 +112,7 @@ def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
             bits=np.packbits(flags).tobytes(),
             ones=int(flags.sum()),
         )
-    if made.asked != (threshold.value, threshold.strict):
-        made.ask(threshold)
-    return made
+    return made.at(threshold)
 
 
 def reading(known: Profile, text: str) -> Reading:
