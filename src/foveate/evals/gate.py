@@ -19,6 +19,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ def broken(summary: Summary, rules: Rules | None = None) -> list[str]:
 
 
 def _broken(one: Overall, summary: Summary, rules: Rules) -> Iterator[str]:
-    ratio = one.ratio.value if one.ratio is not None else None
+    # A baseline that misses nothing is passed by missing anything.
+    ratio = one.ratio.value if one.ratio is not None else inf if one.missed.value > 0 else 0.0
     figures = (
         (f"misses this share of what {summary.baseline} misses", ratio, rules.max_missed_ratio),
         ("misses this share of the evidence", one.missed.value, rules.max_missed),

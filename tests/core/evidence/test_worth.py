@@ -152,6 +152,7 @@ def test_scores_that_are_all_alike_say_nothing() -> None:
     assert standard([0.3, 0.3, 0.3]) == [0.0, 0.0, 0.0]
     assert standard([]) == []
     assert standard([1.0, 3.0]) == [-1.0, 1.0]
+    assert standard([1e308, -1e308]) == [1.0, -1.0]
 
 
 def test_an_index_is_worked_out_once() -> None:

@@ -8,6 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.assembler import assemble
 from foveate.core.evidence.worth import sentences_of
 from foveate.core.pack.evidence import pack_evidence
 from foveate.core.pack.scale import scale_for
@@ -137,3 +138,21 @@ def test_a_chain_of_heads_is_kept_whole() -> None:
             if "They were carved" in text:
                 assert "The mill stands by the river. It has two wheels." in text
             assert "It has" not in text or "The mill stands" in text
+
+
+def test_a_header_is_paid_once_for_a_document() -> None:
+    """S9: where a format heads a document once, its other blocks do not pay for the header."""
+    pages = [
+        {
+            "id": f"c{n}",
+            "document_id": "book",
+            "source": "a/very/long/path/to/the/only/book/of/the/house/in/many/parts.md",
+            "sequence": 3 * n,
+            "score": 1 - n / 100,
+            "text": f"Gate {n} was built by Ada Weir in {1800 + n}. Here ends chapter {n}.",
+        }
+        for n in range(40)
+    ]
+    context = assemble("Which gate did Ada Weir build?", pages, budget=600, format="grouped")
+
+    assert context.token_count > 540

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import fsum, log, sqrt
+from math import frexp, fsum, ldexp, log, sqrt
 from typing import NamedTuple
 
 from foveate.core.evidence.index import Index, index_of, query_keys, title_keys
@@ -144,10 +144,13 @@ def rarity(holders: int, of: int) -> float:
 def standard(values: Sequence[float]) -> list[float]:
     """How many standard deviations each value is from the mean; 0 where all are alike."""
     n = len(values)
-    if not n:
-        return []
+    most = max(map(abs, values), default=0.0)
+    if not most:
+        return [0.0] * n
+    power = -frexp(most)[1]
+    values = [ldexp(value, power) for value in values]  # so that no square is too large
     mean = fsum(values) / n
     spread = sqrt(fsum([(v - mean) ** 2 for v in values]) / n)
-    if spread <= 1e-12 * max(abs(mean), 1e-300):
+    if spread <= 1e-12:
         return [0.0] * n
     return [(v - mean) / spread for v in values]

@@ -45,7 +45,8 @@ def sentences_of(
     for name, weight in WEIGHTS.items():
         logs = [log + weight * value for log, value in zip(logs, found[name], strict=True)]
     top = max(logs, default=0.0)
-    worths = [exp(value - top) for value in logs]
+    # Rounded: the last digits of a logarithm are not the same on every machine.
+    worths = [exp(round(value - top, 9)) for value in logs]
     return {
         p.candidate.chunk.id: made(
             spans=p.indexed.units.spans,

@@ -1,0 +1,176 @@
+"""The sentences of a pool as pieces to choose from, and what is chosen so far.
+
+Knows costs and worths, and no policy: `evidence.py` has that. Costs are shares of a candidate's own
+count, by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.evidence.index import Index, index_of
+from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.types import Candidate, Sentences, rank
+
+BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
+ELISION = 3  # tokens of the mark between two pieces
+
+
+@dataclass(slots=True)
+class Basket:
+    """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
+
+    By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
+    worth, the piece it leans on (itself where it stands alone), what its worth gained, whether it
+    is taken. By candidate: what stands around its block, as the first of its document and as a
+    later one; its runs of words; how many pieces are taken. By document: how many blocks it has.
+    """
+
+    pool: list[Candidate]
+    unit: int
+    firsts: list[int] = field(default_factory=lambda: [0])
+    owners: list[int] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
+    worths: list[float] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    extra: list[float] = field(default_factory=list)
+    taken: list[bool] = field(default_factory=list)
+    openings: list[tuple[Cost, Cost]] = field(default_factory=list)
+    indexes: list[Index | None] = field(default_factory=list)
+    many: list[int] = field(default_factory=list)
+    blocks: dict[str, int] = field(default_factory=dict)
+    groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
+    said: set[int] = field(default_factory=set)  # runs of words
+    changed: set[int] = field(default_factory=set)  # candidates to be counted anew
+
+    def with_heads(self, piece: int) -> tuple[int, ...]:
+        """The piece and what it leans on, as far as that is not taken yet."""
+        head = self.heads[piece]
+        if head == piece or self.taken[head]:
+            return (piece,)
+        found = [piece]
+        while head not in found and not self.taken[head]:
+            found.append(head)
+            head = self.heads[head]
+        return tuple(found)
+
+    def density(self, piece: int) -> float:
+        """Worth per token of taking the piece now."""
+        head = self.heads[piece]
+        if head == piece or self.taken[head]:
+            return (self.worths[piece] + self.extra[piece]) / self.costs[piece]
+        group = self.with_heads(piece)
+        worth = sum([self.worths[p] + self.extra[p] for p in group])
+        return worth / sum([self.costs[p] for p in group])
+
+    def runs(self, piece: int) -> Sequence[int]:
+        """The piece's runs of words; none where the candidate is taken whole."""
+        owner = self.owners[piece]
+        index = self.indexes[owner]
+        if index is None:
+            return ()
+        u = piece - self.firsts[owner]
+        return index.runs[index.starts[u] : index.starts[u + 1]]
+
+    def fresh(self, piece: int) -> float:
+        """The share of the piece that was not said before."""
+        runs = self.runs(piece)
+        if self.said.isdisjoint(runs):
+            return 1.0
+        return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
+
+    def cost(self, pieces: tuple[int, ...]) -> int:
+        """What taking these would add: themselves, marks where text is left out, a block."""
+        owner, total = self.owners[pieces[0]], 0
+        opened = self.many[owner] > 0
+        for p in pieces:
+            total += self.costs[p]
+            if opened and not any(map(self.taken.__getitem__, self.beside(p))):
+                total += ELISION
+        if opened:
+            return total
+        later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
+        return total + max(self.openings[owner][later][self.unit], 1)
+
+    def beside(self, piece: int) -> tuple[int, ...]:
+        """The neighbours of a piece in its candidate."""
+        owner = self.owners[piece]
+        if piece == self.firsts[owner]:
+            return (piece + 1,) if piece + 1 < self.firsts[owner + 1] else ()
+        if piece + 1 == self.firsts[owner + 1]:
+            return (piece - 1,)
+        return (piece - 1, piece + 1)
+
+    def take(self, pieces: tuple[int, ...]) -> list[int]:
+        """Choose them; their neighbours, which are worth a little more for it, are handed back."""
+        gained = []
+        for p in pieces:
+            self.taken[p] = True
+            self.said.update(self.runs(p))
+        self._opened(self.owners[pieces[0]], len(pieces))
+        self.groups.append(pieces)
+        for p in pieces:
+            for n in self.beside(p):
+                if not self.taken[n]:
+                    self.extra[n] += BESIDE * self.worths[p]
+                    gained.append(n)
+        return gained
+
+    def drop_last(self) -> tuple[int, ...]:
+        """Take the last choice back, with what it brought; nothing leans on that but itself."""
+        pieces = self.groups.pop()
+        self._opened(self.owners[pieces[0]], -len(pieces))
+        for p in pieces:
+            self.taken[p] = False
+        return pieces
+
+    def _opened(self, owner: int, more: int) -> None:
+        """So many more pieces, or fewer, of a candidate are taken; its block opens or goes."""
+        before = self.many[owner] > 0
+        self.many[owner] += more
+        document = self.pool[owner].chunk.document_id
+        change = (self.many[owner] > 0) - before
+        self.blocks[document] = self.blocks.get(document, 0) + change
+        self.changed.add(owner)
+
+    def say_again(self) -> None:
+        """Go by what is still chosen, after choices were taken back."""
+        self.said = {run for group in self.groups for p in group for run in self.runs(p)}
+
+
+def basket_of(candidates: Sequence[Candidate], scale: Scale, language: str) -> Basket:
+    """Every sentence as a piece with a cost; the pool best first."""
+    pool = sorted(candidates, key=rank)
+    ways = [c.shown or whole(c) for c in pool]
+    costs = [scale.cost(c, way, "fresh") for c, way in zip(pool, ways, strict=True)]
+    basket = Basket(pool, _unit(costs, scale))
+    unit = basket.unit
+    for i, (candidate, way, cost) in enumerate(zip(pool, ways, costs, strict=True)):
+        frames = (scale.frame(candidate, "fresh"), scale.frame(candidate, "same"))
+        body, size = max(cost[unit] - frames[0][unit], 1), len(way.text) or 1
+        text, sentences = candidate.chunk.text, candidate.sentences
+        first = basket.firsts[-1]
+        if sentences is None:
+            sentences = Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
+            basket.indexes.append(None)
+        else:
+            basket.indexes.append(index_of(text, candidate.chunk.content_hash, language))
+        spans = sentences.spans
+        basket.owners += [i] * len(spans)
+        basket.costs += [max(1, -(-body * (b - a) // size)) for a, b in spans]
+        basket.worths += sentences.worths
+        basket.heads += [first + lean for lean in sentences.leans]
+        basket.openings.append(frames)
+        basket.firsts.append(first + len(spans))
+    basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
+    basket.many = [0] * len(pool)
+    return basket
+
+
+def _unit(costs: Sequence[Cost], scale: Scale) -> int:
+    """Which limit holds the smaller share of all candidates: tokens (0) or characters (1)."""
+    if scale.tokens is None or scale.characters is None:
+        return int(scale.tokens is None)
+    tokens, characters = map(sum, zip(*costs, strict=True)) if costs else (0, 0)
+    return int(scale.characters * tokens < scale.tokens * characters)
