@@ -253,3 +253,12 @@ def test_an_earlier_evaluation_must_be_one():
     for other in ({}, {"ids": [], "recalls": []}, {"ids": {}, "recalls": {"farm": 3}}):
         with pytest.raises(BadInput, match=r"give the summary\.json of one"):
             regressions(summary(), other)
+
+
+def test_the_gate_holds_where_the_baseline_misses_nothing() -> None:
+    """E1: with a baseline that finds all, missing anything breaks the gate."""
+    recalls = {"shan": RECALLS["shan"]}
+
+    assert any(
+        "misses this share of what naive misses" in said for said in broken(summary(recalls))
+    )

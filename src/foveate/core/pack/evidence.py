@@ -26,6 +26,7 @@ from foveate.core.types import Candidate, Rendition
 
 FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
+LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 SLACK = 3  # tokens or characters that are not worth another round
 
 rendered = maker(Rendition)
@@ -49,7 +50,21 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) 
             repeats.clear()
         if room - _used(basket, counted)[basket.unit] <= SLACK or not waiting:
             break
+    if not basket.groups:
+        _take_least(basket, counted, scale)
     return _choices(basket, counted, scale, room)
+
+
+def _take_least(basket: Basket, counted: dict[int, Choice], scale: Scale) -> None:
+    """Where estimates left nothing, the cheapest piece that does fit by its count."""
+    order = sorted(range(len(basket.costs)), key=lambda p: (basket.costs[p], p))
+    for piece in order[:LEAST]:
+        basket.take(basket.with_heads(piece))
+        _count(basket, counted, scale)
+        if not _over(_used(basket, counted), scale):
+            return
+        basket.drop_last()
+        _count(basket, counted, scale)
 
 
 def _take_back(basket: Basket, counted: dict[int, Choice], scale: Scale) -> list[int]:
