@@ -80,6 +80,52 @@ def test_a_turning_word_more_is_another_statement(turned):
     assert not beside(f"{BEFORE} {AFTER}", f"{turned} {BEFORE} {AFTER}")
 
 
+@pytest.mark.parametrize(
+    "turned",
+    [
+        "{} unless the valve is closed",
+        "{} only if the valve is closed",
+        "{} nicht",
+        "it is not true that {}",
+        "it is false that {}",
+        "there is no evidence that {}",
+        "nobody knows whether {}",
+        "the report that some of them read says {} when asked, and only then",
+    ],
+)
+def test_what_turns_a_whole_text_is_seen_before_and_behind_it(turned):
+    """S4: a negation or condition around a copy makes it another statement."""
+    assert not beside(BEFORE, turned.format(BEFORE))
+    assert beside(BEFORE, f"it is said that {BEFORE} at noon")
+
+
+def test_a_condition_behind_chinese_words_is_seen():
+    """S4: where no spaces part the words, a condition at the end is seen as well."""
+    text = "新的水泵在每周报告之后由夜班人员在工厂东侧重新启动并在冬季使用"
+
+    assert not beside(text, f"{text}除非阀门关闭")
+
+
+@pytest.mark.parametrize(
+    "turned",
+    ["barely", "scarcely", "hardly", "almost", "nearly", "allegedly", "supposedly", "former"],
+)
+def test_a_word_that_takes_back_what_is_said_is_turning(turned):
+    """S4: nearly safe, allegedly safe and the former director are something else."""
+    assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
+
+
+@pytest.mark.parametrize("bound", ["under", "up to", "fewer than", "over", "about", "twice"])
+def test_a_word_before_a_number_changes_the_number(bound):
+    """S4: 50 does not leave for under 50; a word elsewhere is only a word more."""
+    for number in ("50 mg", "50mg", "50"):
+        one = f"{BEFORE} the dose is {number} {AFTER}"
+        assert not beside(one, one.replace("is 50", f"is {bound} 50"))
+        assert not beside(f"{number} {AFTER}", f"{bound} {number} {AFTER}")
+        assert beside(one, one.replace("dose", "daily dose"))
+        assert beside(one, one.replace("is 50", "is also 50"))
+
+
 def test_words_that_stand_elsewhere_are_not_said_here():
     """S4: two verdicts changed about are two other statements."""
     one = f"{BEFORE} the mill was approved {AFTER} while the wharf was rejected {BEFORE[::-1]}"
@@ -107,6 +153,8 @@ def test_a_passage_that_repeats_itself_is_followed():
         (("5",), ("5", "-5"), False),
         (("5", "6"), ("6", "5"), False),
         ((), ("5",), True),
+        ((), ("!",), False),
+        (("-",), ("-", "5"), True),
     ],
 )
 def test_facts_agree_when_none_is_lost_or_looks_alike(mine, theirs, expected):

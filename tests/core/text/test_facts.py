@@ -46,6 +46,10 @@ from foveate.core.text.facts import covers, facts
         ("given in mg", ("mg",)),
         ("if a != b: Stop!", ("if", "!=")),
         ("while (!done) go", ("!",)),
+        ("x = a - b * (c / 2)", ("2", "-", "*", "/")),
+        ("- a well-known point", ()),
+        ("under 5 or about it", ("5", "under")),
+        ("nobody knows whether", ("nobody", "whether")),
     ],
 )
 def test_facts(text, expected):

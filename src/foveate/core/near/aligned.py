@@ -10,10 +10,11 @@ would leave are laid beside those of the one that would stay:
    must have every word of weight of the leaving text's, in order, and turn nothing (`weight.py`);
    it may have no more than `SLACK` words more where there is such a word.
 3. Where the blocks stand in another order, nothing of weight may stand between them.
-4. Before the first and after the last block the same holds of as many words, and of one more, so
-   that "enter" does not leave for "not enter".
-5. All facts of the leaving text are facts of the staying one, in order; a number that only looks
-   alike (-5, 5) is no such fact.
+4. Before the first and after the last block the same holds of as many words and `SLACK` more, so
+   that "enter" leaves neither for "it is not true that we enter" nor for "enter only if asked".
+5. A number stands behind the same word of weight in both: 50 does not leave for under 50.
+6. All facts of the leaving text are facts of the staying one, in order; a number that only looks
+   alike (-5, 5) is no such fact, and signs of code (!ready) are the same in both.
 
 So the staying text may say more in between, but nothing that negates, limits or conditions.
 """
@@ -23,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from foveate.core.near.weight import says, turning
-from foveate.core.text.facts import covers
+from foveate.core.near.weight import numeral, says, turning
+from foveate.core.text.facts import covers, signs
 from foveate.core.text.shingles import SIZE
 from foveate.core.text.words import words
 
@@ -64,7 +65,7 @@ def agree(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether all facts of the one are facts of the other, and no other one looks like them."""
     if mine == theirs:
         return True
-    if not covers(theirs, mine):
+    if not covers(theirs, mine) or signs(mine) != signs(theirs):
         return False
     bare = set(map(words, mine))
     return not any(words(fact) in bare for fact in set(theirs).difference(mine))
@@ -81,17 +82,24 @@ def _fits(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 def _gaps(
     mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """What stands before, between and behind the blocks, in the one and in the other."""
+    """What stands before, between and behind the blocks, in the one and in the other.
+
+    Where a block begins with a number, that belongs to what stands before it.
+    """
     here = there = 0
     found = False
     for p, q, many in _blocks(mine, theirs, anchors):
-        yield mine[here:p], theirs[there if found else max(0, q - p - 1) : q]
+        start = there if found else max(0, q - p - SLACK)
+        if numeral(mine[p]):
+            yield mine[here : p + 1], theirs[start : q + 1]
+        else:
+            yield mine[here:p], theirs[start:q]
         found, here, there = True, p + many, q + many
     rest = mine[here:]
     if not found:
         yield rest, theirs
-    elif rest:
-        yield rest, theirs[there : there + len(rest) + 1]
+    else:
+        yield rest, theirs[there : there + len(rest) + SLACK]
 
 
 def _blocks(

@@ -7,6 +7,7 @@ Not a measure of how much a word tells about a question; that is for ranking. Th
     weighty   every other word, numbers included, and every word of a language not listed here
 
 Turning words have no weight of their own: those of two texts are compared one by one, in order.
+A number goes with the word of weight before it: "50" is not said by "under 50".
 Words that differ only in a plural or a weak ending (connection, connections; Tabelle, Tabellen)
 weigh the same. Scripts without spaces come in pairs of characters and are weighed by character.
 A word taken for weighty by mistake keeps a copy too many; that is the side to err on.
@@ -79,13 +80,33 @@ def says(theirs: Sequence[str], mine: Sequence[str]) -> bool:
         return True
     if turning(mine) != turning(theirs):
         return False
-    rest = weights(theirs)
-    return all(heavy in rest for heavy in weights(mine))
+    rest = _behind(theirs)
+    return all(
+        any(heavy == own and (last == before or not numeral(own)) for before, heavy in rest)
+        for last, own in _behind(mine)
+    )
+
+
+def numeral(word: str) -> bool:
+    """Whether the word is written with a digit first.
+
+    >>> numeral("50"), numeral("fifty")
+    (True, False)
+    """
+    return word[:1].isdigit()
 
 
 def turning(words: Iterable[str]) -> list[str]:
     """The turning words, in order."""
     return [turned for word in _atoms(words) if (turned := turns(word))]
+
+
+def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each weight behind the one before it; the first behind nothing."""
+    before = ""
+    for heavy in weights(words):
+        yield before, heavy
+        before = heavy
 
 
 def _atoms(words: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,8 @@ words, and an embedding even more so, stay nearly the same. Two halves, each in 
    day names, relative days, spelled numbers, units that are no other word. English, German,
    French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese. "don't", "cannot" and
    "not" are one mark. Month names that are short or other words as well (march, jan) count beside
-   a number. In code, ! before a name, a bracket or an equals sign.
+   a number, and so do words that bound the number behind them (under, about, than). In code,
+   ! before a name, a bracket or an equals sign, and - * / between spaces behind a name.
 
 Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
 too many only keeps two texts apart that could have been one; that is the side to err on.
@@ -62,15 +63,17 @@ _TURNING_WORDS = """
     não ninguém nenhum nenhuma nem sem
     не нет ни никогда без нельзя
     all every some most few only always sometimes rarely seldom hardly must should shall may might
-    can if until less least
+    can if until less least whether barely scarcely almost nearly allegedly supposedly reportedly
+    former formerly false
     alle allen aller alles jeder jede jedes einige wenige nur immer manchmal selten kaum muss müssen
-    soll sollen sollte darf dürfen kann können falls wenn
+    soll sollen sollte darf dürfen kann können falls wenn ob beinahe angeblich
     tout tous toute toutes chaque certains certaines quelques seulement toujours parfois rarement
-    doit doivent peut peuvent si
+    guère presque doit doivent peut peuvent si
     todo todos toda todas cada algunos algunas solo sólo siempre debe deben puede pueden
-    elke sommige enkele alleen altijd soms zelden moet moeten mag mogen kan kunnen
+    casi apenas quasi quase
+    elke sommige enkele alleen altijd soms zelden moet moeten mag mogen kan kunnen bijna nauwelijks
     tutti tutte ogni alcuni alcune sempre deve devono può possono alguns só devem pode podem
-    все всегда только если можно нужно должен
+    все всегда только если можно нужно должен едва почти
 """
 _MARK_WORDS = """
     january february april june july august september october november december
@@ -96,14 +99,21 @@ _BESIDE_NUMBER = """
     march mars jan feb febr mar mär mrt apr abr avr jun jul aug ago sep sept oct okt out ott
     nov dec dez dic déc set gen ene mag giu lug fev fév janv juil
 """
+_BEFORE_NUMBER = """
+    under below over above about around approximately roughly to than before after by within beyond
+    unter über bis etwa vor nach moins plus environ menos más circa meno più onder boven tot
+"""
+_BOUNDING = frozenset(word.casefold() for word in _BEFORE_NUMBER.split())
 _DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
 _TURNING = frozenset(word.casefold() for word in _TURNING_WORDS.split()) | {"t"}
 _MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | _TURNING
 _ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
-_WATCHED = _MARKS | _DATED | _LONE_UNITS
+_WATCHED = _MARKS | _DATED | _LONE_UNITS | _BOUNDING
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
-_CODE = re.compile(r"!=|!(?=[A-Za-z_(])")
+_CODE = re.compile(r"!=|!(?=[A-Za-z_(])|(?<=[\w)\]] )[-*/](?= [\w(])")
+_SIGNS = frozenset(("!=", "!", "-", "*", "/"))
+_MAY_BE_CODE = re.compile(r"!| [-*/] ")
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
     f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
@@ -114,12 +124,12 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
     """The text's numbers, then its marks; `spelled` is `words(text)` where the caller has it.
 
     >>> facts("Do not take 5 mg before 12 May 2024.")
-    ('5mg', '12', '2024', 'not', 'may')
+    ('5mg', '12', '2024', 'not', 'before', 'may')
     """
     spelled = words(text) if spelled is None else spelled
     marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
     han = () if text.isascii() else tuple(_HAN.findall(text))
-    code = tuple(_CODE.findall(text)) if "!" in text else ()
+    code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
     return (*_numbers(text), *marks, *han, *code)
 
 
@@ -130,6 +140,15 @@ def turns(word: str) -> str:
     ('not', 'only', '')
     """
     return _SAME.get(word, word) if word in _TURNING or word in _HAN_TURNING else ""
+
+
+def signs(known: Sequence[str]) -> list[str]:
+    """Those of the facts that are signs of code, in order.
+
+    >>> signs(facts("if (!ready) return a - 1"))
+    ['!', '-']
+    """
+    return [fact for fact in known if fact in _SIGNS]
 
 
 def covers(whole: Sequence[str], part: Sequence[str]) -> bool:
@@ -169,7 +188,7 @@ def _glued(text: str, start: int, floor: int) -> int:
 
 
 def _marks(spelled: Sequence[str]) -> Iterator[str]:
-    """The watched words; `t` where it is the end of a negated verb, months beside a number."""
+    """The watched words; `t` behind a negated verb, months beside and bounds before a number."""
     for i, word in enumerate(spelled):
         if word not in _WATCHED:
             continue
@@ -178,6 +197,8 @@ def _marks(spelled: Sequence[str]) -> Iterator[str]:
         if word == "t" and not before.endswith("n"):
             continue
         if word in _DATED and not (before[:1].isdigit() or after[:1].isdigit()):
+            continue
+        if word in _BOUNDING and not after[:1].isdigit():
             continue
         if word in _ANY_CASE and before[-1:].isdigit():
             continue  # it already stands with its number
