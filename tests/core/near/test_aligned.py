@@ -11,6 +11,7 @@ from foveate.core.near.signature import reading, signature
 from foveate.core.near.sketches import alike
 from foveate.core.near.threshold import Threshold
 from foveate.core.near.weight import weights
+from foveate.core.text.facts import facts
 from foveate.core.text.profile import Profile
 from foveate.core.text.shingles import shingles
 from foveate.core.text.words import words
@@ -48,6 +49,9 @@ def beside(mine, theirs):
         ("solicitud fue aprobada", "solicitud fue rechazada"),
         ("请求已批准", "请求已拒绝"),
         ("if a > b: stop", "if a < b: stop"),
+        ("discount for existing customers", "discount for new customers"),
+        ("humane treatment", "human treatment"),
+        ("customs rules", "custom rules"),
     ],
 )
 def test_one_word_of_weight_keeps_two_texts_apart(mine, theirs):
@@ -124,6 +128,17 @@ def test_a_word_before_a_number_changes_the_number(bound):
         assert not beside(f"{number} {AFTER}", f"{bound} {number} {AFTER}")
         assert beside(one, one.replace("dose", "daily dose"))
         assert beside(one, one.replace("is 50", "is also 50"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a + b", "a - b"), ("a * b", "a / b"), ("!ready", "ready"), ("a - b", "a b")],
+)
+def test_signs_of_code_keep_two_texts_apart(one, other):
+    """S4: sum and difference, ready and not ready: their signs are facts or words."""
+    mine, theirs = (f"{BEFORE} {sign} {AFTER}" for sign in (one, other))
+    for text, against in ((mine, theirs), (theirs, mine)):
+        assert not (agree(facts(text), facts(against)) and beside(text, against))
 
 
 def test_words_that_stand_elsewhere_are_not_said_here():

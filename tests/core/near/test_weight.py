@@ -23,8 +23,6 @@ def test_light_words_weigh_nothing(word):
     [
         ("connection", "connections"),
         ("increase", "increases"),
-        ("Tabelle", "Tabellen"),
-        ("kleine", "kleinen"),
         ("serveurs", "serveur"),
     ],
 )
@@ -45,12 +43,47 @@ def test_a_plural_weighs_the_same(one, other):
         ("before", "after"),
         ("15", "16"),
         ("plan", "plane"),
+        ("human", "humane"),
+        ("custom", "customs"),
+        ("broken", "broke"),
+        ("Tabelle", "Tabellen"),
     ],
 )
 def test_other_words_weigh_something_else(one, other):
     """S4: what is not known to be light or the same word has a weight of its own."""
     assert weight(one) != weight(other)
     assert weight(one)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "existing",
+        "often",
+        "usually",
+        "typically",
+        "generally",
+        "oft",
+        "souvent",
+        "généralement",
+        "generalmente",
+        "vaak",
+        "spesso",
+        "menudo",
+        "don",
+        "didn",
+    ],
+)
+def test_how_often_and_which_ones_weigh_something(word):
+    """S4: a discount for existing customers is none for customers; Don is somebody."""
+    assert weight(word) == word
+    assert not says(words("it applies to customers"), words(f"it applies to {word} customers"))
+
+
+def test_a_contracted_verb_is_light_before_its_t_alone():
+    """S4: don't and do not say the same; signed by Don is not signed by nobody."""
+    assert list(weights(words("don't ask, didn't ask"))) == ["ask", "ask"]
+    assert list(weights(words("signed by Don"))) == ["signed", "by", "don"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ Not a measure of how much a word tells about a question; that is for ranking. Th
 
 Turning words have no weight of their own: those of two texts are compared one by one, in order.
 A number goes with the word of weight before it: "50" is not said by "under 50".
-Words that differ only in a plural or a weak ending (connection, connections; Tabelle, Tabellen)
-weigh the same. Scripts without spaces come in pairs of characters and are weighed by character.
+Words that differ only in a plural s (connection, connections) weigh the same; other endings may be
+other words (human, humane), and how often something holds (often, usually) weighs something.
+Scripts without spaces come in pairs of characters and are weighed by character.
 A word taken for weighty by mistake keeps a copy too many; that is the side to err on.
 """
 
@@ -18,16 +19,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from foveate.core.text.facts import turns
 
 _LIGHT_WORDS = """
-    a an the which that also generally often usually typically therefore existing then however
+    a an the which that also therefore then however
     clearly thus hence moreover furthermore indeed actually basically simply so do does did
-    der dem des ein eine einen einem einer eines auch oft daher dann jedoch also somit deshalb
-    außerdem zudem le la les l du aussi souvent donc alors cependant toutefois ainsi
-    généralement clairement el los las una también tanto entonces embargo claramente así
-    generalmente de het een ook vaak dus echter il lo gli anche spesso quindi allora tuttavia
+    der dem des ein eine einen einem einer eines auch daher dann jedoch also somit deshalb
+    außerdem zudem le la les l du aussi donc alors cependant toutefois ainsi
+    clairement el los las una también tanto entonces embargo claramente así
+    de het een ook dus echter il lo gli anche quindi allora tuttavia
     os uma também portanto então
 """
 _LIGHT = frozenset(word.casefold() for word in _LIGHT_WORDS.split())
@@ -37,8 +39,8 @@ _CONTRACTED |= {"don": "", "doesn": "", "didn": "", "mustn": "", "shouldn": ""}
 _GLUED = re.compile(r"\d+|\D+")
 _SPACELESS = "\u0e00"
 PAIR = 2  # characters of a script without spaces
-_LEAST = 4  # letters that an ending must leave
-_LONG = 6  # letters that a word must have to lose a weak ending
+_LEAST = 4  # letters that a plural must leave
+_NO_PLURALS = frozenset(("arms", "customs", "damages", "glasses", "goods", "grounds", "securities"))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -50,22 +52,25 @@ def weight(word: str) -> str:
     """
     if word in _LIGHT or turns(word):
         return ""
-    if word in _CONTRACTED:
-        return _CONTRACTED[word]
     if not word.isalpha() or word >= _SPACELESS:
         return word
     if word.endswith("s") and len(word) > _LEAST and word[-2] not in "sui":
-        word = word[:-1]
-    if len(word) >= _LONG:
-        for ending in ("en", "e", "n"):
-            if word.endswith(ending):
-                return word[: -len(ending)]
+        return word if word in _NO_PLURALS else word[:-1]
     return word
 
 
 def weights(words: Iterable[str]) -> Iterator[str]:
-    """The weights of the words that have one, in order."""
-    return (heavy for word in _atoms(words) if (heavy := weight(word)))
+    """The weights of the words that have one, in order; don is a name but before t.
+
+    >>> list(weights(["don", "t", "ask", "don"]))
+    ['ask', 'don']
+    """
+    atoms = list(_atoms(words))
+    for word, after in zip_longest(atoms, atoms[1:]):
+        heavy = _CONTRACTED.get(word) if after == "t" else None
+        heavy = weight(word) if heavy is None else heavy
+        if heavy:
+            yield heavy
 
 
 def says(theirs: Sequence[str], mine: Sequence[str]) -> bool:
