@@ -13,7 +13,7 @@ from foveate.testing.fakes import Words, candidate, request
 
 SENTENCE = "the pump of the lower house starts by itself and stops when the tank above is full"
 BASE = SENTENCE.split()
-OTHERS = ["also", "often", "then", "however", "usually", "generally", "therefore"]
+OTHERS = ["also", "thus", "then", "however", "hence", "moreover", "therefore"]
 
 
 def copies() -> tuple:
