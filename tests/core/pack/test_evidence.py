@@ -156,3 +156,10 @@ def test_a_header_is_paid_once_for_a_document() -> None:
     context = assemble("Which gate did Ada Weir build?", pages, budget=600, format="grouped")
 
     assert context.token_count > 540
+
+
+def test_what_did_not_fit_was_not_said() -> None:
+    """B8: where nothing fits, the budget is the reason, whatever was tried."""
+    step = packed((candidate(MILL, id="a", score=0.9),), 1)
+
+    assert [d.reason for d in step.decisions if d.action == "dropped"] == ["over_budget"]

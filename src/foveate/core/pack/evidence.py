@@ -64,6 +64,7 @@ def _take_least(basket: Basket, counted: dict[int, Choice], scale: Scale) -> Non
         if not _over(_used(basket, counted), scale):
             return
         basket.drop_last()
+        basket.say_again()
         _count(basket, counted, scale)
 
 
