@@ -2,9 +2,10 @@
 
 Does not judge a text; it only counts. A budget shows a few dozen chunks, and a pool of ten thousand
 holds hundreds of budgets: comparing, joining and weighing what stands so far down costs time and
-changes nothing that is shown. Rules: best score first, by `rank`; a candidate stays while the ones
-before it hold no more than the reach; side knowledge was let in by its own gate and is not
-counted; the order stays; only texts that stay are counted.
+hardly ever changes what is shown (where near copies fill the reach, it can). Rules: best score
+first, by `rank`; a candidate stays while the ones before it hold no more than the reach; side
+knowledge was let in by its own gate and is not counted; the order stays; only texts that stay are
+counted.
 """
 
 from __future__ import annotations
