@@ -7,6 +7,7 @@ import pytest
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup_exact import DedupExact
 from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.group import Group
@@ -25,6 +26,9 @@ STAGES = [
     DedupNear(method="semantic", prefer="newest"),
     Compress(),
     Compress(when="always", min_tokens=0, shares=(0.5,)),
+    Compress(offer="sentences", when="always"),
+    Divide(),
+    Divide(contrast=1.0),
     Pack(),
     Pack(policy="greedy", overflow="truncate", min_tokens=1),
     Pack(policy="documents"),

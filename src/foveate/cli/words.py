@@ -22,6 +22,7 @@ SENTENCES: Mapping[str, str] = {
     "contained": "its text is part of {by}: {similarity}, limit {threshold}",
     "semantic_duplicate": "says the same as {by}: {similarity}, limit {threshold}",
     "corroborated": "{copies} merged into it; their sources stay citable",
+    "divided": "its passage is shown as {pieces} pieces: they differ in worth",
     "neighbour": "{distance} away from {by}, at score {score}",
     "offered": "{tokens} tokens; shorter versions offered: {renditions}",
     "retrieval_not_enough": "let in: retrieval was not enough",

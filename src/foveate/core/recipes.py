@@ -18,6 +18,7 @@ from foveate.core.formats.xml import Xml
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup_exact import DedupExact
 from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.group import Group
@@ -28,6 +29,8 @@ from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Budget, Recipe, Stage
 
 ONCE: tuple[Stage, ...] = (DedupExact(), Shortlist(), DedupNear(method="containment"))
+SENTENCES = Compress(offer="sentences", when="always")
+LIKELIEST: tuple[Stage, ...] = (Pack(policy="value"), Order(by="attention"))
 
 
 @lru_cache(maxsize=1)
@@ -48,15 +51,8 @@ def _own() -> tuple[Recipe, ...]:
         ),
         Recipe(
             name="default",
-            description="The best without a model call: once each, stitched, packed by value.",
-            stages=(
-                *ONCE,
-                Expand(),
-                Stitch(),
-                Compress(offer="sentences"),
-                Pack(policy="value"),
-                Order(by="bookend"),
-            ),
+            description="The best without a model call: likely evidence, said once, where models read.",
+            stages=(*ONCE, Expand(), Stitch(), SENTENCES, Divide(), *LIKELIEST),
             format=Numbered(),
         ),
         Recipe(
@@ -92,14 +88,8 @@ def _own() -> tuple[Recipe, ...]:
         ),
         Recipe(
             name="tight",
-            description="For small windows: XML, the best at both ends, shortened where it helps.",
-            stages=(
-                *ONCE,
-                Stitch(),
-                Compress(offer="sentences"),
-                Pack(policy="value"),
-                Order(by="edges"),
-            ),
+            description="For small windows: the likeliest evidence, once, as XML.",
+            stages=(*ONCE, Stitch(), SENTENCES, *LIKELIEST),
             format=Xml(),
         ),
     )

@@ -148,11 +148,13 @@ class Sentences:
 
     `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
+    `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
     """
 
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
     worths: tuple[float, ...]
+    runs: tuple[Sequence[int], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +183,7 @@ class Candidate:
     """A chunk with its scores for one query, and what the stages found out about it.
 
     `parts` is set by stitch (empty: one chunk), `corroborating` by dedup, `renditions` or
-    `sentences` by compress, `shown` by pack.
+    `sentences` by compress, `shown` by pack, and by divide as the most that may be shown.
     """
 
     chunk: Chunk

@@ -63,7 +63,7 @@ def test_the_purse_holds(pool: tuple[Candidate, ...], budget: int) -> None:
     found = sentences_of(pool, "pump gate")
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans]
     scale = scale_for(asked.budget, asked.gauge, None)
-    choices = pack_evidence(offered, scale, "en")
+    choices = pack_evidence(offered, scale)
 
     assert sum(c.cost.tokens for c in choices.chosen) <= budget
     assert {c.candidate.id for c in choices.chosen} | set(choices.left_out) == {
@@ -90,7 +90,7 @@ def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
     found = sentences_of(pool, "pump gate")
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
     scale = scale_for(asked.budget, asked.gauge, None)
-    notes = pack_evidence(offered, scale, "en").notes
+    notes = pack_evidence(offered, scale).notes
     pieces = [
         (max(1, -(-asked.gauge.chunk(c.chunk) * (b - a) // len(c.text))), worth)
         for c in offered

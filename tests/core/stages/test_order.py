@@ -128,8 +128,8 @@ def test_attention_puts_the_best_on_the_best_read_places():
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=8).map(tuple), st.integers(1, 60))
 def test_attention_follows_the_curve(curve, n):
-    """S10: a better rank never stands on a worse-read place."""
-    places = arrangement("attention", n, curve)
+    """S10: of blocks of one size, a better rank never stands on a worse-read place."""
+    places = arrangement("attention", [40] * n, curve)
     heights = interpolated(curve, n)
     by_rank = [heights[places.index(block)] for block in range(n)]
 
@@ -149,8 +149,25 @@ def interpolated(curve, n):
 
 def test_a_flat_curve_is_relevance():
     """S10: a model that reads everywhere alike gets the best first."""
-    assert best_read(7, (0.5, 0.5, 0.5)) == list(range(7))
-    assert best_read(1, LOST_IN_THE_MIDDLE) == [0]
+    assert best_read([9, 1, 8, 2, 7, 3, 6], (0.5, 0.5, 0.5)) == list(range(7))
+    assert best_read([5], LOST_IN_THE_MIDDLE) == [0]
+
+
+def test_a_long_block_does_not_push_the_next_best_into_the_middle():
+    """S10: a place is where its text stands: behind a block of half the text it reads badly."""
+    sizes = [1000, 100, 100, 100, 700]
+    found = best_read(sizes, LOST_IN_THE_MIDDLE)
+
+    assert found[0] == 0
+    assert found[-1] == 1
+
+
+@given(st.lists(st.integers(1, 3000), min_size=1, max_size=40))
+def test_blocks_of_any_size_are_each_placed_once(sizes):
+    """S10: nothing is lost and nothing comes twice, whatever the sizes; the best stays first."""
+    found = best_read(sizes, LOST_IN_THE_MIDDLE)
+
+    assert sorted(found) == list(range(len(sizes)))
 
 
 @pytest.mark.parametrize("by", get_args(By))
@@ -175,19 +192,29 @@ def test_a_curve_that_is_none_is_refused(curve):
         Order(by="attention", curve=curve)
 
 
-def test_the_likeliest_sentence_comes_first() -> None:
-    """S10: where sentences were weighed, the block that shows the likeliest one is the best."""
+def weighed(id: str, score: float, *worths: float) -> Candidate:
+    """Two sentences, the first of them shown."""
+    text = "One. Two."
+    shown = Rendition(kind="extract", text="One.", spans=((0, 4),))
+    sentences = Sentences(spans=((0, 4), (5, 9)), leans=(0, 1), worths=worths)
+    return replace(candidate(text, id=id, score=score), sentences=sentences, shown=shown)
 
-    def weighed(id: str, score: float, *worths: float) -> Candidate:
-        text = "One. Two."
-        spans = ((0, 4), (5, 9))
-        shown = Rendition(kind="extract", text="One.", spans=((0, 4),))
-        sentences = Sentences(spans=spans, leans=(0, 1), worths=worths)
-        return replace(candidate(text, id=id, score=score), sentences=sentences, shown=shown)
 
+def test_the_likeliest_evidence_comes_first() -> None:
+    """S10: where sentences were weighed, the block that shows the likeliest ones is the best."""
     pool = (weighed("a", 0.9, 0.1, 0.95), weighed("b", 0.5, 0.3, 0.3), weighed("c", 0.1, 0.2, 0.2))
     step = Order()(pool, request())
     mixed = Order()((*pool[:2], replace(pool[2], sentences=None)), request())
 
     assert [c.id for c in step.candidates] == ["b", "c", "a"]
     assert [c.id for c in mixed.candidates] == ["a", "b", "c"]
+
+
+def test_worth_counts_for_its_length() -> None:
+    """S10: the same evidence in a shorter block is better: it leaves the good places to others."""
+    long = "One. " + "And so it goes on. " * 20
+    sentences = Sentences(spans=((0, 4), (5, len(long) - 1)), leans=(0, 1), worths=(0.3, 0.01))
+    wordy = replace(candidate(long, id="w", score=0.9), sentences=sentences)
+    step = Order()((wordy, weighed("b", 0.5, 0.2, 0.1)), request())
+
+    assert [c.id for c in step.candidates] == ["b", "w"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from binascii import crc32
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,15 +28,13 @@ P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
 class Index(NamedTuple):
     """A text's units: where each term stands, as (unit, times), and what else is asked of them.
 
-    `lengths`: in terms. `runs[starts[u]:starts[u + 1]]`: unit u's runs
-    of words, hashed.
+    `lengths`: in terms. `runs`: of each unit, its runs of words, hashed.
     """
 
     units: Units
     where: Mapping[str, tuple[tuple[int, int], ...]]
     lengths: tuple[int, ...]
-    runs: array[int]
-    starts: tuple[int, ...]
+    runs: tuple[array[int], ...]
 
 
 def index_of(text: str, content_hash: str, language: str) -> Index:
@@ -50,22 +48,25 @@ def index_of(text: str, content_hash: str, language: str) -> Index:
 
 def _indexed(text: str, units: Units) -> Index:
     where: dict[str, list[tuple[int, int]]] = {}
-    lengths, runs, starts = [], array("Q"), [0]
+    lengths, runs = [], []
     for u, (a, b) in enumerate(units.spans):
         spelled = index_words(text[a:b])
         terms = [key for word in spelled for key in _keys(word)]
         for term, times in Counter(terms).items():
             where.setdefault(term, []).append((u, times))
         lengths.append(len(terms))
-        runs.extend(_runs(spelled))
-        starts.append(len(runs))
+        runs.append(array("Q", _runs(spelled)))
     return Index(
         units=units,
         where={term: tuple(places) for term, places in where.items()},
         lengths=tuple(lengths),
-        runs=runs,
-        starts=tuple(starts),
+        runs=tuple(runs),
     )
+
+
+def runs_of(text: str) -> Sequence[int]:
+    """The runs of words of one unit, as numbers."""
+    return _runs(index_words(text))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -52,6 +52,7 @@ def sentences_of(
             spans=p.indexed.units.spans,
             leans=p.indexed.units.leans,
             worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),
+            runs=p.indexed.runs,
         )
         for p in pool.passages
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.evidence.index import Index, index_of
+from foveate.core.evidence.index import runs_of
 from foveate.core.pack.scale import Cost, Scale, whole
 from foveate.core.types import Candidate, Sentences, rank
 
@@ -22,9 +22,9 @@ class Basket:
     """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
 
     By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
-    worth, the piece it leans on (itself where it stands alone), what its worth gained, whether it
-    is taken. By candidate: what stands around its block, as the first of its document and as a
-    later one; its runs of words; how many pieces are taken. By document: how many blocks it has.
+    worth, its runs of words, the piece it leans on (itself where it stands alone), what its worth
+    gained, whether it is taken. By candidate: what stands around its block, as the first of its
+    document and as a later one; how many pieces are taken. By document: how many blocks it has.
     """
 
     pool: list[Candidate]
@@ -37,7 +37,7 @@ class Basket:
     extra: list[float] = field(default_factory=list)
     taken: list[bool] = field(default_factory=list)
     openings: list[tuple[Cost, Cost]] = field(default_factory=list)
-    indexes: list[Index | None] = field(default_factory=list)
+    runs: list[Sequence[int]] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
@@ -64,18 +64,9 @@ class Basket:
         worth = sum([self.worths[p] + self.extra[p] for p in group])
         return worth / sum([self.costs[p] for p in group])
 
-    def runs(self, piece: int) -> Sequence[int]:
-        """The piece's runs of words; none where the candidate is taken whole."""
-        owner = self.owners[piece]
-        index = self.indexes[owner]
-        if index is None:
-            return ()
-        u = piece - self.firsts[owner]
-        return index.runs[index.starts[u] : index.starts[u + 1]]
-
     def fresh(self, piece: int) -> float:
         """The share of the piece that was not said before."""
-        runs = self.runs(piece)
+        runs = self.runs[piece]
         if self.said.isdisjoint(runs):
             return 1.0
         return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
@@ -107,7 +98,7 @@ class Basket:
         gained = []
         for p in pieces:
             self.taken[p] = True
-            self.said.update(self.runs(p))
+            self.said.update(self.runs[p])
         self._opened(self.owners[pieces[0]], len(pieces))
         self.groups.append(pieces)
         for p in pieces:
@@ -136,27 +127,22 @@ class Basket:
 
     def say_again(self) -> None:
         """Go by what is still chosen, after choices were taken back."""
-        self.said = {run for group in self.groups for p in group for run in self.runs(p)}
+        self.said = {run for group in self.groups for p in group for run in self.runs[p]}
 
 
-def basket_of(candidates: Sequence[Candidate], scale: Scale, language: str) -> Basket:
+def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     """Every sentence as a piece with a cost; the pool best first."""
     pool = sorted(candidates, key=rank)
-    ways = [c.shown or whole(c) for c in pool]
+    ways = [whole(c) if c.sentences or c.shown is None else c.shown for c in pool]
     costs = [scale.cost(c, way, "fresh") for c, way in zip(pool, ways, strict=True)]
     basket = Basket(pool, _unit(costs, scale))
     unit = basket.unit
     for i, (candidate, way, cost) in enumerate(zip(pool, ways, costs, strict=True)):
         frames = (scale.frame(candidate, "fresh"), scale.frame(candidate, "same"))
         body, size = max(cost[unit] - frames[0][unit], 1), len(way.text) or 1
-        text, sentences = candidate.chunk.text, candidate.sentences
-        first = basket.firsts[-1]
-        if sentences is None:
-            sentences = Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
-            basket.indexes.append(None)
-        else:
-            basket.indexes.append(index_of(text, candidate.chunk.content_hash, language))
-        spans = sentences.spans
+        sentences = candidate.sentences or _one(len(way.text))
+        spans, text, first = sentences.spans, way.text, basket.firsts[-1]
+        basket.runs += sentences.runs or [runs_of(text[a:b]) for a, b in spans]
         basket.owners += [i] * len(spans)
         basket.costs += [max(1, -(-body * (b - a) // size)) for a, b in spans]
         basket.worths += sentences.worths
@@ -166,6 +152,11 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale, language: str) -> B
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many = [0] * len(pool)
     return basket
+
+
+def _one(length: int) -> Sentences:
+    """All of a text as one piece, which repeats nothing."""
+    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=((),))
 
 
 def _unit(costs: Sequence[Cost], scale: Scale) -> int:

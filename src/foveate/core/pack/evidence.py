@@ -2,9 +2,10 @@
 
 Every sentence is a piece of its own; taking one takes what it leans on, and the first of a
 candidate pays for the block around it. Pieces go into the purse by worth per token (the greedy of
-the knapsack problem); their neighbours gain a little by it, and one that says little new is left
-out. Costs are shares of the candidate's own count; what was chosen is then counted as it will
-stand, and the choice grows or shrinks until it fits.
+the knapsack problem); their neighbours gain a little by it. One that says little new waits for
+room to spare, and one that says nothing new is left out. Costs are shares of the candidate's own
+count; what was chosen is then counted as it will stand, and the choice grows or shrinks until it
+fits.
 
 `notes` carry `value`, the worth of what is shown (what neighbours gained uncounted), `bound`, the
 linear relaxation over all pieces, and the `gap` between: at the costs as estimated, no choice of
@@ -24,7 +25,8 @@ from foveate.core.pack.value import report
 from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Rendition
 
-FRESH = 0.6  # a sentence of which less than that share is new is left out: it was said
+FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
+NEW = 1e-6  # and with less than that it is left out: all of it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 SLACK = 3  # tokens or characters that are not worth another round
@@ -32,19 +34,23 @@ SLACK = 3  # tokens or characters that are not worth another round
 rendered = maker(Rendition)
 
 
-def pack_evidence(candidates: Sequence[Candidate], scale: Scale, language: str) -> Choices:
+def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
     """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
-    basket = basket_of(candidates, scale, language)
+    basket = basket_of(candidates, scale)
     waiting = [(-basket.density(p), p) for p in range(len(basket.owners))]
     room = (scale.tokens, scale.characters)[basket.unit] or 0
     counted: dict[int, Choice] = {}
     repeats: list[int] = []
+    fresh = FRESH
     for _ in range(ROUNDS):
-        waiting = _fill(basket, waiting, room - _used(basket, counted)[basket.unit], repeats)
+        left = room - _used(basket, counted)[basket.unit]
+        waiting = _fill(basket, waiting, left, repeats, fresh)
         _count(basket, counted, scale)
         back = _take_back(basket, counted, scale)
         if back:
             basket.say_again()
+        if back or (repeats and not waiting):
+            fresh = FRESH if waiting or back else NEW
             again = [*back[1:], *repeats]  # not what went over last: it would do so again
             waiting += [(-basket.density(p), p) for p in again]
             repeats.clear()
@@ -86,11 +92,11 @@ def _take_back(basket: Basket, counted: dict[int, Choice], scale: Scale) -> list
 
 
 def _fill(
-    basket: Basket, waiting: list[tuple[float, int]], room: int, repeats: list[int]
+    basket: Basket, waiting: list[tuple[float, int]], room: int, repeats: list[int], new: float
 ) -> list[tuple[float, int]]:
     """Take pieces while they fit; what did not fit is handed back for another round.
 
-    What was said already is added to `repeats`.
+    What says less than the share `new` that was not said already is added to `repeats`.
     """
     costs, taken = basket.costs, basket.taken
     left = [entry for entry in waiting if costs[entry[1]] > room]
@@ -107,7 +113,7 @@ def _fill(
         if heap and now > heap[0] and now[0] > key:
             heappush(heap, now)
             continue
-        if basket.fresh(piece) < FRESH:
+        if basket.fresh(piece) < new:
             repeats.append(piece)
             continue
         group = basket.with_heads(piece)
@@ -164,10 +170,8 @@ def _rendition(basket: Basket, owner: int) -> Rendition:
     """The chosen sentences of a candidate; all of them are the text itself."""
     candidate, first = basket.pool[owner], basket.firsts[owner]
     sentences, last = candidate.sentences, basket.firsts[owner + 1]
-    if candidate.shown is not None:
-        return candidate.shown
     if sentences is None or basket.many[owner] == last - first:
-        return whole(candidate)
+        return candidate.shown or whole(candidate)
     places = [n - first for n in range(first, last) if basket.taken[n]]
     text, ranges = joined(candidate.chunk.text, [sentences.spans[n] for n in places])
     value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)

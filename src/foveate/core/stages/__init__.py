@@ -8,6 +8,7 @@ from typing import Any
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup_exact import DedupExact
 from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.group import Group
@@ -28,6 +29,7 @@ BUILTIN: Mapping[str, Callable[..., Any]] = {
     "stitch": Stitch,
     "group": Group,
     "compress": Compress,
+    "divide": Divide,
     "supplement_gate": SupplementGate,
     "pack": Pack,
     "order": Order,

@@ -2,9 +2,10 @@
 
 Pure reordering: no decisions. Rules: every order is a function of the blocks alone, never of how
 they came in, and none depends on whether their number is odd or even; side knowledge stays first.
-Best is the best-scored; where the sentences of all were weighed, the one that shows the likeliest
-sentence. With `groups`, a document's candidates move as one block, ranked by the best of them, and
-keep their present order inside it.
+Best is the best-scored; where the sentences of all were weighed, the one that shows the most
+likely evidence for its length: of blocks of unlike lengths, that order puts the most evidence on
+the best-read places. With `groups`, a document's candidates move as one block, ranked by the best
+of them, and keep their present order inside it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
@@ -25,6 +27,8 @@ _Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
 
 _PLAIN_BOOKEND = 3
 _FEWEST_POINTS = 2
+_ROUNDS = 3
+_HEADER = 60  # characters; what stands around a block, about
 
 LOST_IN_THE_MIDDLE = (75.8, 56.7, 54.0, 55.8, 63.2)
 """Answers right, in per cent, with the evidence at evenly spaced places from first to last.
@@ -41,7 +45,8 @@ class Order:
     `relevance`: best first. `chronological`: by source, page, sequence. `bookend`: best first,
     second-best last, the rest between them. `edges`: 1st, 3rd, 5th … 6th, 4th, 2nd. `document`:
     as `Group` does. `attention`: the best block on the best-read place of `curve`, a measure of
-    reading (any unit) at evenly spaced places from first to last.
+    reading (any unit) at evenly spaced places from first to last; a place is where the middle of
+    its text stands.
     """
 
     by: By = "relevance"
@@ -71,46 +76,72 @@ class Order:
         else:
             key = reading_order if self.by == "chronological" else _goodness(rest)
             blocks = _sorted(_blocks(rest, groups=self.groups), key)
-            blocks = [blocks[place] for place in arrangement(self.by, len(blocks), self.curve)]
+            sizes = [_size(block) for block in blocks] if self.by == "attention" else blocks
+            blocks = [blocks[n] for n in arrangement(self.by, sizes, self.curve)]
         return Step(candidates=(*aside, *(c for block in blocks for c in block)))
 
 
-def arrangement(by: By, n: int, curve: tuple[float, ...] = LOST_IN_THE_MIDDLE) -> list[int]:
-    """For each of `n` places from first to last, which block stands there; 0 is the best.
+def arrangement(
+    by: By, sizes: Sequence[object], curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
+) -> list[int]:
+    """For each place from first to last, which block stands there; 0 is the best.
 
-    >>> arrangement("bookend", 5), arrangement("edges", 6)
+    `sizes`: one for each block, the best first; in characters for `attention`.
+
+    >>> arrangement("bookend", range(5)), arrangement("edges", range(6))
     ([0, 2, 3, 4, 1], [0, 2, 4, 5, 3, 1])
     """
+    n = len(sizes)
     if by == "bookend" and n > _PLAIN_BOOKEND:
         return [0, *range(2, n), 1]
     if by == "edges":
         return [*range(0, n, 2), *reversed(range(1, n, 2))]
     if by == "attention":
-        places = [0] * n
-        for block, place in enumerate(best_read(n, curve)):
-            places[place] = block
-        return places
+        return best_read([size for size in sizes if isinstance(size, int)], curve)
     return list(range(n))
 
 
-def best_read(n: int, curve: tuple[float, ...]) -> list[int]:
-    """The `n` places, the best-read first; of equally well read ones the earlier.
+def best_read(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
+    """For each place the block there: the better the block, the better-read its place.
 
-    >>> best_read(5, (9.0, 1.0, 5.0))
-    [0, 1, 4, 3, 2]
+    Where a place is depends on the sizes of the blocks before it: blocks are placed as if all
+    were of one size, then anew by where that put them, a few times.
+
+    >>> best_read([7, 7, 7, 7, 7], (9.0, 1.0, 5.0))
+    [0, 3, 4, 2, 1]
     """
-    return sorted(range(n), key=lambda place: (-_height(place, n, curve), place))
+    n = len(sizes)
+    found: list[int] = []
+    placed = [1] * n
+    for _ in range(_ROUNDS):
+        heights = _heights(placed, curve)
+        order = sorted(range(n), key=lambda place: (-heights[place], place))
+        before, found = found, [0] * n
+        for block, place in enumerate(order):
+            found[place] = block
+        if found == before:
+            break
+        placed = [sizes[block] for block in found]
+    return found
 
 
-def _height(place: int, n: int, curve: tuple[float, ...]) -> float:
-    """The curve at this place, along the straight line between the two points around it."""
-    if n == 1:
-        return curve[0]
+def _heights(sizes: Sequence[int], curve: tuple[float, ...]) -> list[float]:
+    """The curve at the middle of each block, the first's at its start, the last's at its end."""
+    if len(sizes) < 2:
+        return [curve[0]] * len(sizes)
+    ends = list(accumulate(sizes))
+    middles = [2 * end - size for end, size in zip(ends, sizes, strict=True)]
+    first, reach = middles[0], (middles[-1] - middles[0]) or 1
+    return [_height(middle - first, reach, curve) for middle in middles]
+
+
+def _height(at: int, reach: int, curve: tuple[float, ...]) -> float:
+    """The curve there, along the straight line between the two points around it."""
     # Whole numbers as long as possible, so that equal heights come out equal.
-    point, beyond = divmod(place * (len(curve) - 1), n - 1)
+    point, beyond = divmod(at * (len(curve) - 1), reach)
     if not beyond:
         return curve[point]
-    return curve[point] + (curve[point + 1] - curve[point]) * beyond / (n - 1)
+    return curve[point] + (curve[point + 1] - curve[point]) * beyond / reach
 
 
 def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
@@ -122,27 +153,33 @@ def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
     return [tuple(group) for group in found.values()]
 
 
+def _size(block: _Block) -> int:
+    """How much text the block is, in characters."""
+    return sum([_HEADER + len(c.shown.text if c.shown else c.text) for c in block])
+
+
 def _goodness(candidates: tuple[Candidate, ...]) -> _Key:
-    """By the likeliest sentence that is shown, where it is known of all; else by score."""
+    """By how likely what is shown is evidence, where that is known of all; else by score."""
     if not candidates or any(c.sentences is None for c in candidates):
         return rank
-    best = {c.id: _likeliest(c) for c in candidates}
+    best = {c.id: _density(c) for c in candidates}
     return lambda c: (-best[c.id], *rank(c))
 
 
-def _likeliest(candidate: Candidate) -> float:
-    """The highest worth of a sentence that the candidate shows."""
+def _density(candidate: Candidate) -> float:
+    """The worth of the sentences that the candidate shows, per character of its block."""
     sentences, shown = candidate.sentences, candidate.shown
     if sentences is None:
         return 0.0
+    size = _HEADER + len(shown.text if shown else candidate.text)
     if shown is None or not shown.verbatim:
-        return max(sentences.worths, default=0.0)
+        return sum(sentences.worths) / size
     ends = [end for _, end in shown.spans]
-    best = 0.0
-    for (a, b), worth in zip(sentences.spans, sentences.worths, strict=True):
-        if worth > best and (n := bisect_left(ends, b)) < len(ends) and shown.spans[n][0] <= a:
-            best = worth
-    return best
+    worth = 0.0
+    for (a, b), value in zip(sentences.spans, sentences.worths, strict=True):
+        if (n := bisect_left(ends, b)) < len(ends) and shown.spans[n][0] <= a:
+            worth += value
+    return worth / size
 
 
 def _sorted(blocks: list[_Block], key: _Key) -> list[_Block]:

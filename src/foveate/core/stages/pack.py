@@ -81,7 +81,7 @@ class Pack:
     def _choose(self, pool: list[Candidate], scale: Scale, request: Request) -> Choices:
         ways, cut, stop = self._ways(request), self._cut(request), self._stops()
         if self.policy == "value" and any(c.sentences for c in pool):
-            return pack_evidence(pool, scale, request.language)
+            return pack_evidence(pool, scale)
         if self.policy == "value":
             return pack_value(pool, scale, ways)
         if self.policy == "coverage":

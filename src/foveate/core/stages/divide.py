@@ -1,0 +1,217 @@
+"""Divide: a passage of uneven worth becomes pieces that can stand apart.
+
+Stitching makes long passages, and a long passage carries what answers the question into the middle
+with the rest of it, where models read worst (Liu et al., "Lost in the middle", 2023). So a passage
+whose sentences were weighed falls into its chunks again where their worth differs. Rules:
+
+1. a sentence goes to the best-scored chunk that has it whole; what two have is still there once;
+2. a sentence that leans on another goes with that one;
+3. neighbours that are worth about as much for their length belong together and stay together.
+
+A piece still has the text of the whole passage, with its chunks and offsets; what it may show of
+it is its own sentences, `shown`. The piece of the first chunk keeps the passage's id, the others
+take the id of the first chunk that is theirs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import ClassVar, NamedTuple
+
+from foveate.core.errors import BadOption
+from foveate.core.made import changer, maker
+from foveate.core.text.salience import joined
+from foveate.core.types import (
+    Candidate,
+    Chunk,
+    Decision,
+    Rendition,
+    Request,
+    Sentences,
+    Span,
+    Step,
+)
+
+BLOCK = 60
+"""Characters; what stands around a block counts as so much text."""
+
+decided, weighed, rendered = maker(Decision), maker(Sentences), maker(Rendition)
+renamed, changed = changer(Chunk), changer(Candidate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divide:
+    """Cut passages where what their sentences are worth changes; after `compress`, before `pack`.
+
+    `contrast`: a passage is cut where one side is worth more than that many times the other, per
+    character. Needs `compress` to have offered `sentences`; other passages stay as they are.
+    """
+
+    contrast: float = 4.0
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a contrast that is none."""
+        if not isfinite(self.contrast) or self.contrast < 1:
+            raise BadOption(f"divide: contrast is {self.contrast!r}; it must be 1 or more")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Put the pieces in the place of each divided passage, as they read.
+
+        The piece that keeps the id is `changed`, the others have `entered`; `pieces`: how many.
+        """
+        out: list[Candidate] = []
+        decisions: list[Decision] = []
+        for candidate in candidates:
+            groups = stretches(candidate, self.contrast)
+            if len(groups) < 2:
+                out.append(candidate)
+                continue
+            made = divided(candidate, groups)
+            out += made
+            decisions += _decisions(candidate, made)
+        if not decisions:
+            return Step(candidates=candidates)
+        return Step(candidates=tuple(out), decisions=tuple(decisions))
+
+
+class Stretch(NamedTuple):
+    """Sentences that stay together: of which chunks, which, what they are worth, characters."""
+
+    chunks: tuple[int, ...]
+    sentences: tuple[int, ...]
+    worth: float
+    size: int
+
+    @property
+    def density(self) -> float:
+        """Worth per character."""
+        return self.worth / self.size
+
+
+def stretches(candidate: Candidate, contrast: float) -> list[Stretch]:
+    """The parts that a passage falls into, as they read; one or none: it stays as it is."""
+    sentences = candidate.sentences
+    if sentences is None or len(candidate.parts) < 2 or candidate.shown is not None:
+        return []
+    kept: list[Stretch] = []
+    for new in _by_chunk(sentences, owners(candidate, sentences)):
+        joint = new
+        while kept and _alike(kept[-1].density, joint.density, contrast):
+            joint = _together(kept.pop(), joint)
+        kept.append(joint)
+    return kept
+
+
+def owners(candidate: Candidate, sentences: Sentences) -> list[int]:
+    """For each sentence, by its place, the best-scored chunk that has it.
+
+    One that has it whole comes before one that has some of it. A sentence that leans on another
+    goes with that one.
+    """
+    starts, ends = [a for a, _ in sentences.spans], [b for _, b in sentences.spans]
+    best: list[tuple[bool, float, int]] = [(False, -inf, 0)] * len(starts)
+    for n, part in enumerate(candidate.parts):
+        first, last = part.span
+        for i in range(bisect_right(ends, first), bisect_left(starts, last)):
+            whole = first <= starts[i] and ends[i] <= last
+            best[i] = max(best[i], (whole, part.score, -n))
+    return [-best[head][2] for head in _heads(sentences.leans)]
+
+
+def _heads(leans: Sequence[int]) -> list[int]:
+    """For each sentence the one that it leans on in the end."""
+    heads = list(leans)
+    for start in range(len(heads)):
+        path, i = {start}, heads[start]
+        while heads[i] != i and i not in path:  # two may lean on one another
+            path.add(i)
+            i = heads[i]
+        for step in path:
+            heads[step] = i
+    return heads
+
+
+def _by_chunk(sentences: Sentences, owned: Sequence[int]) -> list[Stretch]:
+    """The sentences of each chunk, in the order of the first of them."""
+    found: dict[int, list[int]] = {}
+    for i, owner in enumerate(owned):
+        found.setdefault(owner, []).append(i)
+    return [
+        Stretch(
+            chunks=(owner,),
+            sentences=tuple(places),
+            worth=sum([sentences.worths[i] for i in places]),
+            size=BLOCK + sum([sentences.spans[i][1] - sentences.spans[i][0] for i in places]),
+        )
+        for owner, places in found.items()
+    ]
+
+
+def _together(one: Stretch, other: Stretch) -> Stretch:
+    return Stretch(
+        chunks=one.chunks + other.chunks,
+        sentences=tuple(sorted(one.sentences + other.sentences)),
+        worth=one.worth + other.worth,
+        size=one.size + other.size - BLOCK,
+    )
+
+
+def _alike(one: float, other: float, contrast: float) -> bool:
+    return max(one, other) <= contrast * min(one, other)
+
+
+def divided(candidate: Candidate, groups: Sequence[Stretch]) -> list[Candidate]:
+    """A candidate for each group of a passage's sentences."""
+    sentences = candidate.sentences
+    if sentences is None:
+        return [candidate]
+    first = next((n for n, group in enumerate(groups) if 0 in group.chunks), 0)
+    pieces = []
+    for n, group in enumerate(groups):
+        mine = [candidate.parts[c] for c in sorted(group.chunks)]
+        own = candidate.chunk.id if n == first else mine[0].chunk.id
+        retrieved = any(part.origin == "retrieved" for part in mine)
+        some = _some(sentences, group.sentences)
+        pieces.append(
+            changed(
+                candidate,
+                chunk=renamed(candidate.chunk, id=own),
+                score=max([part.score for part in mine]),
+                origin="retrieved" if retrieved else "neighbour",
+                sentences=some,
+                shown=_shown(candidate.text, some.spans),
+            )
+        )
+    return pieces
+
+
+def _some(sentences: Sentences, places: Sequence[int]) -> Sentences:
+    at = {i: n for n, i in enumerate(places)}
+    return weighed(
+        spans=tuple([sentences.spans[i] for i in places]),
+        leans=tuple([at[sentences.leans[i]] for i in places]),
+        worths=tuple([sentences.worths[i] for i in places]),
+        runs=tuple([sentences.runs[i] for i in places]) if sentences.runs else (),
+    )
+
+
+def _shown(text: str, spans: Sequence[Span]) -> Rendition:
+    found, ranges = joined(text, spans)
+    return rendered(kind="extract", text=found, spans=ranges)
+
+
+def _decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:
+    for piece in pieces:
+        same = piece.chunk.id == candidate.chunk.id
+        yield decided(
+            chunk_id=piece.chunk.id,
+            action="changed" if same else "entered",
+            reason="divided",
+            by="" if same else candidate.chunk.id,
+            numbers={"pieces": len(pieces)},
+        )

@@ -1,0 +1,179 @@
+"""Divide: a passage of uneven worth falls into its chunks again, and loses nothing by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.errors import BadOption
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.divide import Divide, owners, stretches
+from foveate.core.stages.order import Order
+from foveate.core.stages.pack import Pack
+from foveate.core.stages.stitch import Stitch
+from foveate.core.types import Candidate, Part, Sentences, Step
+from foveate.testing.fakes import candidate, request
+from foveate.testing.strategies import candidates
+
+DULL = "Boats are hired by the hour. The quay is long and wide. A bell hangs there."
+ASKED = "Ada built the weir in 1871. The weir was built of oak."
+
+
+def stitched(*rows: tuple[str, str, float]) -> Candidate:
+    """One passage of chunks that follow on each other."""
+    at, found = 0, []
+    for n, (own, text, score) in enumerate(rows):
+        found.append(candidate(text, score, id=own, document_id="d", sequence=n, start=at))
+        at += len(text)
+    (one,) = Stitch()(tuple(found), request()).candidates
+    return one
+
+
+def offered(passage: Candidate, query: str = "Who built the weir in 1871?") -> Candidate:
+    """The passage with its sentences weighed."""
+    compress = Compress(offer="sentences", when="always")
+    (one,) = compress((passage,), request(query)).candidates
+    return one
+
+
+def passage(worths: tuple[float, ...], leans: tuple[int, ...] = ()) -> Candidate:
+    """Four sentences, two of each of two chunks, with these worths."""
+    one = stitched(("a", "One is. Two is. ", 0.9), ("b", "Three is. Four is.", 0.5))
+    spans = ((0, 7), (8, 15), (16, 25), (26, 34))
+    return replace(
+        one, sentences=Sentences(spans=spans, leans=leans or (0, 1, 2, 3), worths=worths)
+    )
+
+
+def shown(step: Step) -> dict[str, str]:
+    """What each candidate may show."""
+    return {c.id: c.shown.text if c.shown else c.text for c in step.candidates}
+
+
+def test_a_passage_falls_apart_where_its_worth_changes() -> None:
+    """S10: what answers the question is a block of its own and can stand where it is read."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED + " ", 0.9), ("c", DULL, 0.4)))
+    step = Divide()((one,), request())
+
+    assert shown(step) == {"a": DULL, "b": ASKED, "c": DULL}
+    assert [(d.chunk_id, d.action, d.by) for d in step.decisions] == [
+        ("a", "changed", ""),
+        ("b", "entered", "a"),
+        ("c", "entered", "a"),
+    ]
+    assert [c.score for c in step.candidates] == [0.5, 0.9, 0.4]
+
+
+def test_what_is_worth_the_same_stays_together() -> None:
+    """S6: a passage of even worth stays the readable passage that stitching made."""
+    one = passage((0.2, 0.2, 0.2, 0.2))
+    step = Divide()((one,), request())
+
+    assert step == Step(candidates=(one,))
+
+
+@pytest.mark.parametrize(("contrast", "pieces"), [(1.0, 2), (3.0, 2), (6.0, 1)])
+def test_the_contrast_decides(contrast: float, pieces: int) -> None:
+    """S10: it is divided where one side is worth more than so many times the other."""
+    step = Divide(contrast=contrast)((passage((0.4, 0.4, 0.1, 0.1)),), request())
+
+    assert len(step.candidates) == pieces
+
+
+def test_a_sentence_goes_with_what_it_leans_on() -> None:
+    """S8: a sentence that leans over the border of two chunks goes with its head."""
+    step = Divide()((passage((0.1, 0.9, 0.9, 0.01), leans=(0, 1, 1, 3)),), request())
+
+    assert shown(step) == {"a": "One is. Two is. Three is.", "b": "Four is."}
+
+
+def test_two_that_lean_on_one_another_end_the_search() -> None:
+    """S8: leanings that go round in a circle stay with one chunk."""
+    one = passage((0.1, 0.9, 0.9, 0.01), leans=(1, 2, 1, 3))
+    assert one.sentences is not None
+
+    assert owners(one, one.sentences)[:3] == [owners(one, one.sentences)[0]] * 3
+
+
+def test_a_chunk_that_has_all_of_a_sentence_comes_first() -> None:
+    """S10: a better chunk that has only the end of a sentence does not take it away."""
+    one = passage((0.5, 0.5, 0.5, 0.5))
+    first, second = one.parts
+    one = replace(one, parts=(first, replace(second, span=(12, 34), score=0.95)))
+    assert one.sentences is not None
+
+    assert owners(one, one.sentences) == [0, 0, 1, 1]
+
+
+def test_pieces_are_cited_by_their_own_chunks() -> None:
+    """C1: each piece is shown, and so cited, with the chunk that it is of."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED, 0.9)))
+    step = Divide()((one,), request())
+
+    for piece in step.candidates:
+        assert piece.shown is not None
+        held = [p.chunk.id for p in piece.parts if _meet(p, piece.shown.spans)]
+        assert held == [piece.id]
+
+
+def _meet(part: Part, spans: tuple[tuple[int, int], ...]) -> bool:
+    start, end = part.span
+    return any(a < end and start < b for a, b in spans)
+
+
+@given(candidates(), st.floats(1, 100), st.integers(1, 80))
+def test_nothing_is_lost_and_nothing_comes_twice(
+    pool: tuple[Candidate, ...], contrast: float, budget: int
+) -> None:
+    """S10, B1: every sentence is in one piece, in order; and packed, no sentence comes twice."""
+    asked = request("pump gate", budget=budget)
+    pool = Compress(offer="sentences", when="always")(
+        Stitch()(pool, asked).candidates, asked
+    ).candidates
+    step = Divide(contrast=contrast)(pool, asked)
+    packed = Pack(policy="value")(step.candidates, asked).candidates
+    by_text = {c.text: c.sentences.spans for c in pool if c.sentences}
+
+    for text, spans in by_text.items():
+        pieces = [c.sentences.spans for c in step.candidates if c.text == text and c.sentences]
+        assert sorted(s for piece in pieces for s in piece) == sorted(spans) * (
+            len([c for c in pool if c.text == text])
+        )
+    ranges = sorted(
+        (c.document_id, c.text, *span) for c in packed if c.shown for span in c.shown.spans
+    )
+    copies = {c.text for c in pool if len([o for o in pool if o.text == c.text]) > 1}
+    assert not any(
+        a[:2] == b[:2] and b[2] < a[3] for a, b in pairwise(ranges) if a[1] not in copies
+    )
+
+
+def test_other_policies_show_a_piece_as_it_is() -> None:
+    """S9: packed whole or not at all, pieces of one passage do not show the passage twice."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED, 0.9)))
+    asked = request(budget=1000)
+    step = Pack(policy="greedy")(Divide()((one,), asked).candidates, asked)
+
+    assert shown(step) == {"a": DULL, "b": ASKED}
+    assert [c.id for c in Order()(step.candidates, asked).candidates] == ["b", "a"]
+
+
+def test_what_was_not_weighed_stays() -> None:
+    """S12: a passage without sentences and a chunk alone are left as they are."""
+    plain = stitched(("a", "One is. ", 0.5), ("b", "Two is.", 0.9))
+    alone = offered(candidate(ASKED, 0.5, id="z"))
+
+    assert stretches(plain, 4.0) == []
+    assert Divide()((plain, alone), request()) == Step(candidates=(plain, alone))
+
+
+@pytest.mark.parametrize("contrast", [0.5, nan, inf])
+def test_a_contrast_that_is_none_is_refused(contrast: float) -> None:
+    """X1: the error names the value and what is allowed."""
+    with pytest.raises(BadOption, match="divide: contrast is"):
+        Divide(contrast=contrast)
