@@ -44,7 +44,7 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
         own = candidate.chunk.id
         if own not in choices.left_out:
             continue
-        ways = (whole(candidate), *candidate.renditions)
+        ways = (candidate.shown or whole(candidate), *candidate.renditions)
         shortest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: len(way.text))
         cost = scale.cost(candidate, shortest)
         numbers: dict[str, Number] = {"tokens": cost.tokens}
