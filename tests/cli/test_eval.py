@@ -202,10 +202,36 @@ def test_a_public_set_is_converted_and_evaluated(run, tmp_path):
 
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == ("1 cases written to cases.jsonl.gz; 1 left out: no answer in the article\n")
-    assert told.json == {"cases": 1, "left_out": {"no answer in the article": 1}}
+    assert told.json == {"cases": 1, "left_out": {"no answer in the article": 1}, "failed": []}
     assert Path("cases.jsonl.gz").read_bytes() == first
     assert found.json["ids"] == {"yard": ["s1"]}
     assert found.json["cells"][0]["recall"] == 1.0
+
+
+def test_a_bad_record_is_reported_and_the_rest_is_converted(run, tmp_path):
+    """E1, X2: as `index` does it: what failed is said with its place; 3 where nothing is left."""
+    data = json.loads(squad(tmp_path).read_text(encoding="utf-8"))
+    qas = data["data"][0]["paragraphs"][0]["qas"]
+    wrong = [{"text": "deep", "answer_start": 0}]
+    qas += [dict(qas[0], id=f"b{i}", answers=wrong) for i in range(30)]
+    (tmp_path / "some.json").write_text(json.dumps(data), encoding="utf-8")
+    del qas[:2]
+    (tmp_path / "none.json").write_text(json.dumps(data), encoding="utf-8")
+    some = run("eval", "convert", "squad", "some.json", "-o", "cases.jsonl")
+    told = run("eval", "convert", "squad", "some.json", "-o", "cases.jsonl", "--json")
+    piped = run("eval", "convert", "squad", "some.json", "-o", "-")
+    none = run("eval", "convert", "squad", "none.json", "-o", "never.jsonl")
+
+    assert (some.code, told.code, piped.code, none.code) == (0, 0, 0, 3)
+    assert "\n30 failed:\n  some.json: field 'data[0].paragraphs[0].qas[2].answers[0]':" in some.err
+    assert some.err.endswith("\n  and 10 more; --json names them all\n")
+    assert len(told.json["failed"]) == 30
+    assert "qas[31].answers[0]': 'deep' is not at 0" in told.json["failed"][29]["reason"]
+    assert piped.out == Path("cases.jsonl").read_text(encoding="utf-8")
+    assert piped.err.startswith("30 failed:")
+    assert "none.json: field 'data[0].paragraphs[0].qas[0]" in none.complaint
+    assert "SQuAD is an object with data" in none.complaint
+    assert not Path("never.jsonl").exists()
 
 
 def test_cases_can_go_through_a_pipe(run, tmp_path):

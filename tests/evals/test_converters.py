@@ -251,35 +251,38 @@ def changed(value, *path_and_new):
     return value
 
 
+ONE = changed(SQUAD, "data", 0, "paragraphs", SQUAD["data"][0]["paragraphs"][:1])
 BAD = {
-    ("hotpotqa", "an object"): ({}, "HotpotQA is a list of questions, not dict"),
+    ("hotpotqa", "an object"): ({}, "is dict; HotpotQA is a list of questions"),
     ("hotpotqa", "no context"): (
-        changed(HOTPOT, 0, "context", None), "question 1: field 'context'",
+        changed(HOTPOT[:1], 0, "context", None), "question 1: field 'context'",
     ),
     ("hotpotqa", "a paragraph"): (
-        changed(HOTPOT, 0, "context", 1, "x"), "'context[1]': must be a pair",
+        changed(HOTPOT[:1], 0, "context", 1, "x"), "'context[1]': must be a pair",
     ),
     ("hotpotqa", "a sentence"): (
-        changed(HOTPOT, 0, "context", 0, 1, 0, 5), "'context[0][1][0]': must be a string",
+        changed(HOTPOT[:1], 0, "context", 0, 1, 0, 5), "'context[0][1][0]': must be a string",
     ),
     ("hotpotqa", "a fact"): (
-        changed(HOTPOT, 0, "supporting_facts", 0, 1, "one"), "must be a number, not 'one'",
+        changed(HOTPOT[:1], 0, "supporting_facts", 0, 1, "one"), "must be a number, not 'one'",
     ),
-    ("squad", "a list"): ([], "SQuAD is an object with data, not list"),
-    ("squad", "no data"): ({"version": "1"}, "field 'data': is missing"),
+    ("squad", "a list"): ([], "is list; SQuAD is an object with data"),
+    ("squad", "no data"): (
+        {"version": "1"}, "is an object without such data; SQuAD is an object with data",
+    ),
     ("squad", "an offset"): (
-        changed(SQUAD, "data", 0, "paragraphs", 0, "qas", 0, "answers", 0, "answer_start", 3),
+        changed(ONE, "data", 0, "paragraphs", 0, "qas", 0, "answers", 0, "answer_start", 3),
         "'red stone' is not at 3 of its context",
     ),
     ("squad", "no context"): (
-        changed(SQUAD, "data", 0, "paragraphs", 0, "context", None),
+        changed(ONE, "data", 0, "paragraphs", 0, "context", None),
         "field 'data[0].paragraphs[0].context': is missing",
     ),
 }  # fmt: skip
 BAD_LINES = {
     ("musique", "no paragraphs"): (
-        [MUSIQUE[0], changed(MUSIQUE[0], "paragraphs", None)],
-        "line 2: field 'paragraphs': is missing",
+        [changed(MUSIQUE[0], "paragraphs", None), 3],
+        "line 1: field 'paragraphs': is missing; MuSiQue is JSON Lines",
     ),
     ("musique", "a number"): ([3], "line 1: a line is an object, not int"),
     ("musique", "a flag"): (
@@ -295,7 +298,7 @@ BAD_LINES = {
 
 @pytest.mark.parametrize("case", [*BAD, *BAD_LINES], ids=" ".join)
 def test_a_file_of_another_form_is_refused(tmp_path, case):
-    """E1, X2: what is missing or of another kind: file, place, field."""
+    """E1, X2: nothing in it is usable: file, place and field of the first, and what is wanted."""
     value, said = {**BAD, **BAD_LINES}[case]
     path = tmp_path / "data.json"
     path.write_text(lined(value) if case in BAD_LINES else json.dumps(value), encoding="utf-8")
@@ -307,6 +310,110 @@ def test_a_file_of_another_form_is_refused(tmp_path, case):
     assert said in str(caught.value)
 
 
+def spoilt_hotpotqa(path: Path) -> None:
+    """Three that are no questions, in between; one has passages before what is wrong with it."""
+    late = dict(HOTPOT[0], _id="5a3", question=None)
+    late["context"] = [["Later", ["It is not there."]], *late["context"]]
+    path.write_text(json.dumps([7, HOTPOT[0], late, HOTPOT[1], HOTPOT[0]]), encoding="utf-8")
+
+
+def spoilt_musique(path: Path) -> None:
+    """A line that is cut, one of another encoding, one with a passage that no one else has."""
+    late = dict(MUSIQUE[0], id="x", answer=1)
+    late["paragraphs"] = [dict(late["paragraphs"][1], title="Later"), *late["paragraphs"]]
+    lines = [b'{"id": "2hop', json.dumps(late).encode(), *map(str.encode, map(json.dumps, MUSIQUE))]
+    path.write_bytes(b"\n".join([*lines, b'{"id": "\xe9"}', lines[2]]))
+
+
+def spoilt_squad(path: Path) -> None:
+    """An article, a paragraph and questions that are wrong, and an id that comes again."""
+    data = json.loads(json.dumps(SQUAD))
+    first = data["data"][0]["paragraphs"]
+    wrong = dict(first[0]["qas"][0], id="s9", answers=[{"text": "red stone", "answer_start": 3}])
+    first[0]["qas"] = [wrong, *first[0]["qas"], first[0]["qas"][0]]
+    first.append({"qas": []})
+    data["data"].append({"title": "No paragraphs"})
+    path.write_text(json.dumps(data), encoding="utf-8")
+
+
+def spoilt_nq(path: Path) -> None:
+    """A line without a gold passage behind the one that has it."""
+    none = changed(NQ[0], "ctxs", 1, "isgold", False)
+    path.write_bytes(gzip.compress(lined([NQ[0], none]).encode()))
+
+
+def spoilt_beir(path: Path) -> None:
+    """In each of the files a line that is wrong."""
+    (path / "corpus.jsonl").write_text(lined([*CORPUS, CORPUS[0], {"_id": "d9"}]), encoding="utf-8")
+    (path / "queries.jsonl").write_text(lined([QUERIES[0], [], *QUERIES]), encoding="utf-8")
+    qrels = f"{QRELS}7\td9\t1\n7 d1 1\n7\td1\thigh\n"
+    (path / "qrels" / "test.tsv").write_text(qrels, encoding="utf-8")
+
+
+SPOILT = {
+    "hotpotqa": (spoilt_hotpotqa, [
+        "question 1: must be an object, not int",
+        "question 3: field 'question': must be a string, not null",
+        "question 5: two questions have the id '5a1'; the first is kept",
+    ]),
+    "musique": (spoilt_musique, [
+        "line 1: not JSON: Unterminated string",
+        "line 2: field 'answer': must be a string, not int",
+        "line 5: not UTF-8 at byte 9; save it as UTF-8",
+        "line 6: two questions have the id '2hop__1_2'",
+    ]),
+    "squad": (spoilt_squad, [
+        "field 'data[0].paragraphs[0].qas[0].answers[0]': 'red stone' is not at 3",
+        "two questions have the id 's0'",
+        "field 'data[0].paragraphs[2].context': is missing",
+        "field 'data[2].paragraphs': is missing",
+    ]),
+    "nq": (spoilt_nq, ["line 2: field 'ctxs': no passage has isgold"]),
+    "beir": (spoilt_beir, [
+        "line 4: two documents have the _id 'd1'; the first is kept",
+        "line 5: field 'text': is missing",
+        "line 5: the corpus has no 'd9'",
+        "line 6: give three columns with tabs between them",
+        "line 7: the score 'high' is no number",
+        "line 2: a line is an object, not list",
+        "line 3: two questions have the id '7'",
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_bad_record_is_named_and_the_rest_go_on(files, format):
+    """E1: the cases are those of the file without it; file, place and reason are kept."""
+    clean = converted(format, files[format])
+    spoil, said = SPOILT[format]
+    spoil(Path(files[format][0]))
+    source = FORMATS[format](files[format], format, "en")
+
+    assert (list(records(source, format)), source.left_out) == clean
+    assert len(source.failed) == len(said)
+    for failure, reason in zip(source.failed, said, strict=True):
+        assert failure.path.startswith(files[format][0])
+        assert failure.reason.startswith(reason)
+
+
+def test_names_of_questions_stay_when_one_before_them_is_bad(tmp_path):
+    """E1: where the file gives no ids, a question keeps its own when another is mended."""
+    path = tmp_path / "nq.jsonl"
+    path.write_text(lined([dict(NQ[0], question=""), NQ[0]]), encoding="utf-8")
+    (found,), _ = converted("nq", [str(path)])
+
+    assert found["id"] == "nq-1"
+
+
+def test_what_failed_is_said_where_nothing_is_left(tmp_path):
+    """E1, X2: the only question with evidence was bad: the error says what was wrong with it."""
+    path = tmp_path / "hotpot.json"
+    path.write_text(json.dumps(changed(HOTPOT, 0, "question", None)), encoding="utf-8")
+
+    with pytest.raises(BadInput, match="no question.*; 1 failed, the first: .*question 1: field"):
+        converted("hotpotqa", [str(path)])
+
+
 BEIR = {
     "qrels/test.tsv": [
         ("7 d1 1\n", "line 1: give three columns with tabs"),
@@ -314,7 +421,7 @@ BEIR = {
         ("q\td\tscore\n7\td1\thigh\n", "line 2: the score 'high' is no number"),
     ],
     "corpus.jsonl": [
-        (lined([CORPUS[0], CORPUS[0]]), "two documents have the _id 'd1'"),
+        ('{"_id": "d1",', "line 1: not JSON.*; a BEIR corpus is JSON Lines with _id"),
         (lined([{"_id": "d1"}]), "line 1: field 'text': is missing"),
     ],
     "queries.jsonl": [("", "no question with evidence"), ("{", "line 1: not JSON")],

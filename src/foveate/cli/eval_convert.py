@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,6 +13,9 @@ from foveate.cli.options import Json
 
 if TYPE_CHECKING:
     from foveate.evals.converters.source import Source
+
+SHOWN = 20
+"""Failures that are named where a person reads; all of them are counted."""
 
 
 def convert(
@@ -45,7 +48,9 @@ def convert(
     """Make golden cases of a public data set.
 
     Where it has no pools, a question's are the best K passages of the whole file by BM25. A
-    question with no gold passage among them is left out, and counted.
+    question with no gold passage among them is left out, and counted. A record with something
+    wrong is reported with its place and its reason and the rest go on (exit code 3 only where
+    none of a file was usable).
     """
     from foveate.cli import output
     from foveate.cli.files import refuse_same
@@ -61,9 +66,11 @@ def convert(
     made = records(source, name or format, pool=pool, limit=limit, seed=seed)
     count = _written(out, made)
     if as_json:
-        output.write_json({"cases": count, "left_out": dict(source.left_out)})
-    elif out != "-":
+        output.write_json(_report_as_json(count, source))
+        return
+    if out != "-":
         sys.stderr.write(f"{count:,} cases written to {out}{_left_out(source)}\n")
+    sys.stderr.writelines(f"{line}\n" for line in _failed(source, output.terminal_width()))
 
 
 def _written(name: str, records: Iterable[Mapping[str, Any]]) -> int:
@@ -86,6 +93,29 @@ def _packed(file: IO[bytes]) -> IO[bytes]:
     from gzip import GzipFile
 
     return cast("IO[bytes]", GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+
+
+def _report_as_json(count: int, source: Source) -> Mapping[str, Any]:
+    """The report as one object, with every failure."""
+    from dataclasses import asdict
+
+    failed = [asdict(failure) for failure in source.failed]
+    return {"cases": count, "left_out": dict(source.left_out), "failed": failed}
+
+
+def _failed(source: Source, width: int) -> Iterator[str]:
+    """The records that failed with their reasons; the first of very many."""
+    from foveate.cli.failures import plain
+    from foveate.cli.layout import wrapped
+
+    if not source.failed:
+        return
+    yield f"{len(source.failed):,} failed:"
+    for failure in source.failed[:SHOWN]:
+        said = f"{failure.path}: {plain(failure.reason)}"
+        yield from wrapped(said, width, first="  ", rest="    ")
+    if more := len(source.failed[SHOWN:]):
+        yield f"  and {more:,} more; --json names them all"
 
 
 def _left_out(source: Source) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
-from foveate.evals import fields
 
-T = TypeVar("T")
+_MARK = b"\xef\xbb\xbf"
+"""A byte order mark, which may begin a file."""
 
 
 def expanded(names: Iterable[str]) -> list[str]:
@@ -33,13 +33,23 @@ def expanded(names: Iterable[str]) -> list[str]:
 
 
 def lines(name: str) -> Iterator[tuple[int, str]]:
-    """(number, text) of the lines that are not blank."""
+    """(number, text) of the lines that are not blank; errors name the file and the line."""
+    for number, line in raw_lines(name):
+        try:
+            text = decoded(line)
+        except BadInput as error:
+            raise BadInput(f"{name}: line {number}: {error}") from None
+        yield number, text
+
+
+def raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of the lines that are not blank, without byte order mark and ends."""
     try:
         with _opened(name) as file:
             for number, line in enumerate(file, 1):
-                text = _decoded(name, number, line)
-                if text.strip():
-                    yield number, text.rstrip("\r\n")
+                bare = line.removeprefix(_MARK) if number == 1 else line
+                if bare.strip():
+                    yield number, bare.rstrip(b"\r\n")
     except FileNotFoundError:
         raise BadInput(f"{name}: no such file") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
@@ -48,33 +58,23 @@ def lines(name: str) -> Iterator[tuple[int, str]]:
         raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
-def records(name: str, make: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
-    """What is made of the objects of a file, one a line; errors name the file and the line."""
-    for number, line in lines(name):
-        try:
-            made = make(fields.obj(parse_json(line), "", "a line is an object"))
-        except BadInput as error:
-            raise BadInput(f"{name}: line {number}: {error}") from None
-        yield made
+def decoded(line: bytes) -> str:
+    """The line's text."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
 
 
-def whole_json(name: str) -> Any:
-    """The one JSON value of a file."""
+def whole_json(name: str, form: str) -> Any:
+    """The one JSON value of a file; errors say which `form` is wanted."""
     text = "\n".join(line for _, line in lines(name))
     if not text:
-        raise BadInput(f"{name}: is empty")
+        raise BadInput(f"{name}: is empty; {form}")
     try:
         return parse_json(text)
     except BadInput as error:
-        raise BadInput(f"{name}: {error}") from None
-
-
-def _decoded(name: str, number: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        where = f"line {number}: not UTF-8 at byte {error.start + 1}"
-        raise BadInput(f"{name}: {where}; save it as UTF-8") from None
+        raise BadInput(f"{name}: {error.args[0].partition(';')[0]}; {form}") from None
 
 
 def _opened(name: str) -> Any:

@@ -10,37 +10,63 @@ there are no answers. The input is the unpacked folder, or the three files in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.evals import fields
-from foveate.evals.converters.source import Question, Source, Text, gold_in, trimmed
-from foveate.evals.lines import lines, records
+from foveate.evals.converters.source import (
+    Question,
+    Source,
+    Text,
+    gold_in,
+    numbered,
+    trimmed,
+)
+from foveate.evals.lines import decoded
 
 UNJUDGED = "no relevant document"
+CORPUS = "a BEIR corpus is JSON Lines with _id, title and text"
+QUERIES = "BEIR queries are JSON Lines with _id and text"
+QRELS = "BEIR judgements are query-id, corpus-id and score with tabs between them, of one set"
 _SPLITS = ("test", "dev", "train")
+_COLUMNS = 3
 
 
 def read(names: Sequence[str], dataset: str, language: str) -> Source:
     """The corpus, and the queries that have judgements."""
     corpus, queries, qrels = _files(names)
     source = Source()
-    for passage in records(corpus, _passage):
-        if passage.id in source.passages:
-            raise BadInput(f"{corpus}: two documents have the _id {passage.id!r}")
-        source.passages[passage.id] = passage
-    judged = _judged(qrels, source.passages)
-    for name, text in records(queries, lambda r: (_id(r), fields.said(r, "text"))):
-        relevant = [source.passages[one] for one in judged.get(name, ())]
-        spans = [(p, trimmed(p.text, 0, len(p.text))) for p in relevant]
-        gold = tuple(gold_in(p, span) for p, span in spans if span[0] < span[1])
-        if gold:
-            source.questions.append(Question(id=name, text=text, answers=(), gold=gold))
+    source.take_objects(corpus, CORPUS, lambda record: _shelve(source, record))
+    judged = _judged(source, qrels)
+
+    def keep(record: Mapping[str, Any]) -> None:
+        question = _question(record, source.passages, judged)
+        if question.gold:
+            source.ask(question)
         else:
             source.left_out[UNJUDGED] += 1
+
+    source.take_objects(queries, QUERIES, keep)
     return source
+
+
+def _question(
+    record: Mapping[str, Any],
+    passages: Mapping[str, Text],
+    judged: Mapping[str, Sequence[str]],
+) -> Question:
+    """The query with its relevant documents."""
+    name = _id(record)
+    relevant = [passages[one] for one in judged.get(name, ())]
+    spans = [(p, trimmed(p.text, 0, len(p.text))) for p in relevant]
+    return Question(
+        id=name,
+        text=fields.said(record, "text"),
+        answers=(),
+        gold=tuple(gold_in(p, span) for p, span in spans if span[0] < span[1]),
+    )
 
 
 def _files(names: Sequence[str]) -> tuple[str, str, str]:
@@ -68,9 +94,11 @@ def _id(record: Mapping[str, Any]) -> str:
     return fields.said(record, "_id")
 
 
-def _passage(record: Mapping[str, Any]) -> Text:
+def _shelve(source: Source, record: Mapping[str, Any]) -> None:
     name = _id(record)
-    return Text(
+    if name in source.passages:
+        raise BadInput(f"two documents have the _id {name!r}; the first is kept")
+    source.passages[name] = Text(
         id=name,
         document_id=name,
         text=fields.text(record, "text"),
@@ -78,24 +106,32 @@ def _passage(record: Mapping[str, Any]) -> Text:
     )
 
 
-def _judged(name: str, corpus: Mapping[str, Text]) -> Mapping[str, Sequence[str]]:
+def _judged(source: Source, name: str) -> Mapping[str, Sequence[str]]:
     """Query → its relevant documents, the most relevant first."""
     found: dict[str, dict[str, int]] = {}
-    for number, line in lines(name):
-        cells = line.split("\t")
-        if len(cells) != 3:
-            raise BadInput(f"{name}: line {number}: give three columns with tabs between them")
+
+    def keep(cells: Sequence[str]) -> None:
+        if len(cells) != _COLUMNS:
+            raise BadInput("give three columns with tabs between them")
         query, document, said = (cell.strip() for cell in cells)
-        if number == 1 and not said.lstrip("-").isdigit():
-            continue  # the heads
         try:
             score = int(said)
         except ValueError:
-            raise BadInput(f"{name}: line {number}: the score {said!r} is no number") from None
+            raise BadInput(f"the score {said!r} is no number") from None
         if score <= 0:
-            continue
-        if document not in corpus:
-            where = f"{name}: line {number}"
-            raise BadInput(f"{where}: the corpus has no {document!r}; give the files of one set")
+            return
+        if document not in source.passages:
+            raise BadInput(f"the corpus has no {document!r}")
         found.setdefault(query, {})[document] = score
+
+    source.take(name, QRELS, _rows(name), lambda line: keep(decoded(line).split("\t")))
     return {q: sorted(docs, key=lambda d: (-docs[d], d)) for q, docs in found.items()}
+
+
+def _rows(name: str) -> Iterator[tuple[str, bytes]]:
+    """The lines without the one of heads: the first, where its score is none."""
+    for place, line in numbered(name):
+        cells = line.split(b"\t")
+        heads = len(cells) == _COLUMNS and not cells[-1].strip().lstrip(b"-").isdigit()
+        if place != "line 1" or not heads:
+            yield place, line

@@ -29,7 +29,7 @@ def records(
     if pool < 1:
         raise BadOption(f"pool is {pool}; it must be 1 or more")
     if not source.questions:
-        raise BadInput(f"{dataset}: no question with evidence in these files")
+        raise BadInput(f"{dataset}: no question with evidence in these files{_first(source)}")
     passages = list(source.passages.values())
     places = {passage.id: i for i, passage in enumerate(passages)}
     index = indexed(f"{passage.title} {passage.text}" for passage in passages)
@@ -54,6 +54,13 @@ def records(
         if limit is not None and len(kept) == limit:
             break
     yield from (record for _, record in sorted(kept, key=lambda pair: pair[0]))
+
+
+def _first(source: Source) -> str:
+    """What was wrong with the first record that failed, where one did."""
+    failed = source.failed
+    said = (f"; {len(failed)} failed, the first: {one.path}: {one.reason}" for one in failed)
+    return next(said, "")
 
 
 def _pool(index: Bm25, query: str, own: Sequence[int], size: int) -> list[tuple[int, float]]:

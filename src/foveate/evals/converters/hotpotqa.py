@@ -19,24 +19,25 @@ from foveate.evals.converters.source import Gold, Question, Source, Text, gold_i
 from foveate.evals.lines import expanded, whole_json
 
 NO_FACT = "no supporting sentence in the paragraphs"
+FORM = "HotpotQA is a list of questions, each with context and supporting_facts"
 
 
 def read(names: Sequence[str], dataset: str, language: str) -> Source:
     """All questions of the files; the same paragraph of two questions is one passage."""
     source = Source()
+
+    def keep(item: Any) -> None:
+        question = _question(source, fields.obj(item, ""), dataset)
+        if question.gold:
+            source.ask(question)
+        else:
+            source.left_out[NO_FACT] += 1
+
     for name in expanded(names):
-        items = whole_json(name)
+        items = whole_json(name, FORM)
         if not isinstance(items, list):
-            raise BadInput(f"{name}: HotpotQA is a list of questions, not {fields.kind(items)}")
-        for i, item in enumerate(items):
-            try:
-                question = _question(source, fields.obj(item, ""), dataset)
-            except BadInput as error:
-                raise BadInput(f"{name}: question {i + 1}: {error}") from None
-            if question.gold:
-                source.questions.append(question)
-            else:
-                source.left_out[NO_FACT] += 1
+            raise BadInput(f"{name}: is {fields.kind(items)}; {FORM}")
+        source.take(name, FORM, ((f"question {i}", item) for i, item in enumerate(items, 1)), keep)
     return source
 
 

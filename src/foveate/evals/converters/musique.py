@@ -14,23 +14,28 @@ from typing import Any
 
 from foveate.evals import fields
 from foveate.evals.converters.source import Question, Source, gold_in, sentence_with
-from foveate.evals.lines import expanded, records
+from foveate.evals.lines import expanded
 
 UNANSWERABLE = "not answerable"
 NO_SUPPORT = "no supporting paragraph"
+FORM = "MuSiQue is JSON Lines, a question with its paragraphs in each"
 
 
 def read(names: Sequence[str], dataset: str, language: str) -> Source:
     """All questions of the files; the same paragraph of two questions is one passage."""
     source = Source()
+
+    def keep(record: Mapping[str, Any]) -> None:
+        question = _question(source, record, dataset, language)
+        if question is None:
+            source.left_out[UNANSWERABLE] += 1
+        elif not question.gold:
+            source.left_out[NO_SUPPORT] += 1
+        else:
+            source.ask(question)
+
     for name in expanded(names):
-        for question in records(name, lambda r: _question(source, r, dataset, language)):
-            if question is None:
-                source.left_out[UNANSWERABLE] += 1
-            elif not question.gold:
-                source.left_out[NO_SUPPORT] += 1
-            else:
-                source.questions.append(question)
+        source.take_objects(name, FORM, keep)
     return source
 
 

@@ -15,15 +15,18 @@ from typing import Any
 from foveate.core.errors import BadInput
 from foveate.evals import fields
 from foveate.evals.converters.source import Question, Source, gold_in, sentence_with
-from foveate.evals.lines import expanded, records
+from foveate.evals.lines import expanded
+
+FORM = "give a multi-document file of Lost in the Middle: JSON Lines, question, answers and ctxs"
 
 
 def read(names: Sequence[str], dataset: str, language: str) -> Source:
     """All questions of the files; the same passage of two questions is one."""
     source = Source(closed=True)
     for name in expanded(names):
-        for question in records(name, lambda r: _question(source, r, dataset, language)):
-            source.questions.append(question)
+        source.take_objects(
+            name, FORM, lambda record: source.ask(_question(source, record, dataset, language))
+        )
     return source
 
 
@@ -40,12 +43,9 @@ def _question(source: Source, record: Mapping[str, Any], dataset: str, language:
         if fields.flag(entry, "isgold", where):
             gold.append(gold_in(passage, sentence_with(text, answers, language)))
     if not gold:
-        raise BadInput(
-            "no passage has isgold; give a multi-document file of Lost in the Middle",
-            field="ctxs",
-        )
+        raise BadInput("no passage has isgold", field="ctxs")
     return Question(
-        id=f"{dataset}-{len(source.questions)}",
+        id=f"{dataset}-{len(source.questions) + len(source.failed)}",
         text=fields.said(record, "question"),
         answers=answers,
         gold=tuple(dict.fromkeys(gold)),

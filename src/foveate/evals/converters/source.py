@@ -1,14 +1,26 @@
-"""What a public data set holds, in our words: passages, and questions with gold places in them."""
+"""What a public data set holds, in our words: passages, and questions with gold places in them.
+
+One bad record, or one bad line, is noted with its file and its place and the rest go on; a file of
+which no record is usable is of another format, and is refused. What a bad record added is taken
+back.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Span
+from foveate.evals import fields
+from foveate.evals.lines import decoded, raw_lines
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +56,29 @@ class Question:
     own: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A record that was not usable: its file, and its place in it and why."""
+
+    path: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Source:
     """A set as it was read. `closed`: the candidates are a question's own passages and no more.
 
-    `left_out` counts questions that cannot be cases, by reason.
+    `left_out` counts questions that cannot be cases, by reason; `failed` are the records with
+    something wrong.
     """
 
     passages: dict[str, Text] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    failed: list[Failure] = field(default_factory=list)
     closed: bool = False
     _ids: dict[tuple[str, str], str] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
 
     def shelved(self, name: str, title: str, text: str) -> Text:
         """The passage with this title and text, a document of its own; the same one each time."""
@@ -63,6 +86,58 @@ class Source:
         if number not in self.passages:
             self.passages[number] = Text(id=number, document_id=number, text=text, title=title)
         return self.passages[number]
+
+    def ask(self, question: Question) -> None:
+        """Keep the question; raises `BadInput` where its id was there before."""
+        if question.id in self._asked:
+            raise BadInput(f"two questions have the id {question.id!r}; the first is kept")
+        self._asked.add(question.id)
+        self.questions.append(question)
+
+    def take(
+        self, name: str, form: str, records: Iterable[tuple[str, T]], keep: Callable[[T], None]
+    ) -> None:
+        """Keep each (place, record) of a file that is usable, and note the others.
+
+        Raises `BadInput` with the first of them, and with the `form` that is wanted, where all of
+        them failed.
+        """
+        before = len(self.failed)
+        good = sum(self.tried(name, place, record, keep) for place, record in records)
+        if not good and len(self.failed) > before:
+            raise BadInput(f"{name}: {self.failed[before].reason}; {form}")
+
+    def take_objects(self, name: str, form: str, keep: Callable[[Mapping[str, Any]], None]) -> None:
+        """The same for a file of JSON Lines."""
+
+        def parsed(line: bytes) -> None:
+            keep(fields.obj(parse_json(decoded(line)), "", "a line is an object"))
+
+        self.take(name, form, numbered(name), parsed)
+
+    def tried(self, name: str, place: str, record: T, keep: Callable[[T], None]) -> bool:
+        """Whether it could be kept; a failure is noted and what it added is taken back."""
+        passages, ids = len(self.passages), len(self._ids)
+        try:
+            keep(record)
+        except BadInput as error:
+            while len(self.passages) > passages:
+                self.passages.popitem()
+            while len(self._ids) > ids:
+                self._ids.popitem()
+            self.note(name, error, place)
+            return False
+        return True
+
+    def note(self, name: str, error: BadInput, place: str = "") -> None:
+        """Keep what was wrong with a record of the file."""
+        reason = f"{place}: {error}" if place else str(error)
+        self.failed.append(Failure(path=name, reason=reason))
+
+
+def numbered(name: str) -> Iterator[tuple[str, bytes]]:
+    """(place, bytes) of the lines of a file."""
+    return ((f"line {number}", line) for number, line in raw_lines(name))
 
 
 def gold_in(passage: Text, span: Span) -> Gold:

@@ -19,68 +19,102 @@ from foveate.evals.converters.source import Gold, Question, Source, Text, gold_i
 from foveate.evals.lines import expanded, whole_json
 
 IMPOSSIBLE = "no answer in the article"
+FORM = "SQuAD is an object with data, a list of articles with their paragraphs"
 _BETWEEN = 2
 """Characters between two paragraphs of an article."""
+
+Asked = tuple[Text, str, Any]
+"""A paragraph, the place of a question about it, and the question as it stands there."""
 
 
 def read(names: Sequence[str], dataset: str, language: str) -> Source:
     """All paragraphs and questions of the files."""
     source = Source()
+
+    def keep(asked: Asked) -> None:
+        question = _question(*asked, language)
+        if question is None:
+            source.left_out[IMPOSSIBLE] += 1
+        else:
+            source.ask(question)
+
     number = 0
     for name in expanded(names):
-        try:
-            whole = fields.obj(whole_json(name), "", "SQuAD is an object with data")
-            for i, item in enumerate(fields.listed(whole, "data")):
-                article = fields.obj(item, f"data[{i}]")
-                _article(source, article, f"data[{i}]", f"{dataset}-{number}", language)
-                number += 1
-        except BadInput as error:
-            said = str(error)
-            raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from None
+        whole = whole_json(name, FORM)
+        articles = whole.get("data") if isinstance(whole, Mapping) else None
+        if not isinstance(articles, list):
+            raise BadInput(f"{name}: is {_described(whole)}; {FORM}")
+        documents = [f"{dataset}-{i}" for i in range(number, number + len(articles))]
+        number += len(articles)
+        asked = _asked(source, name, list(zip(documents, articles, strict=True)))
+        source.take(name, FORM, asked, keep)
     return source
 
 
-def _article(
-    source: Source, article: Mapping[str, Any], where: str, document: str, language: str
-) -> None:
-    title = fields.text(article, "title", where, default="").replace("_", " ")
-    start = 0
-    for i, item in enumerate(fields.listed(article, "paragraphs", where)):
-        inner = f"{where}.paragraphs[{i}]"
-        paragraph = fields.obj(item, inner)
-        passage = Text(
-            id=f"{document}#{i}",
-            document_id=document,
-            text=fields.said(paragraph, "context", inner),
-            title=title,
-            sequence=i,
-            start=start,
-        )
-        start += len(passage.text) + _BETWEEN
-        source.passages[passage.id] = passage
-        for question in _questions(source, paragraph, inner, passage, language):
-            source.questions.append(question)
+def _described(whole: Any) -> str:
+    return "an object without such data" if isinstance(whole, Mapping) else fields.kind(whole)
 
 
-def _questions(
-    source: Source, paragraph: Mapping[str, Any], where: str, passage: Text, language: str
-) -> Iterator[Question]:
-    for i, item in enumerate(fields.listed(paragraph, "qas", where)):
-        inner = f"{where}.qas[{i}]"
-        record = fields.obj(item, inner)
-        answers = [
-            _answer(answer, f"{inner}.answers[{j}]", passage)
-            for j, answer in enumerate(fields.listed(record, "answers", inner))
-        ]
-        if not answers or fields.flag(record, "is_impossible", inner):
-            source.left_out[IMPOSSIBLE] += 1
+def _asked(
+    source: Source, name: str, articles: Sequence[tuple[str, Any]]
+) -> Iterator[tuple[str, Asked]]:
+    """The questions; their paragraphs are kept, and what is no paragraph is noted."""
+    for i, (document, article) in enumerate(articles):
+        start = 0
+        try:
+            title, paragraphs = _article(article, f"data[{i}]")
+        except BadInput as error:
+            source.note(name, error)
             continue
-        yield Question(
-            id=fields.said(record, "id", inner),
-            text=fields.said(record, "question", inner),
-            answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),
-            gold=(_gold(passage, answers[0], language),),
-        )
+        for j, paragraph in enumerate(paragraphs):
+            where = f"data[{i}].paragraphs[{j}]"
+            try:
+                text, qas = _paragraph(paragraph, where)
+            except BadInput as error:
+                source.note(name, error)
+                continue
+            passage = Text(
+                id=f"{document}#{j}",
+                document_id=document,
+                text=text,
+                title=title,
+                sequence=j,
+                start=start,
+            )
+            start += len(text) + _BETWEEN
+            source.passages[passage.id] = passage
+            for k, item in enumerate(qas):
+                yield "", (passage, f"{where}.qas[{k}]", item)
+
+
+def _article(item: Any, where: str) -> tuple[str, list[Any]]:
+    """Its title and its paragraphs."""
+    record = fields.obj(item, where)
+    title = fields.text(record, "title", where, default="").replace("_", " ")
+    return title, fields.listed(record, "paragraphs", where)
+
+
+def _paragraph(item: Any, where: str) -> tuple[str, list[Any]]:
+    """Its text and its questions."""
+    record = fields.obj(item, where)
+    return fields.said(record, "context", where), fields.listed(record, "qas", where)
+
+
+def _question(passage: Text, where: str, item: Any, language: str) -> Question | None:
+    """The question; None where nothing answers it."""
+    record = fields.obj(item, where)
+    answers = [
+        _answer(answer, f"{where}.answers[{i}]", passage)
+        for i, answer in enumerate(fields.listed(record, "answers", where))
+    ]
+    if not answers or fields.flag(record, "is_impossible", where):
+        return None
+    return Question(
+        id=fields.said(record, "id", where),
+        text=fields.said(record, "question", where),
+        answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),
+        gold=(_gold(passage, answers[0], language),),
+    )
 
 
 def _answer(item: Any, where: str, passage: Text) -> Span:
