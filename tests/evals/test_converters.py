@@ -437,6 +437,21 @@ def test_a_folder_of_another_form_is_refused(files, name):
             converted("beir", files["beir"])
 
 
+def test_a_query_that_is_a_document_is_no_candidate_of_its_own(files):
+    """E1: as in ArguAna: the document of a query's id is in no pool of its, and no evidence."""
+    folder = Path(files["beir"][0])
+    asked = [{"_id": "d1", "text": CORPUS[0]["text"]}, {"_id": "d3", "text": "when do owls hunt"}]
+    judged = "q\td\tscore\nd1\td2\t1\nd1\td1\t1\nd3\td3\t1\n"
+    (folder / "queries.jsonl").write_text(lined(asked), encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text(judged, encoding="utf-8")
+    found, left_out = converted("beir", files["beir"])
+
+    assert [record["id"] for record in found] == ["d1"]
+    assert [chunk["id"] for chunk in found[0]["chunks"]] == ["d2"]
+    assert found[0]["gold_doc_ids"] == ["d2"]
+    assert dict(left_out) == {"no relevant document": 1}
+
+
 def test_beir_is_a_folder_or_three_files(files, tmp_path):
     """E1: the three files may be named; anything else is refused with what to give."""
     folder = Path(files["beir"][0])

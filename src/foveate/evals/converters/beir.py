@@ -57,15 +57,20 @@ def _question(
     passages: Mapping[str, Text],
     judged: Mapping[str, Sequence[str]],
 ) -> Question:
-    """The query with its relevant documents."""
+    """The query with its relevant documents; a document of its own id is the query itself.
+
+    In ArguAna the queries are documents of the corpus; the evaluation passes each over in its own
+    results, and so it is no candidate and no evidence here.
+    """
     name = _id(record)
-    relevant = [passages[one] for one in judged.get(name, ())]
+    relevant = [passages[one] for one in judged.get(name, ()) if one != name]
     spans = [(p, trimmed(p.text, 0, len(p.text))) for p in relevant]
     return Question(
         id=name,
         text=fields.said(record, "text"),
         answers=(),
         gold=tuple(gold_in(p, span) for p, span in spans if span[0] < span[1]),
+        itself=name if name in passages else "",
     )
 
 

@@ -36,7 +36,8 @@ def records(
 
     def made(question: Question) -> dict[str, Any] | None:
         own = [places[name] for name in question.own]
-        ranked = _pool(index, question.text, own, 0 if source.closed else pool)
+        itself = places.get(question.itself)
+        ranked = _pool(index, question.text, own, 0 if source.closed else pool, itself)
         return _record(dataset, question, [(passages[i], score) for i, score in ranked])
 
     order = list(range(len(source.questions)))
@@ -63,9 +64,16 @@ def _first(source: Source) -> str:
     return next(said, "")
 
 
-def _pool(index: Bm25, query: str, own: Sequence[int], size: int) -> list[tuple[int, float]]:
-    """(passage, score), best first: all that are its own, and the best others up to the size."""
+def _pool(
+    index: Bm25, query: str, own: Sequence[int], size: int, itself: int | None
+) -> list[tuple[int, float]]:
+    """(passage, score), best first: all that are its own, and the best others up to the size.
+
+    The passage that is the query `itself` is none of them.
+    """
     scores = index.scores(query)
+    if itself is not None:
+        scores[itself] = 0.0
     chosen = dict.fromkeys(own)
     for i in best(scores, size + len(chosen)):
         if len(chosen) >= size:

@@ -47,13 +47,17 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question; `own` are the passages that come with it and are always candidates."""
+    """A question; `own` are the passages that come with it and are always candidates.
+
+    `itself`: the passage that is the question, empty where none is; it is never a candidate.
+    """
 
     id: str
     text: str
     answers: tuple[str, ...]
     gold: tuple[Gold, ...]
     own: tuple[str, ...] = ()
+    itself: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
