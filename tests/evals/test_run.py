@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.assembler import assemble
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke, UnknownName
 from foveate.core.formats.minimal import Minimal
@@ -91,6 +92,29 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, counted):
     counted.clear()
     assert run(cases(), made(), results=path) == whole
     assert counted == {}
+
+
+def test_another_model_of_the_same_name_uses_no_row(tmp_path, counted, monkeypatch):
+    """E1: the vectors of some texts are in the key: a changed model file is another model."""
+    path = tmp_path / "results.jsonl"
+    run(cases(), made(embedder="hashing"), results=path)
+    counted.clear()
+    run(cases(), made(embedder="hashing"), results=path)
+    assert counted == {}
+
+    embed = HashingEmbedder.embed
+    monkeypatch.setattr(HashingEmbedder, "embed", lambda self, texts: -embed(self, texts))
+    run(cases(), made(embedder="hashing"), results=path)
+
+    assert counted == {"naive": 20, "chat": 20}
+
+
+def test_a_model_that_varies_is_known_by_its_name(monkeypatch):
+    """E1: no request is made only to tell a model whose vectors are never the same."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    one, other = (made(embedder=f"openai:{name}").vectors for name in ("a", "b"))
+
+    assert (one, other) == ("openai:a", "openai:b")
 
 
 def test_another_budget_or_recipe_adds_only_its_own_rows(tmp_path, counted):

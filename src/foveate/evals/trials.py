@@ -1,7 +1,8 @@
 """What is tried: recipes x budgets, settled by the same `plan` that `assemble` uses.
 
 A trial has a hash of all that can change its result but the case: the recipe as it is spelled,
-the budget, the tokenizer's vocabulary, the embedder, and our own code.
+the budget, the tokenizer's vocabulary, the embedder and what it makes of a text, and our own
+code.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ POOL = "whole pool"
 """The label of all candidates joined: the most that any recipe can hold."""
 
 _FACES = ("cli", "service", "answer", "ingest")
+_UNSTEADY = ("openai",)
+_PROBES = ("The pump starts at one bar.", "Wie TIEF ist der Brunnen?", "井戸の深さは")
 _DECIDING = ("numpy", "sentencex", "toktok-rs", "wordllama")
 
 
@@ -30,13 +33,14 @@ class Setting:
     """What an evaluation tries, in values that another process can be sent.
 
     `recipes`: (label, recipe). `tokenizer` counts for all of them, so that a budget means the
-    same to each. `embedder` empty: candidates without vectors.
+    same to each. `embedder` empty: candidates without vectors; `vectors`: its print.
     """
 
     recipes: tuple[tuple[str, Recipe], ...]
     budgets: tuple[int, ...]
     tokenizer: str = "cl100k_base"
     embedder: str = ""
+    vectors: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,7 @@ def setting(
         budgets=tuple(sorted(budgets)),
         tokenizer=tokenizer,
         embedder=embedder,
+        vectors=_vectors_print(embedder) if embedder else "",
     )
     trials(made)  # a budget that cannot be is refused before anything is read
     return made, reference[0]
@@ -99,7 +104,7 @@ def _labelled(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
 def trials(made: Setting) -> tuple[Trial, ...]:
     """The whole pool first, then every recipe at every budget."""
     counter = plugins.tokenizer(made.tokenizer)
-    common = (counter.fingerprint, made.embedder, code_hash())
+    common = (counter.fingerprint, made.embedder, made.vectors, code_hash())
     found = [Trial(label=POOL, budget=0, settled=None, hash=digest(repr((POOL, *common))))]
     for label, recipe in made.recipes:
         for budget in made.budgets:
@@ -109,6 +114,18 @@ def trials(made: Setting) -> tuple[Trial, ...]:
                 Trial(label=label, budget=budget, settled=settled, hash=digest(repr(parts)))
             )
     return tuple(found)
+
+
+def _vectors_print(name: str) -> str:
+    """What tells a model from another under the same name: the vectors of some texts.
+
+    Those of `_UNSTEADY` are never twice the same to the last bit; their names alone tell.
+    """
+    embedder = plugins.embedder(name)
+    if name.partition(":")[0] in _UNSTEADY:
+        return embedder.name
+    rows = [[float(value) for value in row] for row in embedder.embed(_PROBES)]
+    return digest(repr((embedder.name, rows)))
 
 
 @lru_cache(maxsize=1)
