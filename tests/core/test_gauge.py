@@ -136,3 +136,22 @@ def test_ways_of_writing_do_not_pile_up():
         gauge(Words(), lambda text, n=n: f"{n} {text}").chunk(chunk)
 
     assert len(profile(chunk.content_hash).bodies) <= WAYS
+
+
+BODY = "The pump starts at one bar, and the valve opens at two."
+HASHED = content_hash(BODY)
+KEYS = st.lists(st.sampled_from((HASHED, HASHED[:31], "a", "\n", " ", "x")), max_size=4)
+
+
+@settings(deadline=None)
+@given(KEYS.map("".join), st.sampled_from(("", "\n", "\n\n", "\n\n\n")))
+def test_no_text_passes_for_the_key_of_another(text, tail):
+    """B1: a text that reads like a content hash, line breaks behind it or not, counts as itself."""
+    ours = gauge(CL100K)
+    bodies = [Written(BODY, HASHED)]
+    finished = put_together(("", f"{tail}x"), (BODY,))
+    before = [ours.rendered(text), ours.rendered(HASHED + tail)]
+
+    assert ours.whole(finished, ("", f"{tail}x"), bodies) == CL100K.count(finished)
+    assert [ours.rendered(text), ours.rendered(HASHED + tail)] == before
+    assert before == [CL100K.count(text), CL100K.count(HASHED + tail)]

@@ -22,7 +22,8 @@ from foveate.core.types import Candidate, Chunk, Place, content_hash
 WAYS = 8  # of writing one text that are kept
 KEPT = 20_000  # characters; a longer text that was changed is written anew each time
 SHORT = 200  # characters; a text up to that is its own key
-HASH = 32  # characters of a content hash, which no text may pass for
+HASH = 32  # characters of a content hash, with which no text that is its own key may begin
+DIGITS = "0123456789abcdef"
 UNKNOWN = Written("", "")
 
 
@@ -64,9 +65,7 @@ class Gauge:
         """Tokens of a text that is already in its final form: a header, a body."""
         if not text:
             return 0
-        size = len(text)
-        key = text if size <= SHORT and size != HASH else content_hash(text)
-        count = self.known.get(key)
+        count = self.known.get(key := _key(text))
         return self._counted(key, text) if count is None else count
 
     def written(self, text: str, key: str) -> Written:
@@ -107,3 +106,13 @@ class Gauge:
     def _counted(self, key: str, text: str) -> int:
         count = self.known[key] = self.tokenizer.count(text)
         return count
+
+
+def _key(text: str) -> str:
+    """What a finished text is counted under: itself where it is short and like no other key.
+
+    The other keys are a content hash, and one with line breaks behind it.
+    """
+    if len(text) < HASH or (len(text) <= SHORT and text[:HASH].strip(DIGITS)):
+        return text
+    return content_hash(text)
