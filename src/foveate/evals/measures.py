@@ -31,6 +31,8 @@ RUN = 5
 REPEAT = 8
 """Words in a row that, when they come again, are redundant."""
 ENOUGH = 0.95
+LONGEST = 2_000
+"""Characters of a line whose words are remembered."""
 
 Run = tuple[str, ...]
 """Words that follow each other."""
@@ -96,7 +98,7 @@ class Spread:
     __slots__ = ("_line", "_runs", "_tokens", "_words")
 
     def __init__(self, text: str, tokens: int) -> None:
-        self._words = [word for line in text.split("\n") for word in _line_words(line)]
+        self._words = [word for line in text.split("\n") for word in _words_of(line)]
         self._line = f" {' '.join(self._words)} "
         self._runs: dict[int, set[Run]] = {}
         self._tokens = tokens
@@ -145,9 +147,13 @@ class Spread:
         return found
 
 
+def _words_of(line: str) -> tuple[str, ...]:
+    """The words of one line; remembered, for contexts of one case are made of the same lines."""
+    return _line_words(line) if len(line) <= LONGEST else _line_words.__wrapped__(line)
+
+
 @lru_cache(maxsize=16_384)
 def _line_words(line: str) -> tuple[str, ...]:
-    """The words of one line: contexts of one case are made of the same lines."""
     return tuple(words(line))
 
 

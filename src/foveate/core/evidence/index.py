@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from foveate.core.evidence.units import Units, units_of
 from foveate.core.text.profile import profile
+from foveate.core.text.sanitise import SHORT
 from foveate.core.text.terms import document_terms, index_words, query_terms, terms_of
 
 STEM = 5
@@ -99,14 +100,22 @@ def keys(terms: list[str]) -> list[str]:
     return [term[:STEM] for term in terms]
 
 
-@lru_cache(maxsize=4096)
 def title_keys(title: str) -> tuple[str, ...]:
     """The distinct terms of a title, in order; single letters left out."""
+    return _title_keys(title) if len(title) <= SHORT else _title_keys.__wrapped__(title)
+
+
+@lru_cache(maxsize=4096)
+def _title_keys(title: str) -> tuple[str, ...]:
     found = dict.fromkeys(keys(document_terms(title)))
     return tuple(key for key in found if len(key) > 1 or not key.isascii())
 
 
-@lru_cache(maxsize=256)
 def query_keys(query: str) -> tuple[str, ...]:
     """The distinct terms that are asked for, without stop words."""
+    return _query_keys(query) if len(query) <= SHORT else _query_keys.__wrapped__(query)
+
+
+@lru_cache(maxsize=256)
+def _query_keys(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys(query_terms(query))))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from blake3 import blake3
 
-from foveate.core.text.words import words
+from foveate.core.text.words import LONGEST, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,17 +133,21 @@ def reading(known: Profile, text: str) -> Reading:
     return made
 
 
-@lru_cache(maxsize=1 << 16)
 def code(word: str) -> bytes:
     """The word's number, 64 bits, the lowest first."""
     return blake3(word.encode()).digest(8)
+
+
+_remembered = lru_cache(maxsize=1 << 16)(code)
+"""For words of up to `LONGEST` characters."""
 
 
 def _runs(spelled: tuple[str, ...]) -> NDArray[np.uint64]:
     """The triples' numbers, as `text.shingles` defines them; a shorter text is one run."""
     import numpy as np
 
-    codes = np.frombuffer(b"".join(map(code, spelled)), dtype="<u8")
+    short = max(map(len, spelled), default=0) <= LONGEST
+    codes = np.frombuffer(b"".join(map(_remembered if short else code, spelled)), dtype="<u8")
     if 0 < len(codes) < 3:
         codes = np.concatenate((codes, np.zeros(3 - len(codes), dtype=np.uint64)))
     mixed = _mixed(codes[:-2])

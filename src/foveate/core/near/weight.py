@@ -22,6 +22,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from foveate.core.text.facts import turns
+from foveate.core.text.words import LONGEST
 
 _LIGHT_WORDS = """
     a an the which that also therefore then however
@@ -43,7 +44,6 @@ _LEAST = 4  # letters that a plural must leave
 _NO_PLURALS = frozenset(("arms", "customs", "damages", "glasses", "goods", "grounds", "securities"))
 
 
-@lru_cache(maxsize=1 << 16)
 def weight(word: str) -> str:
     """What the word weighs, to be compared with another's weight; empty: nothing.
 
@@ -59,6 +59,10 @@ def weight(word: str) -> str:
     return word
 
 
+_remembered = lru_cache(maxsize=1 << 16)(weight)
+"""For words of up to `LONGEST` characters."""
+
+
 def weights(words: Iterable[str]) -> Iterator[str]:
     """The weights of the words that have one, in order; don is a name but before t.
 
@@ -68,7 +72,8 @@ def weights(words: Iterable[str]) -> Iterator[str]:
     atoms = list(_atoms(words))
     for word, after in zip_longest(atoms, atoms[1:]):
         heavy = _CONTRACTED.get(word) if after == "t" else None
-        heavy = weight(word) if heavy is None else heavy
+        if heavy is None:
+            heavy = _remembered(word) if len(word) <= LONGEST else weight(word)
         if heavy:
             yield heavy
 

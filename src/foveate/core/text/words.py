@@ -14,6 +14,9 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+LONGEST = 64
+"""Characters of a word that is worth remembering anything about; longer ones are no words."""
+
 _ASCII = "!\"'()*,-./:;?[\\]_`{}"
 _OTHER = (
     "\u00a1\u00ab\u00b7\u00bb\u00bf"  # Latin
