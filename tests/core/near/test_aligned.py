@@ -77,6 +77,48 @@ def test_the_fuller_text_says_what_the_other_says(mine, theirs):
     assert beside(f"{BEFORE} {mine} {AFTER}", f"{BEFORE} {theirs} {AFTER}")
 
 
+@pytest.mark.parametrize(
+    ("plain", "turned"),
+    [
+        ("pumpen startar idag", "pumpen startar inte idag"),
+        ("pumpen starter i dag", "pumpen starter ikke i dag"),
+        ("det er vann her", "det er aldri vann her"),
+        ("pompa jest czynna dziś", "pompa nie jest czynna dziś"),
+        ("woda w studni jest", "woda w studni bez soli jest"),
+        ("насос сегодня работает", "насос сегодня никого работает"),
+        ("pompa bugün çalışıyor", "pompa bugün hiç çalışıyor"),
+        ("펌프는 오늘 시작한다", "펌프는 오늘 안 시작한다"),
+        ("펌프는 오늘 간다", "펌프는 오늘 못 간다"),
+        ("펌프는 물 시작한다", "펌프는 물 없이 시작한다"),
+    ],
+)
+def test_a_negation_of_any_listed_language_is_another_statement(plain, turned):
+    """S4: the plain text leaves for no text that has one word more, which negates it."""
+    mine, theirs = (f"{BEFORE} {text} {AFTER}" for text in (plain, turned))
+
+    assert not beside(mine, theirs)
+    assert not beside(theirs, mine)
+    assert facts(mine) != facts(theirs)
+    assert beside(mine, theirs.replace(turned, f"{plain}, vodo"))
+
+
+def test_what_is_said_does_not_leave_for_what_is_asked():
+    """S4: one mark at its end makes another sentence; a question elsewhere does not."""
+    told = f"{BEFORE} {AFTER}."
+    asked = f"{BEFORE} {AFTER}?"
+
+    def leaves(mine, theirs):
+        one = read(mine)
+        return agree(facts(mine), facts(theirs), one.words) and beside(mine, theirs)
+
+    assert not leaves(told, asked)
+    assert not leaves(asked, told)
+    assert not leaves(told, f"{BEFORE} {AFTER}? Nobody knew it yet.")
+    assert leaves(told, told)
+    assert leaves(asked, asked)
+    assert leaves(told, f"{told} Is that so?")
+
+
 @pytest.mark.parametrize("turned", ["never", "only", "rarely", "not", "must", "nicht", "si"])
 def test_a_turning_word_more_is_another_statement(turned):
     """S4: the fuller text negates, limits or conditions what the other says plainly."""

@@ -96,7 +96,7 @@ class Oracle:
             return True
         mine, theirs = self.facts[leaves.id], self.facts[stays.id]
         if self.options.method == "containment":
-            return agree(mine, theirs) and self._in_place(leaves, stays)
+            return agree(mine, theirs, self.words[leaves.id]) and self._in_place(leaves, stays)
         heavy = (Counter(weights(self.words[c.id])) for c in (leaves, stays))
         return mine == theirs and not next(heavy) - next(heavy)
 
@@ -197,7 +197,7 @@ def check_against_oracle(candidates, options):
     return count
 
 
-VOCABULARY = ("a", "b", "c", "d", "e", "not", "5 mg", "5", "文脈", "東", "Ab")
+VOCABULARY = ("a", "b", "c", "d", "e", "not", "5 mg", "5", "文脈", "東", "Ab", "b?", "안", "inte")
 TEXTS = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
 VECTORS = st.one_of(
     st.none(), st.tuples(*(st.sampled_from([-1.0, 0.0, 0.3, 1.0]) for _ in range(3)))

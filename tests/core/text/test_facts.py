@@ -50,6 +50,17 @@ from foveate.core.text.facts import covers, facts
         ("- a well-known point", ()),
         ("under 5 or about it", ("5", "under")),
         ("nobody knows whether", ("nobody", "whether")),
+        ("inte icke ej aldrig ingen", ("inte", "icke", "ej", "aldrig", "ingen")),
+        ("ikke, aldri uten uden", ("ikke", "aldri", "uten", "uden")),
+        ("nie bez żaden nigdy", ("nie", "bez", "żaden", "nigdy")),
+        ("değil yok hiç asla", ("değil", "yok", "hiç", "asla")),
+        ("никто ничего", ("никто", "ничего")),
+        ("안 시작한다, 못 간다", ("안", "못")),
+        ("시작하지 않는다. 물이 없다", ("않는다", "없다")),
+        ("안전한 안경", ()),
+        ("It starts? It starts. (So?)", ("starts?", "so?")),
+        ("启动吗？ هل تعمل؟", ("动吗?", "تعمل?")),
+        ("see x.org/a?b=1. Is it (5)??", ("1", "5", "5?")),
     ],
 )
 def test_facts(text, expected):

@@ -14,18 +14,20 @@ would leave are laid beside those of the one that would stay:
    that "enter" leaves neither for "it is not true that we enter" nor for "enter only if asked".
 5. A number stands behind the same word of weight in both: 50 does not leave for under 50.
 6. All facts of the leaving text are facts of the staying one, in order; a number that only looks
-   alike (-5, 5) is no such fact, and signs of code (!ready) are the same in both.
+   alike (-5, 5) is no such fact, and signs of code (!ready) are the same in both. What the
+   leaving text says, the staying one does not ask.
 
 So the staying text may say more in between, but nothing that negates, limits or conditions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from foveate.core.near.weight import numeral, says, turning
-from foveate.core.text.facts import covers, signs
+from foveate.core.text.facts import covers, questions, signs
 from foveate.core.text.shingles import SIZE
 from foveate.core.text.words import words
 
@@ -61,11 +63,17 @@ def said(mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int
     return all(_fits(one, other) for one, other in _gaps(mine, theirs, anchors))
 
 
-def agree(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether all facts of the one are facts of the other, and no other one looks like them."""
+def agree(mine: tuple[str, ...], theirs: tuple[str, ...], spelled: Collection[str] = ()) -> bool:
+    """Whether all facts of the one are facts of the other, and no other one looks like them.
+
+    `spelled` are the words of the one: the other asks none that the one only says.
+    """
     if mine == theirs:
         return True
     if not covers(theirs, mine) or signs(mine) != signs(theirs):
+        return False
+    more = Counter(questions(theirs)) - Counter(questions(mine))
+    if any(word in spelled for word in more):
         return False
     bare = set(map(words, mine))
     return not any(words(fact) in bare for fact in set(theirs).difference(mine))

@@ -86,7 +86,7 @@ class Texts:
         made = Beside(shared, None, None)
         if shared >= least:
             mine, theirs = self.words(i), self.words(other)
-            agreed = agree(self.facts(i), self.facts(other))
+            agreed = agree(self.facts(i), self.facts(other), mine)
             alike = agreed and said(mine, theirs, anchors)
             made = Beside(shared, alike, _fragment(theirs, mine))
         if len(known) >= REMEMBERED:

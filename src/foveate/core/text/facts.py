@@ -8,10 +8,12 @@ words, and an embedding even more so, stay nearly the same. Two halves, each in 
    do not count; case does (mW is not MW), and so does the spelling (1,000 is not 1000).
 2. marks    Negations, words of quantity, duty and condition (all, only, must, may, if), month and
    day names, relative days, spelled numbers, units that are no other word. English, German,
-   French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese. "don't", "cannot" and
-   "not" are one mark. Month names that are short or other words as well (march, jan) count beside
-   a number, and so do words that bound the number behind them (under, about, than). In code,
-   ! before a name, a bracket or an equals sign, and - * / between spaces behind a name.
+   French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese; negations alone in
+   Swedish, Norwegian, Danish, Polish, Turkish, Korean. "don't", "cannot" and "not" are one mark.
+   A question mark is one, with the word before it. Month names that are short or other words as
+   well (march, jan) count beside a number, and so do words that bound the number behind them
+   (under, about, than). In code, ! before a name, a bracket or an equals sign, and - * / between
+   spaces behind a name.
 
 Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
 too many only keeps two texts apart that could have been one; that is the side to err on.
@@ -61,7 +63,11 @@ _TURNING_WORDS = """
     niet geen nooit niets niemand zonder nergens
     mai niente nessuno nessuna nessun né senza nulla
     não ninguém nenhum nenhuma nem sem
-    не нет ни никогда без нельзя
+    не нет ни никогда без нельзя никто никого ничто ничего нигде никакой никакая никакие никаких
+    inte icke ej aldrig ingen inget inga ingenting utan varken knappt
+    ikke ikkje aldri intet uten uden hverken verken
+    nie nigdy nikt nikogo nic żaden żadna żadne żadnych bez ani nigdzie
+    değil yok hiç hiçbir asla hayır olmadan
     all every some most few only always sometimes rarely seldom hardly must should shall may might
     can if until less least whether barely scarcely almost nearly allegedly supposedly reportedly
     former formerly false
@@ -114,6 +120,12 @@ _SAME = {"t": "not", "cannot": "not", "n": "ne"}
 _CODE = re.compile(r"!=|!(?=[A-Za-z_(])|(?<=[\w)\]] )[-*/](?= [\w(])")
 _SIGNS = frozenset(("!=", "!", "-", "*", "/"))
 _MAY_BE_CODE = re.compile(r"!| [-*/] ")
+_KOREAN_TURNING = ("않", "없", "못", "아니")
+"""How negated forms begin; of the short 안 alone, for 안전 is safety."""
+_HANGUL_FIRST = "\uac00"
+_HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")  # also in parts; words put them together
+_ASKED = re.compile(r"[?？؟]++(?!\w)")
+_BEFORE = 64  # characters in which the word before a question mark is looked for
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
     f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
@@ -129,8 +141,10 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
     spelled = words(text) if spelled is None else spelled
     marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
     han = () if text.isascii() else tuple(_HAN.findall(text))
+    if not text.isascii() and _HANGUL.search(text):
+        han = (*han, *filter(_is_korean_turning, spelled))
     code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
-    return (*_numbers(text), *marks, *han, *code)
+    return (*_numbers(text), *marks, *han, *code, *_asked(text))
 
 
 def turns(word: str) -> str:
@@ -139,7 +153,9 @@ def turns(word: str) -> str:
     >>> turns("cannot"), turns("only"), turns("blue")
     ('not', 'only', '')
     """
-    return _SAME.get(word, word) if word in _TURNING or word in _HAN_TURNING else ""
+    if word in _TURNING or word in _HAN_TURNING:
+        return _SAME.get(word, word)
+    return word if word >= _HANGUL_FIRST and _is_korean_turning(word) else ""
 
 
 def signs(known: Sequence[str]) -> list[str]:
@@ -151,6 +167,15 @@ def signs(known: Sequence[str]) -> list[str]:
     return [fact for fact in known if fact in _SIGNS]
 
 
+def questions(known: Sequence[str]) -> list[str]:
+    """Those of the facts that are questions, without their marks, in order.
+
+    >>> questions(facts("The pump starts? It does. At 5?"))
+    ['starts', '5']
+    """
+    return [fact[:-1] for fact in known if fact[-1] == "?"]
+
+
 def covers(whole: Sequence[str], part: Sequence[str]) -> bool:
     """Whether all of `part` stands in `whole`, in this order, other facts between them or not.
 
@@ -159,6 +184,18 @@ def covers(whole: Sequence[str], part: Sequence[str]) -> bool:
     """
     rest = iter(whole)
     return all(fact in rest for fact in part)
+
+
+def _is_korean_turning(word: str) -> bool:
+    return word == "안" or word.startswith(_KOREAN_TURNING)
+
+
+def _asked(text: str) -> Iterator[str]:
+    """The words behind which a question ends."""
+    for mark in _ASKED.finditer(text):
+        before = words(text[max(0, mark.start() - _BEFORE) : mark.start()])
+        if before:
+            yield f"{before[-1]}?"
 
 
 def _numbers(text: str) -> Iterator[str]:
