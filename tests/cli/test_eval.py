@@ -148,11 +148,20 @@ REFUSED = [
     (["--dataset", "a.jsonl", "a.jsonl"], 3, "every file once"),
     (["--dataset", "a.jsonl", "--gate", "none.json"], 3, "none.json: no such file"),
     (["--dataset", "a.jsonl", "--against", "none.json"], 3, "none.json: no such file"),
+    (["--dataset", "a.jsonl", "--against", "a.jsonl"], 3, "a.jsonl: not JSON"),
+    (["--dataset", "a.jsonl", "--against", "list.json"], 3, "list.json: is no summary"),
+    (["--dataset", "a.jsonl", "--against", "old.json"], 3, "form 0 and 1 is read here"),
+    (["--dataset", "a.jsonl", "--out", "a.jsonl"], 5, "a.jsonl: is no folder; name another"),
+    (["--dataset", "a.jsonl", "--out", "a.jsonl/x"], 5, "a.jsonl/x: cannot be made: Not a dir"),
+    (["--dataset", "a.jsonl", "--out", "other"], 3, "holds no results of an evaluation"),
+    (["--dataset", "other"], 3, "other: is a folder; name its files"),
     (["--dataset", "a.jsonl", "--nothing"], 2, "--nothing"),
     (["convert", "squadd", "x", "-o", "y"], 2, "did you mean 'squad'?"),
     (["convert", "squad", "x", "-o", "y"], 3, "x: no such file"),
     (["convert", "squad", "a.jsonl", "-o", "a.jsonl"], 2, "is the file that is read"),
     (["convert", "squad"], 2, "INPUT"),
+    (["convert", "squad", "none.json", "-o", "other"], 5, "other: is a folder; name a file"),
+    (["convert", "squad", "a.jsonl", "-o", "-", "--json"], 2, "both want stdout"),
     (["thresholds"], 2, "give one of --chunks FILE, --dataset FILE... and --store URL"),
     (["thresholds", "--chunks", "none.jsonl"], 3, "none.jsonl: no such file"),
     (["thresholds", "--chunks", "a.jsonl", "--method", "jacard"], 2, "method is 'jacard'"),
@@ -164,7 +173,14 @@ REFUSED = [
 @pytest.mark.parametrize(("words", "code", "said"), REFUSED, ids=[" ".join(r[0]) for r in REFUSED])
 def test_what_cannot_be_is_refused_in_one_line(run, sets, words, code, said):
     """F2, X1: usage is 2, bad input 3; one line that says what to do, and nothing is printed."""
-    Path("empty.jsonl").write_text("", encoding="utf-8")
+    Path("other").mkdir()
+    for name, text in (
+        ("empty.jsonl", ""),
+        ("list.json", "[]"),
+        ("old.json", '{"schema": 0, "ids": {}, "recalls": {}}'),
+        ("other/results.jsonl", "somebody's own\n"),
+    ):
+        Path(name).write_text(text, encoding="utf-8")
     ran = run("eval", *words)
 
     assert ran.code == code

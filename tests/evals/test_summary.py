@@ -250,7 +250,10 @@ def test_an_earlier_evaluation_must_be_one():
     """E1, X2: what shares nothing, or is no summary, is refused."""
     with pytest.raises(BadInput, match="has no set, recipe and budget of this one"):
         regressions(summary(), {"ids": {}, "recalls": {}})
-    for other in ({}, {"ids": [], "recalls": []}, {"ids": {}, "recalls": {"farm": 3}}):
+    rows = ({"farm": 3}, {"farm": {"good": {"9": ["a"]}}}, {"farm": {"good": {"9": [1, 1]}}})
+    ids = ({"farm": ["q1"]}, {"farm": [["q1"]]}, {})
+    wrong = [{"ids": some, "recalls": row} for row in rows for some in ids]
+    for other in ([], {}, {"ids": [], "recalls": []}, *wrong):
         with pytest.raises(BadInput, match=r"give the summary\.json of one"):
             regressions(summary(), other)
 

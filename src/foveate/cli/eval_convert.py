@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
@@ -56,15 +56,18 @@ def convert(
     from foveate.cli.files import refuse_same
     from foveate.core.errors import UnknownName
     from foveate.evals.converters import FORMATS
-    from foveate.evals.converters.build import records
 
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     for one in inputs:
         refuse_same(one, out)
-    source = FORMATS[format](inputs, name or format, language)
-    made = records(source, name or format, pool=pool, limit=limit, seed=seed)
-    count = _written(out, made)
+    if as_json and out == "-":
+        raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
+
+    def read() -> Source:
+        return FORMATS[format](inputs, name or format, language)
+
+    count, source = _written(out, read, name or format, pool=pool, limit=limit, seed=seed)
     if as_json:
         output.write_json(_report_as_json(count, source))
         return
@@ -73,19 +76,27 @@ def convert(
     sys.stderr.writelines(f"{line}\n" for line in _failed(source, output.terminal_width()))
 
 
-def _written(name: str, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write the cases; the same cases give the same bytes."""
+def _written(
+    out: str, read: Callable[[], Source], name: str, *, pool: int, limit: int | None, seed: int
+) -> tuple[int, Source]:
+    """Write the cases, how many there are, and what they were read from.
+
+    What cannot be written is refused before anything is read. The same cases give the same bytes.
+    """
     from foveate.cli.files import written
     from foveate.cli.output import as_json
+    from foveate.evals.converters.build import records
 
     count = 0
     with (
-        written(name) as file,
-        _packed(file) if name.endswith(".gz") else nullcontext(file) as target,
+        written(out) as file,
+        _packed(file) if out.endswith(".gz") else nullcontext(file) as target,
     ):
-        for count, record in enumerate(records, 1):  # noqa: B007  # the last is the count
+        source = read()
+        made = records(source, name, pool=pool, limit=limit, seed=seed)
+        for count, record in enumerate(made, 1):  # noqa: B007  # the last is the count
             target.write(f"{as_json(record)}\n".encode())
-    return count
+    return count, source
 
 
 def _packed(file: IO[bytes]) -> IO[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from foveate.cli.failures import in_file
 from foveate.cli.files import read_json
 from foveate.cli.progress import progress
 from foveate.core.errors import MissingExtra, OutsideFailure
-from foveate.evals.against import regressions
+from foveate.evals.against import check_form, regressions
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
 from foveate.evals.gate import Rules, broken, read_rules
@@ -31,6 +32,9 @@ def read_checks(rules: str | None, asked: bool, against: str | None) -> Checks:
     """What the summary must pass; a file that cannot be read is refused before the work."""
     held = (read_rules(rules) if rules is not None else Rules()) if asked else None
     earlier = read_json(against) if against is not None else None
+    if against is not None:
+        with in_file(against):
+            check_form(earlier)
 
     def checks(summary: Summary) -> list[str]:
         said = broken(summary, held) if held is not None else []
@@ -59,6 +63,8 @@ def evaluated(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
     cases = _first(read_cases(names), limit)
+    if out is not None:
+        _made(out)
     with progress() as on_progress:
         rows = run(
             cases,
@@ -70,6 +76,20 @@ def evaluated(
     return summarise(
         rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
     )
+
+
+def _made(out: Path) -> None:
+    """The folder, before the work; raises `OutsideFailure` where it cannot be."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        fine = os.access(out, os.W_OK | os.X_OK)
+    except FileExistsError:
+        raise OutsideFailure(f"{out}: is no folder; name another one for --out") from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutsideFailure(f"{out}: cannot be made: {reason}; name another --out") from error
+    if not fine:
+        raise OutsideFailure(f"{out}: cannot be written to; name another --out")
 
 
 def _first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:

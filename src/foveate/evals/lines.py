@@ -52,6 +52,8 @@ def raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
                     yield number, bare.rstrip(b"\r\n")
     except FileNotFoundError:
         raise BadInput(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise BadInput(f"{name}: is a folder; name its files") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise BadInput(f"{name}: broken gzip ({error}); fetch the file again") from None
     except OSError as error:

@@ -14,7 +14,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
+from foveate.core.errors import BadInput
 from foveate.evals.measures import Measures
+
+_BEGINNING = b'{"key": '
+"""Of a row, also of an older one and of one that was torn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +61,22 @@ def row_from_json(record: Mapping[str, Any]) -> Row:
 
 
 def known_rows(path: Path) -> dict[str, Row]:
-    """The rows of the file by their keys; none where there is no file."""
+    """The rows of the file by their keys; none where there is no file.
+
+    Raises `BadInput` where it is something else, which would be lost.
+    """
     if not path.exists():
         return {}
     found = {}
-    for line in path.read_bytes().split(b"\n"):
+    data = path.read_bytes()
+    for line in data.split(b"\n"):
         try:
             row = row_from_json(json.loads(line))
         except (ValueError, KeyError, TypeError):
             continue
         found[row.key] = row
+    if data.strip() and not found and not data.startswith(_BEGINNING):
+        raise BadInput(f"{path}: holds no results of an evaluation; name another folder")
     return found
 
 
