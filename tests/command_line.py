@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from source_tree import PACKAGE
 
 CHUNKS: list[dict[str, Any]] = [
     {"id": "c1", "source": "boiler.md", "sequence": 0, "score": 0.91, "page": 4,
@@ -52,3 +59,21 @@ class Ran:
 def jsonl(records: Iterable[Mapping[str, Any]]) -> str:
     """One object a line."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def on_terminal(folder: Path, *words: str) -> tuple[str, str]:
+    """The program in a folder with a terminal as stderr: its stdout, what the terminal saw."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "foveate", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+        encoding="utf-8",
+        env={"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    return done.stdout, shown

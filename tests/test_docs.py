@@ -24,6 +24,7 @@ from types import ModuleType
 
 import pytest
 
+from command_line import CHUNKS
 from source_tree import ROOT, short
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -44,16 +45,6 @@ MANUAL = {
         "## Noise\n\nA rattling pump has drawn air; bleed it at the upper screw.\n"
     ),
 }
-CHUNKS = [
-    {"id": "c1", "source": "boiler.md", "sequence": 0, "score": 0.91, "page": 4,
-     "text": "Keep the pressure between one and two bar. Above three bar the valve opens."},
-    {"id": "c2", "source": "boiler.md", "sequence": 1, "score": 0.55, "page": 5,
-     "text": "The boiler holds forty litres of water. Drain it before the first frost."},
-    {"id": "c3", "source": "copy.md", "sequence": 0, "score": 0.80,
-     "text": "Keep the pressure between one and two bar.  Above three bar the valve opens."},
-    {"id": "c4", "source": "pump.md", "sequence": 0, "score": 0.74,
-     "text": "The pump starts at one bar. Clean its filter every spring."},
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +76,7 @@ def workspace(tmp_path, monkeypatch):
         path = tmp_path / "manual" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    lines = "".join(json.dumps(chunk) + "\n" for chunk in CHUNKS)
+    lines = "".join(json.dumps(chunk) + "\n" for chunk in CHUNKS[:4])
     (tmp_path / "chunks.jsonl").write_text(lines, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

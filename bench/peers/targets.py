@@ -47,30 +47,37 @@ def checks(found: Mapping[Key, Figure], budget: int = BUDGET) -> list[Check]:
     ]
 
 
+def _pairs(
+    good: Mapping[Key, Figure], one: str, other: str, budget: int
+) -> Iterator[tuple[int, Figure, Figure]]:
+    """The sizes at which both systems were measured, and their figures."""
+    for n, _ in FASTER:
+        first, second = good.get((one, n, budget)), good.get((other, n, budget))
+        if first and second:
+            yield n, first, second
+
+
 def _faster(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
-    for n, least in FASTER:
-        other, own = good.get(("langchain", n, budget)), good.get(("foveate_whole", n, budget))
-        if other and own:
-            ratio = other.cpu / own.cpu
-            yield Check(
-                what=f"faster than `langchain` at N = {n:,}",
-                limit=f"{least:.0f}× or more",
-                figure=f"{ratio:.1f}×",
-                met=ratio >= least,
-            )
+    least = dict(FASTER)
+    for n, other, own in _pairs(good, "langchain", "foveate_whole", budget):
+        ratio = other.cpu / own.cpu
+        yield Check(
+            what=f"faster than `langchain` at N = {n:,}",
+            limit=f"{least[n]:.0f}× or more",
+            figure=f"{ratio:.1f}×",
+            met=ratio >= least[n],
+        )
 
 
 def _floor(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
-    for n, _ in FASTER:
-        floor, own = good.get(("floor_full", n, budget)), good.get(("foveate_whole", n, budget))
-        if floor and own:
-            ratio = own.cpu / floor.cpu
-            yield Check(
-                what=f"time of `foveate_whole` over `floor_full` at N = {n:,}",
-                limit=f"{NEAR_FLOOR:.0f}× or less",
-                figure=f"{ratio:.2f}×",
-                met=ratio <= NEAR_FLOOR,
-            )
+    for n, floor, own in _pairs(good, "floor_full", "foveate_whole", budget):
+        ratio = own.cpu / floor.cpu
+        yield Check(
+            what=f"time of `foveate_whole` over `floor_full` at N = {n:,}",
+            limit=f"{NEAR_FLOOR:.0f}× or less",
+            figure=f"{ratio:.2f}×",
+            met=ratio <= NEAR_FLOOR,
+        )
 
 
 def _growth(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
@@ -112,16 +119,14 @@ def _absolute(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
 
 
 def _unread(good: Mapping[Key, Figure], budget: int) -> Iterator[Check]:
-    for n, _ in FASTER:
-        unread, own = (good.get((f"foveate_whole{end}", n, budget)) for end in ("_unread", ""))
-        if unread and own:
-            added = (unread.cpu - own.cpu) / n
-            yield Check(
-                what=f"reading texts anew at N = {n:,}, a chunk, on this machine",
-                limit=f"{UNREAD:g} ms or less",
-                figure=f"{added:.3f} ms",
-                met=added <= UNREAD,
-            )
+    for n, unread, own in _pairs(good, "foveate_whole_unread", "foveate_whole", budget):
+        added = (unread.cpu - own.cpu) / n
+        yield Check(
+            what=f"reading texts anew at N = {n:,}, a chunk, on this machine",
+            limit=f"{UNREAD:g} ms or less",
+            figure=f"{added:.3f} ms",
+            met=added <= UNREAD,
+        )
 
 
 def _within_budget(good: Mapping[Key, Figure]) -> Iterator[Check]:

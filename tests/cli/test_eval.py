@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CHUNKS, jsonl
+from command_line import CHUNKS, jsonl, on_terminal
 from foveate.core.errors import MissingExtra
 from foveate.evals import plot
 from golden_cases import FILE, records
@@ -322,20 +321,8 @@ def test_it_runs_as_a_program_under_another_hash_seed(tmp_path):
 def test_the_bar_is_shown_on_a_terminal_alone(tmp_path):
     """E1: progress goes to a terminal's stderr, and the tables stay clean."""
     words = ["eval", "--dataset", str(FILE), "--recipes", "chat", "--budgets", "60"]
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "foveate", *words],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-        encoding="utf-8",
-        env={"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm", "COLUMNS": "80"},
-    )
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode()
-    os.close(ours)
+    out, shown = on_terminal(tmp_path, *words)
 
     assert "30/30" in shown
-    assert "\x1b" not in done.stdout
-    assert "30/30" not in done.stdout
+    assert "\x1b" not in out
+    assert "30/30" not in out

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from command_line import Ran
+from command_line import Ran, on_terminal
 from foveate.cli import stored
 from foveate.core.errors import BadOption, MissingExtra
-from source_tree import PACKAGE
 
 PAGES = {
     "boiler.md": "# Boiler\n\nThe boiler holds forty litres of water.\n\n## Pressure\n\n"
@@ -257,20 +252,8 @@ def test_the_two_commands_of_the_first_screen(run, manual):
 
 def test_progress_is_shown_on_a_terminal_only(manual, tmp_path):
     """F2: on a terminal a bar is on stderr and the report alone on stdout, as in a pipe."""
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "foveate", "index", "manual", *HASHING],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-        encoding="utf-8",
-        env={"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm", "COLUMNS": "80"},
-    )
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode()
-    os.close(ours)
+    out, shown = on_terminal(tmp_path, "index", "manual", *HASHING)
 
-    assert done.stdout.startswith("3 added, ")
-    assert "\x1b" not in done.stdout
+    assert out.startswith("3 added, ")
+    assert "\x1b" not in out
     assert "3/3" in shown
