@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from foveate.core.evidence.units import PIECE, units_of
 from foveate.testing.strategies import texts
@@ -57,6 +58,35 @@ def test_items_lean_on_what_opens_the_list() -> None:
         ("- a hook", "You need:"),
     ]
     assert [lean for _, lean in alone] == ["The quay is long.", "- a rope", "- a hook"]
+
+
+def test_a_nested_item_leans_on_the_item_that_it_is_part_of() -> None:
+    """S8: from the deepest item the way goes over each item above it to the opening sentence."""
+    text = "You need:\n\n- a rope\n  - of hemp\n\t\t1. old\n  - of steel\n - a hook\n"
+    text += "\nGo.\n- one\n    - two"
+
+    assert shown(text) == [
+        ("You need:", "You need:"),
+        ("- a rope", "You need:"),
+        ("- of hemp", "- a rope"),
+        ("1. old", "- of hemp"),
+        ("- of steel", "- a rope"),
+        ("- a hook", "You need:"),
+        ("Go.", "Go."),
+        ("- one", "- one"),
+        ("- two", "- one"),
+    ]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=12))
+def test_the_parent_is_the_nearest_item_that_is_still_open(indents: list[int]) -> None:
+    """S8: an item is open while all behind it stand two columns or more to its right."""
+    text = "You need:\n\n" + "\n".join(f"{' ' * n}- item {i}" for i, n in enumerate(indents))
+    units = units_of(text)
+    places = {text[a:b]: i for i, (a, b) in enumerate(units.spans)}
+    for i in range(len(indents)):
+        parts = [j for j in range(i) if all(n - 2 >= indents[j] for n in indents[j + 1 : i + 1])]
+        assert units.leans[places[f"- item {i}"]] == (places[f"- item {parts[-1]}"] if parts else 0)
 
 
 def test_a_heading_leans_forward_and_a_row_on_its_head() -> None:

@@ -3,8 +3,9 @@
 Rules: units are verbatim spans, in order and apart; every character that is not white space is in
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
 shown without it: a sentence that starts with a pronoun on the one before, a list item on the
-sentence that opens the list, a row on the head of its table, a heading on what follows it, and
-the rest of a sentence that was cut when the text was chunked on the sentence after it.
+sentence that opens the list, a nested one on the item that it is part of, a row on the head of
+its table, a heading on what follows it, and the rest of a sentence that was cut when the text was
+chunked on the sentence after it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from foveate.core.types import Span
 
 PIECE = 400
 """Characters; lines of code go together up to that many, for a line alone says little."""
+NESTED = 2
+"""Columns to the right at which an item is part of the one before."""
 
 _BOUND = re.compile(
     r"[\"'\u201c\u2018(]*(?:"
@@ -58,6 +61,7 @@ def units_of(text: str, language: str = "en") -> Units:
     spans: list[Span] = []
     leans: list[int] = []
     opener = -1  # the place of what opened the list that is going on
+    items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
         spans += _pieces(text, span, kind, language)
@@ -65,10 +69,22 @@ def units_of(text: str, language: str = "en") -> Units:
             opener = first - 1
         elif kind != "list":
             opener = -1
-        leans += _leans(text, spans, first, kind, opener)
+            items.clear()
+        parent = _parent(text, span, first, items) if kind == "list" else -1
+        leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
     return Units(tuple(spans), tuple(leans))
+
+
+def _parent(text: str, item: Span, place: int, items: list[tuple[int, int]]) -> int:
+    """The place of the item that this one is part of; it is put behind those it is part of."""
+    line = text[text.rfind("\n", 0, item[0]) + 1 : item[0]].expandtabs(4)
+    while items and len(line) < items[-1][0] + NESTED:
+        items.pop()
+    parent = items[-1][1] if items else -1
+    items.append((len(line), place))
+    return parent
 
 
 def _pieces(text: str, span: Span, kind: BlockKind, language: str) -> Iterator[Span]:
