@@ -51,7 +51,7 @@ def _own() -> tuple[Recipe, ...]:
         ),
         Recipe(
             name="default",
-            description="The best without a model call: likely evidence, once, where models read it.",
+            description="The best without a model call: likely evidence, once, where it is read.",
             stages=(*ONCE, Expand(), Stitch(), SENTENCES, Divide(), *LIKELIEST),
             format=Numbered(),
         ),
