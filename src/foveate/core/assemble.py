@@ -153,14 +153,16 @@ def _request(run: Run, room: Budget, renderer: Renderer) -> Request:
     """What the stages may look at."""
     inputs = run.inputs
     most = max(99, len(inputs.candidates) + len(inputs.neighbours))
+    framed = frames(inputs.recipe, renderer, most)
     return Request(
         query=inputs.query,
         budget=room,
         gauge=Gauge(
             tokenizer=run.tokenizer,
             body=renderer.written,
-            frame=frames(inputs.recipe, renderer, most),
+            frame=framed.text,
             known=run.known,
+            shape=framed.shape,
         ),
         principals=inputs.principals,
         neighbours=inputs.neighbours,

@@ -18,7 +18,7 @@ from foveate.core.types import (
     Recipe,
     Rendition,
     Span,
-    content_hash,
+    text_key,
 )
 
 made = maker(Block)
@@ -89,7 +89,7 @@ def shown_text(candidate: Candidate) -> Written:
     chunk, shown = candidate.chunk, candidate.shown
     if shown is None or shown.text is chunk.text or shown.text == chunk.text:
         return Written(chunk.text, chunk.content_hash)
-    return Written(shown.text, content_hash(shown.text))
+    return Written(shown.text, text_key(shown))
 
 
 def clean(shown: Written) -> tuple[str, Mapping[str, int]]:

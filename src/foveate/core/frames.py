@@ -7,13 +7,14 @@ header reads, one header is made for all candidates that have the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from foveate.core.blocks import block_of, shown_text
+from foveate.core.gauge import unknown
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import SHORT, plain
 from foveate.core.types import Block, Candidate, Place, Recipe
@@ -22,10 +23,21 @@ _FIELDS = {name: f"chunk.{name}" for name in ("source", "title", "section", "pag
 _FIELDS["score"] = "score"
 
 Frame = Callable[[Candidate, Place], str]
+Shape = Callable[[Candidate], Hashable]
 
 
-def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frame:
-    """All that stands around a candidate's text at a place; markers go up to `most`."""
+class Frames(NamedTuple):
+    """What stands around a candidate's text at a place, and what of the candidate decides it.
+
+    Candidates of one `shape` have the same frames; None: of that one nothing is known.
+    """
+
+    text: Frame
+    shape: Shape
+
+
+def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frames:
+    """The frames that this recipe makes; markers go up to `most`."""
 
     def anew(candidate: Candidate, place: Place) -> str:
         block = block_of(candidate, shown_text(candidate), 1 if place == "first" else most, recipe)
@@ -33,31 +45,39 @@ def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frame:
 
     names: tuple[str, ...] | None = getattr(recipe.format, "reads", None)
     if names is None or recipe.include_metadata or not _FIELDS.keys() >= set(names):
-        return anew
-    read = attrgetter("origin", "shown", *(_FIELDS[name] for name in names))
+        return Frames(anew, unknown)
+    read = attrgetter("origin", "origin", *(_FIELDS[name] for name in names))  # never just one
+    framed = _framing(renderer, names)
+
+    def shape(candidate: Candidate) -> tuple[Any, ...] | None:
+        if candidate.parts and candidate.shown is not None:
+            return None
+        values: tuple[Any, ...] = read(candidate)
+        for value in values:
+            if value == "supplement" or (isinstance(value, str) and len(value) > SHORT):
+                return None  # it has a header of its own, or would fill the memory
+        return values
 
     def remembered(candidate: Candidate, place: Place) -> str:
-        origin, shown, *values = read(candidate)
-        in_part = shown is not None and candidate.parts
-        if in_part or origin == "supplement" or any(map(_long, values)):
+        values = shape(candidate)
+        if values is None:
             return anew(candidate, place)
-        return _framed(renderer, place, 1 if place == "first" else most, names, *values)
+        return framed(place, 1 if place == "first" else most, *values[2:])
 
-    return remembered
-
-
-def _long(value: object) -> bool:
-    """Whether this is no short title, and would fill the memory."""
-    return isinstance(value, str) and len(value) > SHORT
+    return Frames(remembered, shape)
 
 
-@lru_cache(maxsize=16_384, typed=True)
-def _framed(
-    renderer: Renderer, place: Place, marker: int, names: tuple[str, ...], *values: Any
-) -> str:
-    texts = (plain(value) if isinstance(value, str) else value for value in values)
-    fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
-    return _around(renderer, Block(marker=marker, text="", document_id="this", **fields), place)
+@lru_cache(maxsize=64)
+def _framing(renderer: Renderer, names: tuple[str, ...]) -> Callable[..., str]:
+    """Makes a frame of a place, a marker and the values of these fields; each once."""
+
+    @lru_cache(maxsize=4096, typed=True)
+    def framed(place: Place, marker: int, *values: Any) -> str:
+        texts = (plain(value) if isinstance(value, str) else value for value in values)
+        fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
+        return _around(renderer, Block(marker=marker, text="", document_id="this", **fields), place)
+
+    return framed
 
 
 def _around(renderer: Renderer, block: Block, place: Place) -> str:

@@ -11,8 +11,10 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.joints import Breaks, Unit, last_word, units
@@ -27,19 +29,65 @@ DIGITS = "0123456789abcdef"
 UNKNOWN = Written("", "")
 
 
+class Cost(NamedTuple):
+    """Tokens and characters."""
+
+    tokens: int
+    characters: int
+
+
+costing: Callable[[tuple[int, int]], Cost] = partial(tuple.__new__, Cost)  # quicker than by name
+
+
+class Around(dict[Place, Cost]):
+    """What stands around a candidate's text costs at each place, counted when it is asked for."""
+
+    __slots__ = ("_candidate", "_gauge")
+
+    def __init__(self, gauge: Gauge, candidate: Candidate) -> None:
+        self._gauge = gauge
+        self._candidate = candidate
+
+    def __missing__(self, place: Place) -> Cost:
+        """Count it."""
+        text = self._gauge.frame(self._candidate, place)
+        cost = self[place] = costing((self._gauge.rendered(text), len(text)))
+        return cost
+
+
+def unknown(candidate: Candidate) -> Hashable:
+    """No shape: each candidate's frame is its own."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
     """Counts tokens for one request.
 
     `body(text)`: the text as it will stand in a block; pure, and remembered by content hash.
-    `frame(candidate, place)`: all that stands around it there, header and separator. `known` maps
-    a content hash to a count for this tokenizer, and outlives the request.
+    `frame(candidate, place)`: all that stands around it there, header and separator; the same for
+    all candidates of one `shape`. `known` maps a content hash to a count for this tokenizer, and
+    outlives the request.
     """
 
     tokenizer: Tokenizer
     body: Callable[[str], str]
     frame: Callable[[Candidate, Place], str]
     known: MutableMapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    shape: Callable[[Candidate], Hashable] = field(default=unknown, compare=False, repr=False)
+    _around: dict[Hashable, Around] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def around(self, candidate: Candidate) -> Around:
+        """What the candidate's frame costs, by place; counted once for all that have the same."""
+        shape = self.shape(candidate)
+        if shape is None:
+            return Around(self, candidate)
+        known = self._around.get(shape)
+        if known is None:
+            known = self._around[shape] = Around(self, candidate)
+        return known
 
     def chunk(self, chunk: Chunk) -> int:
         """Tokens of the chunk's whole text as it will be rendered."""
@@ -51,9 +99,9 @@ class Gauge:
         count = self.known.get(key)
         return self._counted(key, body) if count is None else count
 
-    def text(self, text: str) -> int:
-        """Tokens of any text as it will be rendered in a block."""
-        body, key = self.written(text, content_hash(text))
+    def text(self, text: str, key: str = "") -> int:
+        """Tokens of any text as it will be rendered in a block; `key`: its content hash, if known."""
+        body, key = self.written(text, key or content_hash(text))
         count = self.known.get(key)
         return self._counted(key, body) if count is None else count
 

@@ -140,6 +140,19 @@ class Rendition:
     spans: tuple[Span, ...]
     value: float = 1.0
     verbatim: bool = True
+    _key: str = field(default="", init=False, repr=False, compare=False)
+
+
+def text_key(shown: Rendition) -> str:
+    """The content hash of a rendition's text, worked out when it is first asked for."""
+    key = shown._key  # noqa: SLF001 (kept for this function and `with_key` alone)
+    return key or with_key(shown, content_hash(shown.text))._key  # noqa: SLF001
+
+
+def with_key(shown: Rendition, key: str) -> Rendition:
+    """The rendition, which now knows its text's content hash."""
+    object.__setattr__(shown, "_key", key)
+    return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.evidence.index import runs_of
-from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.gauge import Cost
+from foveate.core.pack.scale import Scale, whole
 from foveate.core.types import Candidate, Sentences, rank
 
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over

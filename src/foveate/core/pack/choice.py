@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from foveate.core.gauge import Cost
 from foveate.core.made import maker
-from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.pack.scale import Scale, whole
 from foveate.core.types import Candidate, Decision, Number, Rendition, rank
 
 
@@ -37,21 +38,19 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
     `short_by`: the budget that many tokens larger, all else the same, would hold it. `lost_by`:
     the distance to the least score that was chosen ahead of it (`by`).
     """
-    ranked = sorted((choice.candidate for choice in choices.chosen), key=rank)
-    worst = ranked[-1] if ranked else None
+    worst = max((choice.candidate for choice in choices.chosen), key=rank, default=None)
+    last = None if worst is None else rank(worst)
     decisions = []
     for candidate in candidates:
         own = candidate.chunk.id
         if own not in choices.left_out:
             continue
-        ways = (candidate.shown or whole(candidate), *candidate.renditions)
-        shortest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: len(way.text))
-        cost = scale.cost(candidate, shortest)
+        cost = scale.cost(candidate, shortest(candidate))
         numbers: dict[str, Number] = {"tokens": cost.tokens}
         if (short := scale.short_by(cost)) > 0:
             numbers["short_by"] = short
         by = ""
-        if worst is not None and rank(worst) < rank(candidate):
+        if worst is not None and last is not None and last < rank(candidate):
             by = worst.chunk.id
             numbers["lost_by"] = round(worst.score - candidate.score, 6)
         reason = choices.left_out[own]
@@ -59,3 +58,9 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
             decided(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
         )
     return decisions
+
+
+def shortest(candidate: Candidate) -> Rendition:
+    """The shortest way there is to show it."""
+    most = candidate.shown or whole(candidate)
+    return min((most, *candidate.renditions), key=lambda way: len(way.text))

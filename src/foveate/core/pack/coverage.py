@@ -54,7 +54,7 @@ def pack_coverage(candidates: Sequence[Candidate], scale: Scale, ways: Ways, que
     worths = worth(pool)
     said = Said(word_weights([o[2] for o in options], query, sum(worths.values())), worths)
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
-    costs = [scale.least(c, r) for c, r, _ in options]
+    costs = [cost for c in pool for cost in scale.least(c, ways(c))]
     heap = [(-said.gain(*option) / costs[n], n) for n, option in enumerate(options)]
     heapify(heap)
     while heap:
@@ -93,7 +93,7 @@ def word_weights(texts: Sequence[Sequence[str]], query: str, mass: float) -> dic
 
 def _reason(said: Said, scale: Scale, candidate: Candidate, ways: Ways) -> str:
     """Nothing new to say, or no room to say it."""
-    fits = any(scale.fits(scale.cost(candidate, r)) for r in ways(candidate))
+    fits = any(scale.afford(candidate, r) is not None for r in ways(candidate))
     return "already_said" if fits else "over_budget"
 
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
+from foveate.core.gauge import Cost
 from foveate.core.made import maker
 from foveate.core.pack.basket import Basket, basket_of
 from foveate.core.pack.choice import Choice, Choices, taken
-from foveate.core.pack.scale import Cost, Scale, whole
+from foveate.core.pack.scale import Scale, whole
 from foveate.core.pack.value import report
 from foveate.core.text.salience import joined
 from foveate.core.types import Candidate, Rendition

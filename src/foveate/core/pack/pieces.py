@@ -6,13 +6,15 @@ So a passage can also be shown as fewer of its chunks, whole ones, the best-scor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from foveate.core.made import maker
+from foveate.core.text.profile import Piece, profile
 from foveate.core.text.salience import joined
-from foveate.core.types import Candidate, Part, Rendition
+from foveate.core.types import Candidate, Part, Rendition, Span, content_hash, with_key
 
 SHARES = (0.75, 0.5, 0.25)
+KEPT = 8  # pieces of one passage
 
 shorter = maker(Rendition)
 
@@ -24,21 +26,37 @@ def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
         return ()
     order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
     masses = [_mass(part) for part in parts]
-    ways = (_shown(candidate, sorted(order[:n]), masses) for n in _numbers(len(parts)))
-    return tuple(way for way in ways if len(way.text) < len(candidate.chunk.text))
+    total, length = sum(masses), len(candidate.chunk.text)
+    ways = []
+    for n in _numbers(len(parts)):
+        chosen = sorted(order[:n])
+        text, ranges, key = _shown(candidate, tuple(sorted([parts[i].span for i in chosen])))
+        if len(text) < length:
+            value = min(sum([masses[i] for i in chosen]) / total, 1.0)
+            ways.append(
+                with_key(shorter(kind="extract", text=text, spans=ranges, value=value), key)
+            )
+    return tuple(ways)
 
 
-def _numbers(n: int) -> Iterator[int]:
+@lru_cache(maxsize=256)
+def _numbers(n: int) -> tuple[int, ...]:
     """How many parts to show: all but one, then fewer, each number once."""
     numbers = (n - 1, *(int(n * share) for share in SHARES), 1)
-    yield from sorted({number for number in numbers if number > 0}, reverse=True)
+    return tuple(sorted({number for number in numbers if number > 0}, reverse=True))
 
 
-def _shown(candidate: Candidate, chosen: Sequence[int], masses: Sequence[float]) -> Rendition:
-    spans = sorted([candidate.parts[i].span for i in chosen])  # nested ones are merged later
-    text, ranges = joined(candidate.chunk.text, spans)
-    value = sum([masses[i] for i in chosen]) / sum(masses)
-    return shorter(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
+def _shown(candidate: Candidate, spans: tuple[Span, ...]) -> Piece:
+    """These spans as one text (nested ones are merged); kept with the passage's content hash."""
+    known = profile(candidate.chunk.content_hash).pieces
+    piece = known.get(spans)
+    if piece is None:
+        text, ranges = joined(candidate.chunk.text, spans)
+        piece = Piece(text, ranges, content_hash(text))
+        if len(known) >= KEPT:
+            known.clear()
+        known[spans] = piece
+    return piece
 
 
 def _mass(part: Part) -> float:

@@ -6,22 +6,15 @@ sum is rarely below the count of the finished text; the last gate counts that te
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from foveate.core.gauge import Gauge
+from foveate.core.gauge import Cost, Gauge, costing
 from foveate.core.made import maker
 from foveate.core.pack.pieces import pieces
-from foveate.core.types import Budget, Candidate, Place, Rendition, RenditionKind
+from foveate.core.types import Budget, Candidate, Place, Rendition, RenditionKind, text_key
 
 rendered = maker(Rendition)
-
-
-class Cost(NamedTuple):
-    """Tokens and characters of a block, header and separator included."""
-
-    tokens: int
-    characters: int
 
 
 def whole(candidate: Candidate) -> Rendition:
@@ -41,11 +34,11 @@ def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[R
     """
     if candidate.shown is not None:
         return (candidate.shown,)
-    shorter = (*pieces(candidate), *candidate.renditions)
-    if not shorter:
+    if not candidate.parts and not candidate.renditions:
         return (whole(candidate),)
+    shorter = (*pieces(candidate), *candidate.renditions)
     ways = (whole(candidate), *sorted(shorter, key=lambda way: (-way.value, len(way.text))))
-    if cap is None or len(ways) == 1 or gauge.chunk(candidate.chunk) <= cap:
+    if cap is None or not shorter or gauge.chunk(candidate.chunk) <= cap:
         return ways
     return tuple(way for way in ways[1:] if gauge.text(way.text) <= cap) or ways[-1:]
 
@@ -63,20 +56,23 @@ class Scale:
     per_document: int | None = None
     documents: set[str] = field(default_factory=set)
     blocks: int = 0
-    _frames: dict[tuple[str, Place], Cost] = field(default_factory=dict)
+    _around: dict[str, Mapping[Place, Cost]] = field(default_factory=dict)
     _bodies: dict[str, Cost] = field(default_factory=dict)
 
-    def frame(self, candidate: Candidate, place: Place | None = None) -> Cost:
-        """What stands around the candidate's text there, whichever way it is shown."""
-        place = place or self._place(candidate)
-        known = self._frames.get((candidate.chunk.id, place))
+    def around(self, candidate: Candidate) -> Mapping[Place, Cost]:
+        """What stands around the candidate's text at each place, whichever way it is shown."""
+        own = candidate.chunk.id
+        known = self._around.get(own)
         if known is None:
-            text = self.gauge.frame(candidate, place)
-            tokens = self.gauge.rendered(text)
+            known = self.gauge.around(candidate)
             if self.per_document is not None:
-                tokens = 0 if place == "same" else self.per_document
-            known = self._frames[(candidate.chunk.id, place)] = Cost(tokens, len(text))
+                known = _flat(known, self.per_document)
+            self._around[own] = known
         return known
+
+    def frame(self, candidate: Candidate, place: Place | None = None) -> Cost:
+        """The same at one place, by default where the candidate would stand now."""
+        return self.around(candidate)[self._place(candidate) if place is None else place]
 
     def _place(self, candidate: Candidate) -> Place:
         if not self.blocks:
@@ -86,17 +82,23 @@ class Scale:
     def cost(self, candidate: Candidate, rendition: Rendition, place: Place | None = None) -> Cost:
         """What showing the candidate this way would take from the purse now, or at a place."""
         body, frame = self.body(candidate, rendition), self.frame(candidate, place)
-        limited = self.characters is not None
-        characters = body.characters + frame.characters if limited else 0
-        return Cost(body.tokens + frame.tokens, characters)
+        return costing((body[0] + frame[0], body[1] + frame[1]))
 
-    def least(self, candidate: Candidate, rendition: Rendition) -> int:
-        """The least that it can cost in what is limited, wherever it will stand; at least 1."""
+    def afford(self, candidate: Candidate, rendition: Rendition) -> Cost | None:
+        """What showing the candidate this way would take now, if the purse holds it."""
         body = self.body(candidate, rendition)
-        frames = self.frame(candidate, "first"), self.frame(candidate, "same")
-        if self.tokens is not None:
-            return max(body.tokens + min([frame.tokens for frame in frames]), 1)
-        return max(body.characters + min([frame.characters for frame in frames]), 1)
+        if self.tokens is not None and body.tokens > self.tokens:
+            return None
+        frame = self.frame(candidate)
+        cost = costing((body[0] + frame[0], body[1] + frame[1]))
+        return cost if self.fits(cost) else None
+
+    def least(self, candidate: Candidate, ways: Sequence[Rendition]) -> list[int]:
+        """The least that each can cost in what is limited, wherever it stands; at least 1."""
+        unit = int(self.tokens is None)
+        around = self.around(candidate)
+        frame = min(around["first"][unit], around["same"][unit])
+        return [max(self.body(candidate, way)[unit] + frame, 1) for way in ways]
 
     def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
         """What the text alone costs; its characters only where they are limited."""
@@ -105,14 +107,17 @@ class Scale:
         if known is None:
             gauge, chunk = self.gauge, candidate.chunk
             own = text is chunk.text or text == chunk.text
-            tokens = gauge.chunk(chunk) if own else gauge.text(text)
+            tokens = gauge.chunk(chunk) if own else gauge.text(text, text_key(rendition))
             characters = len(gauge.body(text)) if self.characters is not None else 0
-            known = self._bodies[text] = Cost(tokens, characters)
+            known = self._bodies[text] = costing((tokens, characters))
         return known
 
     def fits(self, cost: Cost) -> bool:
         """Whether the purse holds that much."""
-        return self.short_by(cost) <= 0
+        tokens, characters = self.tokens, self.characters
+        return (tokens is None or cost[0] <= tokens) and (
+            characters is None or cost[1] <= characters
+        )
 
     def short_by(self, cost: Cost) -> int:
         """How much the purse lacks, in tokens (in characters where only those are limited)."""
@@ -146,3 +151,9 @@ def scale_for(budget: Budget, gauge: Gauge, per_document: int | None) -> Scale:
         characters=budget.characters,
         per_document=per_document,
     )
+
+
+def _flat(around: Mapping[Place, Cost], per_document: int) -> Mapping[Place, Cost]:
+    """So many tokens for each document's first block, and none for the others."""
+    tokens: dict[Place, int] = {"first": per_document, "fresh": per_document, "same": 0}
+    return {place: costing((n, around[place].characters)) for place, n in tokens.items()}

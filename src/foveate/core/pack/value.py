@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from foveate.core.made import maker
 from foveate.core.pack.choice import Choice, Choices, taken
@@ -39,17 +40,17 @@ def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
 
     A score is scaled to [0, 1] over the pool, raised to CONTRAST, and moved to [LEAST, 1].
     """
-    pool = list(candidates)
-    scores = [score for candidate in pool for score in _scores(candidate)]
+    found = {candidate.chunk.id: _scores(candidate) for candidate in candidates}
+    scores = list(chain.from_iterable(found.values()))
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     reach = high - low
 
     def scaled(score: float) -> float:
-        if reach <= 0:
-            return 1.0
         return LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST
 
-    return {c.chunk.id: sum([scaled(score) for score in _scores(c)]) for c in pool}
+    if reach <= 0:
+        return {own: float(len(scores)) for own, scores in found.items()}
+    return {own: sum(map(scaled, scores)) for own, scores in found.items()}
 
 
 def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Choices:
@@ -83,7 +84,11 @@ def ladder(
     candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition]
 ) -> list[Rung]:
     """The ways on the upper hull, cheapest first, each denser than the next."""
-    points = [(scale.least(candidate, way), worth * way.value, way) for way in ways]
+    costs = scale.least(candidate, ways)
+    if len(ways) == 1:
+        value = worth * ways[0].value
+        return [rung(rendition=ways[0], cost=costs[0], worth=value, density=value / costs[0])]
+    points = [(cost, worth * way.value, way) for cost, way in zip(costs, ways, strict=True)]
     points.sort(key=lambda point: (point[0], -point[1]))
     rungs: list[Rung] = []
     for cost, value, rendition in points:
@@ -145,8 +150,8 @@ def swapped(
     """Show the candidate this way instead of `old`, if the purse holds the difference."""
     if old is not None:
         scale.give_back(old.cost)
-    cost = scale.cost(candidate, rendition)
-    if not scale.fits(cost):
+    cost = scale.afford(candidate, rendition)
+    if cost is None:
         if old is not None:
             scale.take(candidate, old.cost)
         return None

@@ -86,8 +86,8 @@ def fullest_that_fits(
 ) -> Choice | None:
     """The first rendition that the purse holds."""
     for rendition in ways:
-        cost = scale.cost(candidate, rendition)
-        if scale.fits(cost):
+        cost = scale.afford(candidate, rendition)
+        if cost is not None:
             return taken(candidate=candidate, rendition=rendition, cost=cost)
     return None
 

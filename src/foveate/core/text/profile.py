@@ -27,6 +27,14 @@ class Written(NamedTuple):
     key: str
 
 
+class Piece(NamedTuple):
+    """Spans of a text as one text: that, the spans as they were merged, and its content hash."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    key: str
+
+
 @dataclass(slots=True, eq=False)
 class Profile:
     """The parts that are worked out so far.
@@ -35,7 +43,7 @@ class Profile:
     `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
     what the text shares with its copies and must agree on with them; `beside`: how it does.
-    `indexes`: its units as search terms, by language.
+    `indexes`: its units as search terms, by language. `pieces`: parts of it, by their spans.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
@@ -47,6 +55,7 @@ class Profile:
     weights: frozenset[str] | None = None
     beside: dict[str, Beside] = field(default_factory=dict)
     indexes: dict[str, Index] = field(default_factory=dict)
+    pieces: dict[tuple[tuple[int, int], ...], Piece] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=REMEMBERED)
