@@ -135,20 +135,19 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     """Every sentence as a piece with a cost; the pool best first."""
     pool = sorted(candidates, key=rank)
     ways = [whole(c) if c.sentences or c.shown is None else c.shown for c in pool]
-    costs = [scale.cost(c, way, "fresh") for c, way in zip(pool, ways, strict=True)]
-    basket = Basket(pool, _unit(costs, scale))
-    unit = basket.unit
-    for i, (candidate, way, cost) in enumerate(zip(pool, ways, costs, strict=True)):
-        frames = (scale.frame(candidate, "fresh"), scale.frame(candidate, "same"))
-        body, size = max(cost[unit] - frames[0][unit], 1), len(way.text) or 1
+    bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
+    frames = [(around["fresh"], around["same"]) for around in map(scale.around, pool)]
+    basket = Basket(pool, _unit([*bodies, *(fresh for fresh, _ in frames)], scale))
+    basket.openings = frames
+    for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
+        body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
         sentences = candidate.sentences or _one(len(way.text))
         spans, text, first = sentences.spans, way.text, basket.firsts[-1]
         basket.runs += sentences.runs or [runs_of(text[a:b]) for a, b in spans]
         basket.owners += [i] * len(spans)
-        basket.costs += [max(1, -(-body * (b - a) // size)) for a, b in spans]
+        basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
         basket.heads += [first + lean for lean in sentences.leans]
-        basket.openings.append(frames)
         basket.firsts.append(first + len(spans))
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many = [0] * len(pool)

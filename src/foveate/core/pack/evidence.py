@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import count
+from operator import neg, truediv
 
 from foveate.core.gauge import Cost
 from foveate.core.made import maker
@@ -38,7 +40,7 @@ rendered = maker(Rendition)
 def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
     """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
     basket = basket_of(candidates, scale)
-    waiting = [(-basket.density(p), p) for p in range(len(basket.owners))]
+    waiting = _all(basket)
     room = (scale.tokens, scale.characters)[basket.unit] or 0
     counted: dict[int, Choice] = {}
     repeats: list[int] = []
@@ -60,6 +62,15 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
     if not basket.groups:
         _take_least(basket, counted, scale)
     return _choices(basket, counted, scale, room)
+
+
+def _all(basket: Basket) -> list[tuple[float, int]]:
+    """Every piece by its density; few lean on another."""
+    found = list(map(truediv, basket.worths, basket.costs))
+    for piece, head in enumerate(basket.heads):
+        if head != piece:
+            found[piece] = basket.density(piece)
+    return list(zip(map(neg, found), count(), strict=False))
 
 
 def _take_least(basket: Basket, counted: dict[int, Choice], scale: Scale) -> None:
@@ -100,10 +111,15 @@ def _fill(
     What says less than the share `new` that was not said already is added to `repeats`.
     """
     costs, taken = basket.costs, basket.taken
-    left = [entry for entry in waiting if costs[entry[1]] > room]
-    heap = [entry for entry in waiting if costs[entry[1]] <= room]
-    heapify(heap)
+    left: list[tuple[float, int]] = []
+    heap, most = waiting, room + 1
     while heap and room > 0:
+        if room < most:  # what cannot fit any more is not worth its place in the heap
+            left += [e for e in heap if costs[e[1]] > room and not taken[e[1]]]
+            heap = [entry for entry in heap if costs[entry[1]] <= room]
+            heapify(heap)
+            most = min(room // 2, max([costs[entry[1]] for entry in heap], default=0))
+            continue
         key, piece = heappop(heap)
         if taken[piece]:
             continue
@@ -200,12 +216,12 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
 def _relaxed(basket: Basket, room: int) -> float:
     """The best fractional filling of the room with pieces, their blocks for nothing."""
     costs, worths = basket.costs, basket.worths
-    density = [-worth / cost for worth, cost in zip(worths, costs, strict=True)]
+    heap = list(zip(map(neg, map(truediv, worths, costs)), count(), strict=False))
+    heapify(heap)
     total = 0.0
-    for p in sorted(range(len(costs)), key=density.__getitem__):
+    while heap and room > 0:
+        p = heappop(heap)[1]
         part = min(costs[p], room)
         total += worths[p] * part / costs[p]
         room -= part
-        if room <= 0:
-            break
     return total
