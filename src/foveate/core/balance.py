@@ -84,6 +84,8 @@ def _shape(step: object, stage: str) -> None:
         values = getattr(step, name)
         if not isinstance(values, tuple):
             _fail(stage, f"its {name} are a {type(values).__name__}; give a tuple")
+        if {kind}.issuperset(map(type, values)):
+            continue
         for strange in [value for value in values if not isinstance(value, kind)]:
             found = type(strange).__name__
             _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")

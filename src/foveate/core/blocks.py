@@ -56,7 +56,7 @@ def block_of(
     """The candidate as it is about to be rendered."""
     shown = candidate.shown or whole(candidate)
     chunks = shown_chunks(candidate, shown)
-    chunk = chunks[0]
+    chunk, names = chunks[0], recipe.include_metadata
     return made(
         marker=marker,
         text=clean(text)[0],
@@ -65,14 +65,14 @@ def block_of(
         title=plain(chunk.title),
         section=plain(chunk.section),
         page=chunk.page,
-        pages=_pages(chunks),
+        pages=_pages(chunks) if len(chunks) > 1 else () if chunk.page is None else (chunk.page,),
         row=chunk.row,
         line=chunk.line,
         score=candidate.score,
         rendition=shown.kind,
         kind="supplement" if candidate.origin == "supplement" else "chunk",
         summary=summary,
-        metadata=chosen_metadata(chunk.metadata, recipe.include_metadata),
+        metadata=chosen_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=document_spans(candidate, shown),
         corroborating=candidate.corroborating,

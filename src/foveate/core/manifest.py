@@ -194,7 +194,7 @@ def _numbers_of(vectors: list[Vector]) -> bytes:
     """The numbers in four bytes each where that loses nothing, else in eight."""
     import numpy as np
 
-    if len({len(v) for v in vectors}) > 1:
+    if len(set(map(len, vectors))) > 1:
         return b"".join(_numbers_of([v]) for v in vectors)
     found = np.array(vectors)
     if found.dtype != np.float32:

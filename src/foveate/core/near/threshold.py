@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 
 class Threshold:
@@ -15,7 +16,7 @@ class Threshold:
     def __init__(self, value: float, *, strict: bool = False) -> None:
         self.value = value
         self.strict = strict
-        self._part, self._whole = Fraction(str(value)).as_integer_ratio()
+        self._part, self._whole = _ratio(value)
 
     def reached(self, part: int, whole: int) -> bool:
         """Whether `part` is this share of `whole`."""
@@ -31,3 +32,9 @@ class Threshold:
         """The smallest count that is this share of `whole`."""
         need = whole * self._part
         return need // self._whole + 1 if self.strict else -(-need // self._whole)
+
+
+@lru_cache(maxsize=64)
+def _ratio(value: float) -> tuple[int, int]:
+    """The share as it is written, not as a float holds it."""
+    return Fraction(str(value)).as_integer_ratio()

@@ -29,9 +29,11 @@ from typing import ClassVar, NamedTuple
 from foveate.core.errors import BadOption
 from foveate.core.made import changer, maker
 from foveate.core.text.overlap import laid, overlap
+from foveate.core.text.profile import Written, profile
 from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step, content_hash
 
 _BREAK = "\n\n"
+KEPT = 4  # passages that begin with one text
 
 decided, placed, joined = maker(Decision), maker(Part), maker(Candidate)
 moved, retold = changer(Part), changer(Chunk)
@@ -107,16 +109,19 @@ def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Piece]]
 
 def in_sequence(pieces: list[Candidate]) -> list[Candidate]:
     """One document's pieces as it reads: by offsets where all are known, else by sequence."""
-    known = all(_start(chunk) is not None for piece in pieces for chunk in _chunks(piece))
-
-    def key(piece: Candidate) -> tuple[int, int, int, str]:
-        head = _head(piece)
-        start = head.start if known else _start(head)
-        if known and start is not None:
-            return (start, -len(head.text), head.sequence, head.id)
-        return (head.sequence, start or 0, head.byte_offset or 0, head.id)
-
-    return sorted(pieces, key=key)
+    heads = [_head(piece) for piece in pieces]
+    starts = [_start(head) for head in heads]
+    inner = [part.chunk for piece in pieces if piece.parts for part in piece.parts]
+    if None not in starts and all(_start(chunk) is not None for chunk in inner):
+        keys = [
+            (s or 0, -len(h.text), h.sequence, h.id) for s, h in zip(starts, heads, strict=True)
+        ]
+    else:
+        keys = [
+            (h.sequence, s or 0, h.byte_offset or 0, h.id)
+            for s, h in zip(starts, heads, strict=True)
+        ]
+    return [pieces[n] for n in sorted(range(len(pieces)), key=keys.__getitem__)]
 
 
 def _runs(pieces: list[Candidate], min_overlap: int) -> list[list[Piece]]:
@@ -166,17 +171,40 @@ def seam(tail: Chunk, piece: Candidate, min_overlap: int) -> Seam | None:
 
 def passage(run: list[Piece]) -> Candidate:
     """The run as one candidate that knows where each of its chunks stands in it."""
-    fragments: list[str] = []
     parts: list[Part] = []
+    length = 0
+    for piece, (back, _, glue) in run:
+        at = length + len(glue) - back
+        parts += _parts(piece, at)
+        length = max(length, at + len(piece.chunk.text))
+    pieces = [piece for piece, _ in run]
+    return _whole(pieces, _told(run), tuple(parts), _span(run, length))
+
+
+def _told(run: list[Piece]) -> Written:
+    """The run's text; kept with the first piece's content hash, for the same pieces come again."""
+    first, *others = run
+    known = profile(first.candidate.chunk.content_hash).passages
+    key = tuple([(p.candidate.chunk.content_hash, p.seam.back, p.seam.glue) for p in others])
+    found = known.get(key)
+    if found is None:
+        text = _said_once(run)
+        if len(known) >= KEPT:
+            known.clear()
+        found = known[key] = Written(text, content_hash(text))
+    return found
+
+
+def _said_once(run: list[Piece]) -> str:
+    """The texts one after the other, what two of them have in common once."""
+    fragments: list[str] = []
     length = 0
     for piece, (back, _, glue) in run:
         text = piece.chunk.text
         at = length + len(glue) - back
         fragments += (glue, text[length - at :] if length > at else text)
-        parts += _parts(piece, at)
         length = max(length, at + len(text))
-    pieces = [piece for piece, _ in run]
-    return _whole(pieces, "".join(fragments), tuple(parts), _span(run, length))
+    return "".join(fragments)
 
 
 def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
@@ -190,18 +218,18 @@ def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
 
 def _whole(
     pieces: list[Candidate],
-    text: str,
+    text: Written,
     parts: tuple[Part, ...],
     span: tuple[int | None, int | None],
 ) -> Candidate:
     first = pieces[0]
     chunk = retold(
         first.chunk,
-        text=text,
+        text=text.text,
         start=span[0],
         end=span[1],
         embedding=None,
-        content_hash=content_hash(text),
+        content_hash=text.key,
     )
     sources = chain.from_iterable(piece.corroborating for piece in pieces)
     return joined(
@@ -226,10 +254,6 @@ def _parts(piece: Candidate, at: int) -> tuple[Part, ...]:
         return tuple(_moved(part, at) for part in piece.parts)
     span = (at, at + len(piece.chunk.text))
     return (placed(chunk=piece.chunk, span=span, origin=piece.origin, score=piece.score),)
-
-
-def _chunks(piece: Candidate) -> tuple[Chunk, ...]:
-    return tuple(part.chunk for part in piece.parts) if piece.parts else (piece.chunk,)
 
 
 def _moved(part: Part, by: int) -> Part:

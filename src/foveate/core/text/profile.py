@@ -44,6 +44,7 @@ class Profile:
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
     what the text shares with its copies and must agree on with them; `beside`: how it does.
     `indexes`: its units as search terms, by language. `pieces`: parts of it, by their spans.
+    `passages`: what begins with it, by the content hashes and seams of the texts that follow.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
@@ -56,6 +57,7 @@ class Profile:
     beside: dict[str, Beside] = field(default_factory=dict)
     indexes: dict[str, Index] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], Piece] = field(default_factory=dict)
+    passages: dict[tuple[tuple[str, int, str], ...], Written] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=REMEMBERED)
