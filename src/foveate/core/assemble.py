@@ -37,7 +37,7 @@ from foveate.core.types import (
 from foveate.core.window import room_left
 
 Known = MutableMapping[str, int]
-entered = maker(StageTrace)
+entered, asked, sealed = maker(StageTrace), maker(Request), maker(Context)
 NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
 
 
@@ -117,7 +117,7 @@ def _sealed(run: Run, done: Done, room: Budget) -> Context:
     def figures() -> dict[str, float]:
         return measures(fitted.blocks, fitted.candidates, done.trace, fitted.tokens, use)
 
-    return Context(
+    return sealed(
         text=fitted.text,
         token_count=fitted.tokens,
         blocks=fitted.blocks,
@@ -154,7 +154,7 @@ def _request(run: Run, room: Budget, renderer: Renderer) -> Request:
     inputs = run.inputs
     most = max(99, len(inputs.candidates) + len(inputs.neighbours))
     framed = frames(inputs.recipe, renderer, most)
-    return Request(
+    return asked(
         query=inputs.query,
         budget=room,
         gauge=Gauge(
@@ -193,7 +193,8 @@ def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request)
     try:
         step = stage(candidates, request)
         balance(candidates, step)
-        _check_readers(step.candidates, request)
+        if step.candidates is not candidates:
+            _check_readers(step.candidates, request)
     except StageBroke as error:
         raise StageBroke(f"stage {stage_name(stage)}: {error}") from error
     except FoveateError:

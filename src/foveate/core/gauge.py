@@ -100,7 +100,7 @@ class Gauge:
         return self._counted(key, body) if count is None else count
 
     def text(self, text: str, key: str = "") -> int:
-        """Tokens of any text as it will be rendered in a block; `key`: its content hash, if known."""
+        """Tokens of any text as it will be rendered in a block; `key`: its hash, if known."""
         body, key = self.written(text, key or content_hash(text))
         count = self.known.get(key)
         return self._counted(key, body) if count is None else count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from struct import pack
 from types import FunctionType
@@ -19,6 +19,7 @@ from blake3 import blake3
 
 from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
+from foveate.core.made import maker
 from foveate.core.types import Budget, Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
 from foveate.core.types import spelled as spelled_chunk
 
@@ -52,9 +53,12 @@ class Manifest:
     when: str = field(default="", compare=False)
 
 
+sealed = maker(Manifest)
+
+
 def manifest_of(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int) -> Manifest:
     """Seal a context."""
-    return Manifest(
+    return sealed(
         recipe=inputs.recipe.name,
         recipe_hash=spelling(inputs.recipe).hash,
         query_hash=digest(inputs.query),
@@ -76,7 +80,12 @@ def digest(text: str) -> str:
 
 def budget_hash(budget: Budget) -> str:
     """The zones, by name: a subclass with the same zones has the same hash."""
-    return digest(repr(list(zip(_ZONES, _zones(budget), strict=True))))
+    return _zones_hash(_zones(budget))
+
+
+@lru_cache(maxsize=256)
+def _zones_hash(zones: tuple[int | None, ...]) -> str:
+    return digest(repr(list(zip(_ZONES, zones, strict=True))))
 
 
 def spelling(recipe: Recipe) -> Spelling:
@@ -135,7 +144,7 @@ def inputs_hash(inputs: Inputs) -> str:
     """One hash over everything that is read; `part_hashes` has them one by one."""
     hashes = [
         candidates_hash(inputs.candidates),
-        chunks_hash(inputs.neighbours),
+        chunks_hash(inputs.neighbours) if inputs.neighbours else _no_chunks(),
         digest(repr(inputs.supplements)),
         vectors_hash((inputs.query_embedding,)),
     ]
@@ -174,6 +183,11 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     ]
     lines.append(vectors_hash([c.embedding for c in chunks]))
     return digest("\n".join(lines))
+
+
+@cache
+def _no_chunks() -> str:
+    return chunks_hash(())
 
 
 def _said(metadata: Mapping[str, Any]) -> str:

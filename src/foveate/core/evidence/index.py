@@ -11,6 +11,7 @@ from binascii import crc32
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import log
 from typing import NamedTuple
 
 from foveate.core.evidence.units import Units, units_of
@@ -29,13 +30,14 @@ P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
 class Index(NamedTuple):
     """A text's units: where each term stands, as (unit, times), and what else is asked of them.
 
-    `lengths`: in terms. `runs`: of each unit, its runs of words, hashed.
+    `lengths`: in terms. `runs`: of each unit, its runs of words, hashed. `sizes`: log of characters.
     """
 
     units: Units
     where: Mapping[str, tuple[tuple[int, int], ...]]
     lengths: tuple[int, ...]
     runs: tuple[array[int], ...]
+    sizes: tuple[float, ...]
 
 
 def index_of(text: str, content_hash: str, language: str) -> Index:
@@ -62,6 +64,7 @@ def _indexed(text: str, units: Units) -> Index:
         where={term: tuple(places) for term, places in where.items()},
         lengths=tuple(lengths),
         runs=tuple(runs),
+        sizes=tuple([log(b - a or 1) for a, b in units.spans]),
     )
 
 

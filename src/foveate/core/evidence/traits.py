@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 from math import fsum, log, log1p
-from operator import add
+from operator import add, or_, xor
 from typing import TypeAlias
 
 from foveate.core.evidence.bridge import bridges
 from foveate.core.evidence.pool import Pool, rarity, standard
 
 Trait: TypeAlias = Sequence[float]
-NONE = -1  # no neighbour
 
 
 def traits(pool: Pool) -> dict[str, Trait]:
@@ -41,11 +39,11 @@ def traits(pool: Pool) -> dict[str, Trait]:
 
 def _sizes(pool: Pool) -> dict[str, Trait]:
     """How long the unit and its passage are."""
-    length, bulk = [], []
+    length: list[float] = []
+    bulk: list[float] = []
     for p in pool.passages:
-        spans = p.indexed.units.spans
-        length += [log(b - a or 1) for a, b in spans]
-        bulk += [log(len(p.candidate.chunk.text) or 1)] * len(spans)
+        length += p.indexed.sizes
+        bulk += [log(len(p.candidate.chunk.text) or 1)] * len(p.indexed.sizes)
     return {"length": length, "bulk": bulk}
 
 
@@ -60,30 +58,30 @@ def _peaks(pool: Pool, match: Trait) -> Trait:
 
 def _shares(pool: Pool) -> dict[str, Trait]:
     """Shares of the query: the unit's own, its title's, its neighbours'."""
-    known: dict[tuple[int, int, int, int], tuple[float, float, float, float]] = {}
-    rows = []
+    title: list[int] = []
+    before: list[int] = []  # what the neighbour holds, with the title; nothing where there is none
+    after: list[int] = []
     for p in pool.passages:
-        held = pool.held[p.first : p.first + len(p.indexed.lengths)]
-        for seen in zip(repeat(p.held), [NONE, *held], held, [*held[1:], NONE], strict=False):
-            row = known.get(seen)
-            if row is None:
-                row = known[seen] = _shared(pool, *seen)
-            rows.append(row)
-    columns: Iterable[Trait] = zip(*rows, strict=True) if rows else repeat(())
-    return dict(zip(("said", "titled", "around", "beside"), columns, strict=False))
+        n = len(p.indexed.lengths)
+        held = [own | p.held for own in pool.held[p.first : p.first + n]]
+        title += [p.held] * n
+        before += [0, *held][:n]
+        after += [*held[1:], 0][:n]
+    own = list(map(or_, pool.held, title))
+    around = map(or_, own, map(or_, before, after))
+    return {
+        "said": _shared(pool, pool.held),
+        "titled": _shared(pool, map(xor, own, pool.held)),
+        "around": _shared(pool, around),
+        "beside": list(map(max, _shared(pool, before), _shared(pool, after))),
+    }
 
 
-def _shared(
-    pool: Pool, title: int, before: int, own: int, after: int
-) -> tuple[float, float, float, float]:
-    """The shares of a unit that holds its `own` bits, between these."""
-    share = pool.share
-    around, beside = own | title, 0.0
-    for side in (before, after):
-        if side != NONE:
-            around |= side
-            beside = max(beside, share(side | title))
-    return share(own), share(title & ~own), share(around), beside
+def _shared(pool: Pool, held: Iterable[int]) -> list[float]:
+    """The shares of these bits; most are there many times."""
+    codes = list(held)
+    known = {code: pool.share(code) for code in dict.fromkeys(codes)}
+    return list(map(known.__getitem__, codes))
 
 
 def _titles(pool: Pool) -> dict[str, Trait]:

@@ -39,14 +39,16 @@ def sentences_of(
     candidates: Sequence[Candidate], query: str, language: str = "en"
 ) -> dict[str, Sentences]:
     """Each candidate's sentences with their worth, by candidate id; the best of all is worth 1."""
+    import numpy as np
+
     pool = pool_of(sorted(candidates, key=rank), query, language)
     found = traits(pool)
-    logs = [0.0] * pool.units
+    logs = np.zeros(pool.units)
     for name, weight in WEIGHTS.items():
-        logs = [log + weight * value for log, value in zip(logs, found[name], strict=True)]
-    top = max(logs, default=0.0)
+        logs += weight * np.asarray(found[name])
+    top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
-    worths = [exp(round(value - top, 9)) for value in logs]
+    worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     return {
         p.candidate.chunk.id: made(
             spans=p.indexed.units.spans,

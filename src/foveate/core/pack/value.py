@@ -57,7 +57,11 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     """Fill the purse by worth per token, then with whatever still fits, best score first."""
     pool = by_score(candidates)
     worths = worth(pool)
-    ladders = [ladder(c, worths[c.chunk.id], scale, ways(c)) for c in pool]
+    offers = [ways(c) for c in pool]
+    ladders = [
+        ladder(c, worths[c.chunk.id], scale, offered)
+        for c, offered in zip(pool, offers, strict=True)
+    ]
     climbs = [
         (rung.density, i, level)
         for i, rungs in enumerate(ladders)
@@ -67,7 +71,7 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
     bound = _relaxed(steps, ladders, room)
     chosen = _climb(pool, ladders, steps, scale)
-    choices = _finish(pool, chosen, scale, ways)
+    choices = _finish(pool, chosen, scale, offers)
     value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
     choices.notes |= report(value, bound)
     return choices
@@ -160,28 +164,33 @@ def swapped(
 
 
 def _finish(
-    pool: Sequence[Candidate], chosen: dict[int, Choice], scale: Scale, ways: Ways
+    pool: Sequence[Candidate],
+    chosen: dict[int, Choice],
+    scale: Scale,
+    offers: Sequence[Sequence[Rendition]],
 ) -> Choices:
     """Spend what is left: first on what was left out, then on fuller renditions."""
     choices = Choices()
     for i, candidate in enumerate(pool):
         if i in chosen:
             continue
-        choice = fullest_that_fits(candidate, scale, ways(candidate))
+        choice = fullest_that_fits(candidate, scale, offers[i])
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
             continue
         scale.take(candidate, choice.cost)
         chosen[i] = choice
     for i, candidate in enumerate(pool):
-        if i in chosen:
-            chosen[i] = _fuller(candidate, chosen[i], scale, ways)
+        if i in chosen and len(offers[i]) > 1:
+            chosen[i] = _fuller(candidate, chosen[i], scale, offers[i])
     choices.chosen = [chosen[i] for i in sorted(chosen)]
     return choices
 
 
-def _fuller(candidate: Candidate, choice: Choice, scale: Scale, ways: Ways) -> Choice:
-    for rendition in ways(candidate):
+def _fuller(
+    candidate: Candidate, choice: Choice, scale: Scale, offered: Sequence[Rendition]
+) -> Choice:
+    for rendition in offered:
         if rendition.value <= choice.rendition.value:
             continue
         better = swapped(scale, choice, candidate, rendition)

@@ -6,6 +6,7 @@ others' sources beside it; side knowledge is not compared; the order stays; line
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -49,9 +50,10 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     keys = [keyed(candidate) for candidate in candidates]
     if len(set(keys)) == len(keys):
         return {}
+    times = Counter(keys)
     groups: dict[str, list[Candidate]] = {}
     for candidate, own in zip(candidates, keys, strict=True):
-        if candidate.origin != "supplement":
+        if times[own] > 1 and candidate.origin != "supplement":
             groups.setdefault(own, []).append(candidate)
     copies: dict[str, Copy] = {}
     for group in groups.values():
