@@ -112,13 +112,15 @@ def _fill(
     """
     costs, taken = basket.costs, basket.taken
     left: list[tuple[float, int]] = []
-    heap, most = waiting, room + 1
+    costliest = most = max(costs, default=0)
+    heap = waiting
+    heapify(heap)
     while heap and room > 0:
         if room < most:  # what cannot fit any more is not worth its place in the heap
             left += [e for e in heap if costs[e[1]] > room and not taken[e[1]]]
-            heap = [entry for entry in heap if costs[entry[1]] <= room]
+            heap = [e for e in heap if costs[e[1]] <= room]
             heapify(heap)
-            most = min(room // 2, max([costs[entry[1]] for entry in heap], default=0))
+            most = min(room // 2, costliest)
             continue
         key, piece = heappop(heap)
         if taken[piece]:
