@@ -11,7 +11,7 @@ from foveate.adapters.tokenizers import load
 from foveate.core.gauge import Gauge
 from foveate.core.text.profile import Written
 from foveate.core.types import Chunk, content_hash
-from foveate.testing.fakes import Words, as_it_is, unframed
+from foveate.testing.fakes import Words, as_it_is, candidate, unframed
 from foveate.testing.hostile import PIECES
 
 CL100K = load("cl100k_base")
@@ -155,3 +155,31 @@ def test_no_text_passes_for_the_key_of_another(text, tail):
     assert ours.whole(finished, ("", f"{tail}x"), bodies) == CL100K.count(finished)
     assert [ours.rendered(text), ours.rendered(HASHED + tail)] == before
     assert before == [CL100K.count(text), CL100K.count(HASHED + tail)]
+
+
+def test_a_frame_is_made_once_for_a_shape():
+    """Candidates of one shape have one frame: it is made, and counted, once at each place."""
+    asked = []
+
+    def frame(one, place):
+        asked.append((one.chunk.source, place))
+        return f"{one.chunk.source} {place}\n"
+
+    pool = [candidate(f"Text {n}.", source=("one", "two")[n % 2]) for n in range(6)]
+    seen = Seen()
+    shaped = Gauge(tokenizer=seen, body=as_it_is, frame=frame, shape=lambda one: one.chunk.source)
+    costs = [shaped.around(one)[place] for place in ("first", "same") for one in pool]
+
+    assert [cost.tokens for cost in costs] == [
+        CL100K.count(frame(one, place)) for place in ("first", "same") for one in pool
+    ]
+    assert len(asked) - len(costs) == 4
+    assert len(seen.texts) == 4
+
+
+def test_frames_of_no_shape_are_each_their_own():
+    """Where nothing is known of what decides a frame, each candidate has its own."""
+    own = Gauge(tokenizer=Words(), body=as_it_is, frame=lambda one, _: f"{one.chunk.id} ")
+    around = [own.around(candidate("Text.", id=name)) for name in ("a", "bb")]
+
+    assert [one["first"].characters for one in around] == [2, 3]

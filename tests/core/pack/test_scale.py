@@ -1,0 +1,56 @@
+"""What a candidate costs, and how seldom it is worked out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from foveate.core.pack import pieces as module
+from foveate.core.pack.pieces import pieces
+from foveate.core.pack.scale import scale_for, whole
+from foveate.core.stages.stitch import Stitch
+from foveate.core.types import Candidate, content_hash, text_key
+from foveate.testing.fakes import candidate, request
+
+
+def passage(word: str) -> Candidate:
+    """Three chunks in one."""
+    texts = [f"The {word} opens in {month}.\n" for month in ("May", "June", "July")]
+    starts = [sum(map(len, texts[:n])) for n in range(3)]
+    pool = tuple(
+        candidate(text, 0.9 - n / 10, id=f"{word}{n}", document_id="d", sequence=n, start=start)
+        for n, (text, start) in enumerate(zip(texts, starts, strict=True))
+    )
+    (made,) = Stitch()(pool, request()).candidates
+    return made
+
+
+def test_what_is_affordable_is_what_fits() -> None:
+    """S9: `afford` is the cost where the purse holds it, and nothing where it does not."""
+    one = candidate("One two three four.", id="a")
+    for tokens in range(1, 12):
+        asked = request(budget=tokens)
+        scale = scale_for(asked.budget, asked.gauge, None)
+        cost = scale.cost(one, whole(one))
+
+        assert scale.afford(one, whole(one)) == (cost if scale.fits(cost) else None)
+        assert scale.fits(cost) == (scale.short_by(cost) <= 0)
+
+
+def test_a_piece_of_a_passage_is_put_together_once(monkeypatch) -> None:
+    """The pieces of the same passage, under other scores, are joined once for each choice."""
+    joined, asked = module.joined, []
+    monkeypatch.setattr(module, "joined", lambda *given: asked.append(given) or joined(*given))
+    made = passage("garden")
+    higher = replace(made, parts=tuple(replace(p, score=p.score + 1) for p in made.parts))
+    first, again = pieces(made), pieces(higher)
+
+    assert [way.text for way in again] == [way.text for way in first]
+    assert [way.value for way in again] != [way.value for way in first]
+    assert len(asked) == len(first)
+
+
+def test_a_rendition_knows_the_hash_of_its_text() -> None:
+    """The hash of a rendition's text is that of the text, whoever made it and whatever changed."""
+    for way in pieces(passage("harbour")):
+        assert text_key(way) == content_hash(way.text)
+        assert text_key(replace(way, text="Other.")) == content_hash("Other.")
