@@ -30,7 +30,7 @@ P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
 class Index(NamedTuple):
     """A text's units: where each term stands, as (unit, times), and what else is asked of them.
 
-    `lengths`: in terms. `runs`: of each unit, its runs of words, hashed. `sizes`: log of characters.
+    `lengths`: in terms. `runs`: each unit's runs of words, hashed. `sizes`: log of characters.
     """
 
     units: Units

@@ -112,15 +112,11 @@ def in_sequence(pieces: list[Candidate]) -> list[Candidate]:
     heads = [_head(piece) for piece in pieces]
     starts = [_start(head) for head in heads]
     inner = [part.chunk for piece in pieces if piece.parts for part in piece.parts]
+    pairs = zip(starts, heads, strict=True)
     if None not in starts and all(_start(chunk) is not None for chunk in inner):
-        keys = [
-            (s or 0, -len(h.text), h.sequence, h.id) for s, h in zip(starts, heads, strict=True)
-        ]
+        keys = [(s or 0, -len(h.text), h.sequence, h.id) for s, h in pairs]
     else:
-        keys = [
-            (h.sequence, s or 0, h.byte_offset or 0, h.id)
-            for s, h in zip(starts, heads, strict=True)
-        ]
+        keys = [(h.sequence, s or 0, h.byte_offset or 0, h.id) for s, h in pairs]
     return [pieces[n] for n in sorted(range(len(pieces)), key=keys.__getitem__)]
 
 
