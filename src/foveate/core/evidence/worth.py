@@ -8,7 +8,7 @@ each of them brings. Nothing in them knows a language or a set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 
 from foveate.core.evidence.pool import pool_of
@@ -36,15 +36,21 @@ WEIGHTS = {
 
 
 def sentences_of(
-    candidates: Sequence[Candidate], query: str, language: str = "en"
+    candidates: Sequence[Candidate],
+    query: str,
+    language: str = "en",
+    weights: Mapping[str, float] = WEIGHTS,
 ) -> dict[str, Sentences]:
-    """Each candidate's sentences with their worth, by candidate id; the best of all is worth 1."""
+    """Each candidate's sentences with their worth, by candidate id; the best of all is worth 1.
+
+    Other weights are for fitting them (`tools/fit`): a trait without one counts for nothing.
+    """
     import numpy as np
 
     pool = pool_of(sorted(candidates, key=rank), query, language)
     found = traits(pool)
     logs = np.zeros(pool.units)
-    for name, weight in WEIGHTS.items():
+    for name, weight in weights.items():
         logs += weight * np.asarray(found[name])
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.

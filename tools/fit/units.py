@@ -1,0 +1,149 @@
+"""Every sentence of every question as numbers: its traits, what it costs, what evidence it holds.
+
+Taken from within the real pipeline: a stage stands where `compress` stands in `default` and looks
+at what comes by. Kept in one file, under a hash of the cases and of our own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from tools.fit.gold import gold
+
+from foveate import plugins
+from foveate.assembler import prepare_candidates
+from foveate.core.evidence.pool import pool_of
+from foveate.core.evidence.traits import traits
+from foveate.core.evidence.worth import WEIGHTS
+from foveate.core.manifest import digest
+from foveate.core.stages.compress import Compress
+from foveate.core.types import Candidate, Recipe, Request, Span, Step, rank
+from foveate.evals.cases import Case
+from foveate.evals.trials import code_hash
+from foveate.plan import plan
+
+Numbers = npt.NDArray[np.float64]
+NAMES = tuple(WEIGHTS)
+BUDGET = 500
+"""Small enough that sentences are offered for every question that has more than that."""
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """Sentences, one a row; those of question q are `first[q]` up to `first[q + 1]`.
+
+    `traits`: a column for each of `NAMES`. `costs`: tokens, as `pack` estimates them. `gold`: the
+    share of the question's evidence. `sets`: of each question.
+    """
+
+    traits: Numbers
+    costs: Numbers
+    gold: Numbers
+    first: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.str_]
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Units:
+        """The chosen questions alone."""
+        lengths = np.diff(self.first)
+        rows = np.repeat(chosen, lengths)
+        return Units(
+            traits=self.traits[rows],
+            costs=self.costs[rows],
+            gold=self.gold[rows],
+            first=np.concatenate([[0], np.cumsum(lengths[chosen])]),
+            sets=self.sets[chosen],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A stage that changes nothing and keeps what it saw."""
+
+    seen: list[tuple[tuple[Candidate, ...], Request]] = field(default_factory=list, repr=False)
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Keep them."""
+        self.seen.append((candidates, request))
+        return Step(candidates=candidates)
+
+
+def gather(cases: Sequence[Case], progress: Progress) -> Units:
+    """The sentences of all cases, through the stages of `default` that come before `compress`."""
+    columns: list[tuple[Numbers, Numbers, Numbers]] = []
+    for number, case in enumerate(cases, 1):
+        columns.append(_of(case))
+        progress(number, len(cases), case.dataset)
+    found, costs, golds = zip(*columns, strict=True)
+    return Units(
+        traits=np.concatenate(found),
+        costs=np.concatenate(costs),
+        gold=np.concatenate(golds),
+        first=np.cumsum([0, *map(len, costs)]),
+        sets=np.array([case.dataset for case in cases]),
+    )
+
+
+def kept(cases: Sequence[Case], path: Path, progress: Progress) -> Units:
+    """The same from the file, where it holds these very cases as this very code sees them."""
+    key = digest(repr((code_hash(), _own_code(), [case.hash for case in cases])))
+    if path.is_file():
+        with np.load(path) as stored:
+            if str(stored["key"]) == key:
+                names = ("traits", "costs", "gold", "first", "sets")
+                return Units(**{name: stored[name] for name in names})
+    units = gather(cases, progress)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(
+        path,
+        key=np.array(key),
+        traits=units.traits,
+        costs=units.costs,
+        gold=units.gold,
+        first=units.first,
+        sets=units.sets,
+    )
+    return units
+
+
+def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
+    """Traits, costs and gold of one case's sentences."""
+    look = Look()
+    settled = plan(recipe=_watched(look), budget=BUDGET)
+    prepare_candidates(case.question, case.candidates(), settled)
+    candidates, request = look.seen[0]
+    pool = pool_of(sorted(candidates, key=rank), request.query, request.language)
+    found = traits(pool)
+    costs: list[int] = []
+    passages = []
+    for passage in pool.passages:
+        text, spans = passage.candidate.text, passage.indexed.units.spans
+        costs += costs_of(request.gauge.chunk(passage.candidate.chunk), len(text), spans)
+        passages.append([text[a:b] for a, b in spans])
+    return (
+        np.array([found[name] for name in NAMES]).T,
+        np.array(costs, dtype=float),
+        np.array(gold(passages, [piece.text for piece in case.evidence])),
+    )
+
+
+def costs_of(tokens: int, length: int, spans: Sequence[Span]) -> list[int]:
+    """Shares of a passage's tokens, as `core/pack/basket.py` hands them out."""
+    return [max(1, -(-tokens * (b - a) // (length or 1))) for a, b in spans]
+
+
+def _watched(look: Look) -> Recipe:
+    """`default`, looked at where it offers sentences."""
+    recipe = plugins.recipe("default")
+    at = next(i for i, stage in enumerate(recipe.stages) if isinstance(stage, Compress))
+    return replace(recipe, stages=(*recipe.stages[:at], look, *recipe.stages[at:]))
+
+
+def _own_code() -> list[str]:
+    """What makes these numbers, beside the library."""
+    here = Path(__file__).parent
+    return [digest((here / name).read_text(encoding="utf-8")) for name in ("gold.py", "units.py")]
