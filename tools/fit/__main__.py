@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.evaluation import placed
-from tools.fit.folds import fits, tried
+from tools.fit.folds import families, fits, tried
 from tools.fit.page import body, figures
 from tools.fit.units import kept
 
@@ -53,11 +53,11 @@ def main(arguments: Sequence[str]) -> int:
     except FoveateError as error:
         print(error, file=sys.stderr)
         return 2
-    units = kept(cases, given.work / "units.npz", Told("sentences"))
-    found = fits(units, Told("weights"))
-    if len(found.without) < 2:
+    if len(families([case.dataset for case in cases])) < 2:
         print("one family of sets alone; there is nothing to leave out", file=sys.stderr)
         return 2
+    units = kept(cases, given.work / "units.npz", Told("sentences"))
+    found = fits(units, Told("weights"))
     summary = tried(cases, found, given.work, Told("contexts"))
     command = given.docs or f"python -m tools.fit {given.folder}"
     text = body(summary, found, command)

@@ -72,13 +72,8 @@ def tried(cases: Sequence[Case], found: Fits, folder: Path, progress: Progress) 
     done = 0
     for name, weights in found.without.items():
         mine = [case for case in cases if family(case.dataset) == name]
-        recipes: list[str | Recipe] = [
-            NAIVE,
-            SHIPPED,
-            recipe_with(found.all, ALL),
-            recipe_with(weights, LEFT_OUT),
-        ]
-        settings, _ = setting(recipes, BUDGETS, baseline=NAIVE)
+        fitted = (recipe_with(found.all, ALL), recipe_with(weights, LEFT_OUT))
+        settings, _ = setting([NAIVE, SHIPPED, *fitted], BUDGETS, baseline=NAIVE)
         each = len(settings.recipes) * len(BUDGETS) + 1  # the whole pool is a trial too
         before, done = done, done + each * len(mine)
 

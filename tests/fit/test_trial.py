@@ -1,0 +1,36 @@
+"""Other weights in the default: the same pipeline, but for them."""
+
+from __future__ import annotations
+
+import pytest
+from tools.fit.trial import recipe_with
+
+from foveate.assembler import assemble
+from foveate.core.evidence.worth import WEIGHTS
+from golden_cases import cases
+
+
+@pytest.mark.parametrize("budget", [60, 150, 5000])
+def test_with_the_weights_as_they_stand_it_is_the_default(budget: int) -> None:
+    """S8: byte by byte the same context."""
+    recipe = recipe_with(WEIGHTS, "same")
+    for case in cases():
+        plain = assemble(case.question, case.candidates(), recipe="default", budget=budget)
+        ours = assemble(case.question, case.candidates(), recipe=recipe, budget=budget)
+
+        assert ours.text == plain.text
+
+
+def test_other_weights_choose_otherwise() -> None:
+    """S8: weights that want long sentences get them."""
+    long = recipe_with({"length": 9.0}, "long")
+    pairs = [
+        [
+            assemble(case.question, case.candidates(), recipe=recipe, budget=60)
+            for recipe in ("default", long)
+        ]
+        for case in cases()
+    ]
+
+    assert any(plain.text != other.text for plain, other in pairs)
+    assert len({made.manifest.recipe_hash for pair in pairs for made in pair}) == 2

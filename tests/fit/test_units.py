@@ -1,0 +1,83 @@
+"""Sentences as the pipeline sees them: no trait, cost or word of evidence of another making."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tools.fit import units as module
+from tools.fit.units import NAMES, Look, Units, gather, kept
+
+from foveate.assembler import prepare_candidates
+from foveate.core.evidence.worth import sentences_of
+from foveate.core.pack.basket import basket_of
+from foveate.core.pack.scale import scale_for
+from foveate.plan import plan
+from golden_cases import cases
+
+
+def quiet(done: int, total: int, what: str) -> None:
+    """Nobody is told."""
+
+
+@pytest.fixture(scope="module")
+def found() -> Units:
+    """The sentences of our own cases."""
+    return gather(cases(), quiet)
+
+
+def test_every_question_has_its_rows(found: Units) -> None:
+    """S8: thirteen traits, a cost and a share of the evidence for each sentence."""
+    sums = np.add.reduceat(found.gold, found.first[:-1])
+
+    assert found.traits.shape == (found.first[-1], len(NAMES))
+    assert found.sets.tolist() == [case.dataset for case in cases()]
+    assert found.costs.min() >= 1
+    assert sums.max() <= 1 + 1e-9
+    assert sums.min() > 0
+
+
+def test_costs_are_those_of_the_packer(found: Units) -> None:
+    """S8: a sentence costs here what it costs in the basket."""
+    look = Look()
+    case = cases()[0]
+    settled = plan(recipe=module._watched(look), budget=60)
+    prepare_candidates(case.question, case.candidates(), settled)
+    (before, request), *_ = look.seen
+    offered = sentences_of(before, case.question)
+    with_sentences = [replace(c, sentences=offered[c.id]) for c in before]
+    scale = scale_for(request.budget, request.gauge, None)
+    basket = basket_of(with_sentences, scale, request.language)
+
+    assert found.costs[: found.first[1]].tolist() == basket.costs
+
+
+def test_some_questions_alone(found: Units) -> None:
+    """S8: the rows of the chosen questions, in order."""
+    chosen = found.sets == "hof"
+    part = found.of(chosen)
+    first = int(np.argmax(chosen))
+    rows = slice(found.first[first], found.first[first + 2])
+
+    assert part.sets.tolist() == ["hof", "hof"]
+    assert np.array_equal(part.traits, found.traits[rows])
+    assert part.first.tolist() == (found.first[first : first + 3] - found.first[first]).tolist()
+
+
+def test_kept_as_long_as_nothing_changes(
+    found: Units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E1: the file is read where cases and code are the same, and made anew where not."""
+    made = []
+    monkeypatch.setattr(module, "gather", lambda some, _: made.append(len(some)) or found)
+    path = tmp_path / "deep" / "units.npz"
+    first, again = kept(cases(), path, quiet), kept(cases(), path, quiet)
+    kept(cases()[:2], path, quiet)
+    monkeypatch.setattr(module, "code_hash", lambda: "other")
+    kept(cases()[:2], path, quiet)
+
+    assert made == [10, 2, 2]
+    assert np.array_equal(first.traits, again.traits)
+    assert again.sets.tolist() == found.sets.tolist()
