@@ -21,7 +21,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench \
-	bench-quick bench-eval docs golden lock clean
+	bench-quick bench-eval fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -66,6 +66,12 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
 		$(BIN)/foveate eval --dataset $(DATA)/dev/*.jsonl.gz --recipes naive,default,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
+fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA
+	$(call say,fit: each set by weights that never saw it)
+	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m tools.fit $(DATA)/dev --docs "make fit"; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example

@@ -1,6 +1,6 @@
 """Fit the weights of the default to golden cases, and try them on sets they were not fitted to.
 
-    python -m tools.fit FOLDER              prints the tables; about five minutes
+    python -m tools.fit FOLDER              prints the tables; some six minutes
     python -m tools.fit FOLDER --docs CMD   also writes docs/cross-validation.md and its JSON
 
 FOLDER holds `*.jsonl.gz`, two families of sets or more. CMD is the command that is shown beside

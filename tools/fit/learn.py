@@ -16,7 +16,7 @@ from tools.fit.units import NAMES, Numbers, Units
 
 BUDGETS = (500, 1000, 2000, 4000)
 NEWTON = 30
-STEPS = 100
+STEPS = 45
 RATE, LAST_RATE = 0.05, 0.01
 HELD_FIRST, HELD = 3e-3, 4e-4
 

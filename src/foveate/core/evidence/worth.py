@@ -2,8 +2,8 @@
 
 A log-linear model: worth = exp(sum of weight x trait), as shares of the best unit's. A weight says
 by how much a trait multiplies the odds. They were fitted to evidence found within budgets of 500 to
-4,000 tokens over eight question sets, each set left out in turn, and rounded; DESIGN.md has what
-each of them brings. Nothing in them knows a language or a set.
+4,000 tokens over eight question sets, and rounded; `tools/fit` does it again, and tries each set by
+weights that never saw it (docs/cross-validation.md). Nothing in them knows a language or a set.
 """
 
 from __future__ import annotations
