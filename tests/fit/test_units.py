@@ -49,7 +49,7 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     offered = sentences_of(before, case.question)
     with_sentences = [replace(c, sentences=offered[c.id]) for c in before]
     scale = scale_for(request.budget, request.gauge, None)
-    basket = basket_of(with_sentences, scale, request.language)
+    basket = basket_of(with_sentences, scale)
 
     assert found.costs[: found.first[1]].tolist() == basket.costs
 
