@@ -29,7 +29,7 @@ class Shortlist:
     `times`: how many budgets' worth stays. `least`: tokens that stay in any case.
     """
 
-    times: int = 16
+    times: int = 8
     least: int = 20_000
 
     keeps_order: ClassVar[bool] = True
