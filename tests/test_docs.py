@@ -2,7 +2,7 @@
 
 Every block that opens with ```python is executed. The blocks of one page share one namespace,
 top to bottom, in an empty folder that holds a small manual (`manual/`) and candidates
-(`chunks.jsonl`). Where a block has lines that start with `#> `, its output must be exactly those
+(`chunks.jsonl`). Where a block has lines that start with `# > `, its output must be exactly those
 lines. Blocks in other languages are not executed; commands in `sh` and `console` blocks must exist.
 """
 
@@ -95,13 +95,20 @@ def test_python_blocks_run(page, workspace, monkeypatch):
         code = compile("\n" * block.line + block.text, short(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, module.__dict__)  # the page is ours
-        expected = [line[3:] for line in re.findall(r"^#>(?: .*)?$", block.text, re.MULTILINE)]
+        expected = re.findall(r"^# ?> ?(.*)$", block.text, re.MULTILINE)
 
         actual = [line.rstrip() for line in printed.getvalue().splitlines()]
 
         assert not expected or actual == expected, f"{short(page)}:{block.line + 1}"
 
     assert list(workspace.iterdir()) != []
+
+
+def test_the_first_screen_says_what_it_prints():
+    """F1: the first block of the first screen shows its output, so that the test above has it."""
+    first = next(b for b in blocks(ROOT / "README.md") if b.language == "python")
+
+    assert re.findall(r"^# > \[1\] Source: ", first.text, re.MULTILINE)
 
 
 def make_targets() -> set[str]:

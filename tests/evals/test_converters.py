@@ -266,6 +266,9 @@ BAD = {
     ("hotpotqa", "a fact"): (
         changed(HOTPOT[:1], 0, "supporting_facts", 0, 1, "one"), "must be a number, not 'one'",
     ),
+    ("hotpotqa", "a fact's title"): (
+        changed(HOTPOT[:1], 0, "supporting_facts", 0, 0, ["x"]), "[0][0]': must be a string",
+    ),
     ("squad", "a list"): ([], "is list; SQuAD is an object with data"),
     ("squad", "no data"): (
         {"version": "1"}, "is an object without such data; SQuAD is an object with data",

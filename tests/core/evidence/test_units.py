@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.evidence.units import PIECE, units_of
+from foveate.core.evidence.units import DEPTH, PIECE, units_of
 from foveate.testing.strategies import texts
 
 
@@ -110,3 +110,20 @@ def test_lines_of_code_go_together() -> None:
 
     assert 1 < len(spans) < 10
     assert all(b - a <= PIECE for a, b in spans)
+
+
+@pytest.mark.parametrize(
+    "text", ["It was it. " * 400, "# a\n" * 400, "".join("  " * n + f"- x{n}\n" for n in range(300))]
+)
+def test_chains_end(text: str) -> None:
+    """X2: however long a text goes on leaning, no unit needs more than some others."""
+    leans = units_of(text).leans
+    chains = []
+    for start in range(len(leans)):
+        seen = {start}
+        while (start := leans[start]) not in seen:
+            seen.add(start)
+        chains.append(len(seen))
+
+    assert max(chains) <= 2 * DEPTH + 1
+    assert max(chains) > 1

@@ -96,3 +96,10 @@ def test_covers_is_to_be_left_over_when_facts_are_taken_away(whole, part):
     ]
 
     assert covers(whole, part) == (part in left)
+
+
+def test_question_marks_without_end_are_looked_at_once() -> None:
+    """X2, S4: a run of question marks is read once, however long; a word behind it asks nothing."""
+    run = "?" * 400_000
+
+    assert facts(f"Is it? {run}w. Is it so??!") == ("it?", "so?")

@@ -17,6 +17,8 @@ from typing import NamedTuple
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.types import Span
 
+DEPTH = 8
+"""Units that one can lean on by way of others."""
 PIECE = 400
 """Characters; lines of code go together up to that many, for a line alone says little."""
 NESTED = 2
@@ -74,7 +76,27 @@ def units_of(text: str, language: str = "en") -> Units:
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
-    return Units(tuple(spans), tuple(leans))
+    return Units(tuple(spans), tuple(_bounded(leans)))
+
+
+def _bounded(leans: list[int]) -> list[int]:
+    """No unit at the end of a longer chain than `DEPTH`, forwards or back: there it stands alone.
+
+    A sentence that needs eight others is hardly ever understood with them; and chains as long as
+    a text would be walked again and again.
+    """
+    depth = 0
+    for i in range(len(leans) - 1, -1, -1):
+        depth = depth + 1 if leans[i] > i else 0
+        if depth > DEPTH:
+            leans[i], depth = i, 0
+    depths = [0] * len(leans)
+    for i, head in enumerate(leans):
+        if head < i:
+            depths[i] = depths[head] + 1
+            if depths[i] > DEPTH:
+                leans[i], depths[i] = i, 0
+    return leans
 
 
 def _parent(text: str, item: Span, place: int, items: list[tuple[int, int]]) -> int:

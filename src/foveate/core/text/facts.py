@@ -124,7 +124,7 @@ _KOREAN_TURNING = ("않", "없", "못", "아니")
 """How negated forms begin; of the short 안 alone, for 안전 is safety."""
 _HANGUL_FIRST = "\uac00"
 _HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")  # also in parts; words put them together
-_ASKED = re.compile(r"[?？؟]++(?!\w)")
+_ASKED = re.compile(r"(?<![?？؟])[?？؟]++(?!\w)")
 _BEFORE = 64  # characters in which the word before a question mark is looked for
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(

@@ -72,7 +72,7 @@ def _gold(
 def _pair(item: Any, where: str) -> tuple[Any, Any]:
     if not isinstance(item, list) or len(item) != 2:
         raise BadInput("must be a pair", field=where)
-    return item[0], item[1]
+    return fields.string(item[0], f"{where}[0]"), item[1]
 
 
 def _joined(sentences: Any, where: str) -> tuple[str, list[Span]]:
