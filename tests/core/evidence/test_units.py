@@ -113,7 +113,8 @@ def test_lines_of_code_go_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["It was it. " * 400, "# a\n" * 400, "".join("  " * n + f"- x{n}\n" for n in range(300))]
+    "text",
+    ["It was it. " * 400, "# a\n" * 400, "".join("  " * n + f"- x{n}\n" for n in range(300))],
 )
 def test_chains_end(text: str) -> None:
     """X2: however long a text goes on leaning, no unit needs more than some others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from math import inf, nan
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,7 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.divide import Divide, owners, stretches
-from foveate.core.stages.order import Order
-from foveate.core.stages.pack import Pack
+from foveate.core.stages.pack import Overflow, Pack, Policy
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Part, Sentences, Step
 from foveate.testing.fakes import candidate, request
@@ -150,14 +150,20 @@ def test_nothing_is_lost_and_nothing_comes_twice(
     assert not any(a[0] == b[0] and b[1] < a[2] for a, b in pairwise(ranges))
 
 
-def test_other_policies_show_a_piece_as_it_is() -> None:
-    """S9: packed whole or not at all, pieces of one passage do not show the passage twice."""
+@pytest.mark.parametrize("policy", get_args(Policy))
+@pytest.mark.parametrize("overflow", ["skip", "truncate"])
+@pytest.mark.parametrize("budget", [8, 14, 20, 1000])
+def test_no_policy_shows_more_than_a_piece(policy: Policy, overflow: Overflow, budget: int) -> None:
+    """S9: whatever the policy and the budget, a piece shows its own text or less of it."""
     one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED, 0.9)))
-    asked = request(budget=1000)
-    step = Pack(policy="greedy")(Divide()((one,), asked).candidates, asked)
+    asked = request(budget=budget)
+    pieces = Divide()((one,), asked).candidates
+    pack = Pack(policy=policy, overflow=overflow, min_tokens=1)
+    found = shown(pack(pieces, asked))
 
-    assert shown(step) == {"a": DULL, "b": ASKED}
-    assert [c.id for c in Order()(step.candidates, asked).candidates] == ["b", "a"]
+    assert all(text in shown(Step(candidates=pieces))[own] for own, text in found.items())
+    if budget == 1000:
+        assert found == {"a": DULL, "b": ASKED}
 
 
 def test_what_was_not_weighed_stays() -> None:

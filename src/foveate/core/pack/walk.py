@@ -104,7 +104,9 @@ def _whole_group(group: Sequence[Candidate], scale: Scale) -> list[Choice] | Non
     before = (scale.tokens, scale.characters, set(scale.documents), scale.blocks)
     taken = []
     for candidate in group:
-        offered = (whole(candidate), *candidate.renditions)
+        offered = (
+            (candidate.shown,) if candidate.shown else (whole(candidate), *candidate.renditions)
+        )
         choice = fullest_that_fits(candidate, scale, offered)
         if choice is None:
             scale.tokens, scale.characters, scale.documents, scale.blocks = before

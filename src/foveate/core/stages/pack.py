@@ -110,6 +110,8 @@ class Pack:
             return None
 
         def cut(candidate: Candidate, scale: Scale) -> Rendition | None:
+            if candidate.shown is not None:
+                return None  # a choice was made already; the text around it is not its own
             frame = scale.frame(candidate)
             room = scale.tokens
             if room is not None:
