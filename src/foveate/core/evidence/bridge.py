@@ -47,7 +47,7 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
 def _telling(pool: Pool, title: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a title that are not asked for and not everywhere."""
     few = max(COMMON * pool.units, RARE)
-    return tuple(t for t in title if t not in pool.terms and pool.holders(t) < few)
+    return tuple(t for t in title if t not in pool.terms and pool.holders[t] < few)
 
 
 def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:

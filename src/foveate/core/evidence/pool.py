@@ -45,7 +45,7 @@ class Pool:
     bm25: list[float] = field(default_factory=list)
     rarity: list[float] = field(default_factory=list)  # by term
     _shares: dict[int, float] = field(default_factory=dict)
-    _holders: dict[str, int] = field(default_factory=dict)
+    holders: dict[str, int] = field(default_factory=dict)  # units in which a counted term stands
 
     def share(self, held: int) -> float:
         """How much of the query these bits are, the rarer terms more; 0 to 1."""
@@ -56,20 +56,14 @@ class Pool:
             found = self._shares[held] = sum(some) / total
         return found
 
-    def holders(self, term: str) -> int:
-        """In how many units the term stands."""
-        if term not in self._holders:
-            self.count((term,))
-        return self._holders[term]
-
     def count(self, terms: Iterable[str]) -> None:
-        """Count the holders of all these at once, which is quicker than one by one."""
-        new = dict.fromkeys([term for term in terms if term not in self._holders], 0)
+        """Count the holders of all these, in one pass over the texts."""
+        new = dict.fromkeys([term for term in terms if term not in self.holders], 0)
         for p in self.passages:
             where = p.indexed.where
             for term in new.keys() & where.keys():
                 new[term] += len(where[term])
-        self._holders |= new
+        self.holders |= new
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
@@ -124,6 +118,7 @@ def _match(pool: Pool) -> None:
             if term in p.indexed.where
             for u, times in p.indexed.where[term]
         ]
+        pool.holders[term] = len(places)
         rare = rarity(len(places), n)
         pool.rarity.append(rare)
         for u, times in places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import fsum, log, log1p
 from operator import add, or_, xor
 from typing import TypeAlias
@@ -86,20 +87,21 @@ def _shared(pool: Pool, held: Iterable[int]) -> list[float]:
 
 def _titles(pool: Pool) -> dict[str, Trait]:
     """How much of the title is asked for, and whether a unit opens its document."""
-    named, lead = [], []
-    known: dict[tuple[str, ...], float] = {}
+    named: list[float] = []
+    lead: list[float] = []
+    asked = dict.fromkeys([p.title for p in pool.passages if p.held])
+    pool.count(chain.from_iterable(asked))
+    known = {title: _asked(pool, title) for title in asked}
     for p in pool.passages:
-        if p.title not in known:
-            known[p.title] = _asked(pool, p.title) if p.held else 0.0
         n = len(p.indexed.lengths)
-        named += [known[p.title]] * n
+        named += [known[p.title] if p.held else 0.0] * n
         lead += [float(p.candidate.chunk.start == 0), *[0.0] * (n - 1)][:n]
     return {"named": named, "lead": lead}
 
 
 def _asked(pool: Pool, title: tuple[str, ...]) -> float:
     """The share of the title that is asked for, the rarer terms more."""
-    rare = [(rarity(pool.holders(t), pool.units), t in pool.terms) for t in title]
+    rare = [(rarity(pool.holders[t], pool.units), t in pool.terms) for t in title]
     return fsum([r for r, asked in rare if asked]) / (fsum([r for r, _ in rare]) or 1.0)
 
 
