@@ -13,11 +13,11 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from foveate.core.blocks import block_of, shown_text
+from foveate.core.blocks import block_of, shown_chunks, shown_text
 from foveate.core.gauge import unknown
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import SHORT, plain
-from foveate.core.types import Block, Candidate, Place, Recipe
+from foveate.core.types import Block, Candidate, Chunk, Place, Recipe
 
 _FIELDS = {name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")}
 _FIELDS["score"] = "score"
@@ -36,6 +36,14 @@ class Frames(NamedTuple):
     shape: Shape
 
 
+class Seen(NamedTuple):
+    """What a header can read of a passage that is shown in part: its first chunk that is shown."""
+
+    origin: str
+    chunk: Chunk
+    score: float
+
+
 def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frames:
     """The frames that this recipe makes; markers go up to `most`."""
 
@@ -50,9 +58,11 @@ def frames(recipe: Recipe, renderer: Renderer, most: int) -> Frames:
     framed = _framing(renderer, names)
 
     def shape(candidate: Candidate) -> tuple[Any, ...] | None:
+        seen: Candidate | Seen = candidate
         if candidate.parts and candidate.shown is not None:
-            return None
-        values: tuple[Any, ...] = read(candidate)
+            first = shown_chunks(candidate, candidate.shown)[0]
+            seen = Seen(candidate.origin, first, candidate.score)
+        values: tuple[Any, ...] = read(seen)
         for value in values:
             if value == "supplement" or (isinstance(value, str) and len(value) > SHORT):
                 return None  # it has a header of its own, or would fill the memory

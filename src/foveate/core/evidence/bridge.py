@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import nsmallest
-from itertools import chain, count
+from itertools import count
+from math import ceil
 from operator import neg
 
-from foveate.core.evidence.index import keys
+from foveate.core.evidence.index import COMMON, keys
 from foveate.core.evidence.pool import Passage, Pool
 from foveate.core.text.terms import document_terms
 
 BEST = 6  # sentences that are read for names
-COMMON = 0.2  # a word in more than that share of the units names nothing,
-RARE = 3  # unless it is in fewer than that many
+RARE = 3  # a common word names nothing, unless it is in fewer units than that
 
 
 def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
@@ -30,8 +30,8 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
     tellers = [_read(pool, u) for _, u in best]
     said = frozenset().union(*[terms for _, terms in tellers])
     titles = [title for title in under if not said.isdisjoint(title)]
-    pool.count(chain.from_iterable(titles))
-    telling = [(title, _telling(pool, title)) for title in titles]
+    common = _common(pool, frozenset().union(*titles))
+    telling = [(title, [t for t in title if t not in common]) for title in titles]
     for teller, terms in tellers:
         own = teller.candidate.chunk.document_id
         for title, words in telling:
@@ -44,10 +44,23 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
     return [named[i] for i, p in enumerate(pool.passages) for _ in p.indexed.lengths]
 
 
-def _telling(pool: Pool, title: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a title that are not asked for and not everywhere."""
+def _common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
+    """Those of the terms that are asked for, or common in the pool.
+
+    A term stands in few units of the texts it is not usual in; so only those are counted that are
+    usual in enough others.
+    """
     few = max(COMMON * pool.units, RARE)
-    return tuple(t for t in title if t not in pool.terms and pool.holders[t] < few)
+    least, more = 0, dict.fromkeys(terms, 0)
+    for p in pool.passages:
+        index = p.indexed
+        little = max(ceil(COMMON * len(index.lengths)) - 1, 0)
+        least += little
+        for term in terms & index.usual:
+            more[term] += len(index.where[term]) - little
+    likely = [term for term in more if least + more[term] >= few]
+    pool.count(likely)
+    return frozenset([*pool.terms, *(term for term in likely if pool.holders[term] >= few)])
 
 
 def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:

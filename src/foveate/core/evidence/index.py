@@ -23,6 +23,8 @@ STEM = 5
 """Letters of a term that count."""
 GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
+COMMON = 0.2
+"""A word in that share of all units, or more, is common."""
 PRIME = (1 << 61) - 1
 P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
 
@@ -31,6 +33,7 @@ class Index(NamedTuple):
     """A text's units: where each term stands, as (unit, times), and what else is asked of them.
 
     `lengths`: in terms. `runs`: each unit's runs of words, hashed. `sizes`: log of characters.
+    `usual`: the terms that are common in this text.
     """
 
     units: Units
@@ -38,6 +41,7 @@ class Index(NamedTuple):
     lengths: tuple[int, ...]
     runs: tuple[array[int], ...]
     sizes: tuple[float, ...]
+    usual: frozenset[str]
 
 
 def index_of(text: str, content_hash: str, language: str) -> Index:
@@ -59,12 +63,14 @@ def _indexed(text: str, units: Units) -> Index:
             where.setdefault(term, []).append((u, times))
         lengths.append(len(terms))
         runs.append(array("Q", _runs(spelled)))
+    few = COMMON * len(lengths)
     return Index(
         units=units,
         where={term: tuple(places) for term, places in where.items()},
         lengths=tuple(lengths),
         runs=tuple(runs),
         sizes=tuple([log(b - a or 1) for a, b in units.spans]),
+        usual=frozenset([term for term, places in where.items() if len(places) >= few]),
     )
 
 
