@@ -6,28 +6,30 @@ town, and the document with that title holds the rest, though it holds no word o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from heapq import nsmallest
-from itertools import count
 from math import ceil
-from operator import neg
+from typing import TYPE_CHECKING
 
 from foveate.core.evidence.index import COMMON, keys
 from foveate.core.evidence.pool import Passage, Pool
 from foveate.core.text.terms import document_terms
 
+if TYPE_CHECKING:
+    from foveate.core.evidence.pool import Numbers
+
 BEST = 6  # sentences that are read for names
 RARE = 3  # a common word names nothing, unless it is in fewer units than that
 
 
-def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
+def bridges(pool: Pool, promise: Numbers) -> Numbers:
     """For each unit, how much of its document's title one of the best other sentences names."""
+    import numpy as np
+
     named = [0.0] * len(pool.passages)
     under: dict[tuple[str, ...], list[int]] = {}
     for i, p in enumerate(pool.passages):
         under.setdefault(p.title, []).append(i)
-    best = nsmallest(BEST, zip(map(neg, promise), count(), strict=False))
-    tellers = [_read(pool, u) for _, u in best]
+    best = np.argsort(-promise, kind="stable")[:BEST]
+    tellers = [_read(pool, u) for u in best.tolist()]
     said = frozenset().union(*[terms for _, terms in tellers])
     titles = [title for title in under if not said.isdisjoint(title)]
     common = _common(pool, frozenset().union(*titles))
@@ -41,7 +43,7 @@ def bridges(pool: Pool, promise: Sequence[float]) -> list[float]:
             for i in under[title]:
                 if pool.passages[i].candidate.chunk.document_id != own:
                     named[i] = max(named[i], share)
-    return [named[i] for i, p in enumerate(pool.passages) for _ in p.indexed.lengths]
+    return pool.each(named)
 
 
 def _common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:

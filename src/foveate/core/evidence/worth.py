@@ -51,7 +51,7 @@ def sentences_of(
     found = traits(pool)
     logs = np.zeros(pool.units)
     for name, weight in weights.items():
-        logs += weight * np.asarray(found[name])
+        logs += weight * found[name]
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
