@@ -6,13 +6,13 @@ count, by length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate.core.evidence.index import runs_of
 from foveate.core.gauge import Cost
 from foveate.core.pack.scale import Scale, whole
-from foveate.core.types import Candidate, Sentences, rank
+from foveate.core.types import Candidate, Place, Sentences, rank
 
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
@@ -37,7 +37,7 @@ class Basket:
     heads: list[int] = field(default_factory=list)
     extra: list[float] = field(default_factory=list)
     taken: list[bool] = field(default_factory=list)
-    openings: list[tuple[Cost, Cost]] = field(default_factory=list)
+    openings: list[Mapping[Place, Cost]] = field(default_factory=list)
     runs: list[Sequence[int]] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
     blocks: dict[str, int] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Basket:
         if opened:
             return total
         later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
-        return total + max(self.openings[owner][later][self.unit], 1)
+        return total + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
 
     def beside(self, piece: int) -> tuple[int, ...]:
         """The neighbours of a piece in its candidate."""
@@ -136,9 +136,8 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     pool = sorted(candidates, key=rank)
     ways = [whole(c) if c.sentences or c.shown is None else c.shown for c in pool]
     bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
-    frames = [(around["fresh"], around["same"]) for around in map(scale.around, pool)]
-    basket = Basket(pool, _unit([*bodies, *(fresh for fresh, _ in frames)], scale))
-    basket.openings = frames
+    frames = [*map(scale.around, pool)]
+    basket = Basket(pool, _unit(bodies, frames, scale), openings=frames)
     for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
         body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
         sentences = candidate.sentences or _one(len(way.text))
@@ -159,9 +158,10 @@ def _one(length: int) -> Sentences:
     return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=((),))
 
 
-def _unit(costs: Sequence[Cost], scale: Scale) -> int:
+def _unit(bodies: list[Cost], frames: list[Mapping[Place, Cost]], scale: Scale) -> int:
     """Which limit holds the smaller share of all candidates: tokens (0) or characters (1)."""
     if scale.tokens is None or scale.characters is None:
         return int(scale.tokens is None)
+    costs = [*bodies, *(around["fresh"] for around in frames)]
     tokens, characters = map(sum, zip(*costs, strict=True)) if costs else (0, 0)
     return int(scale.characters * tokens < scale.tokens * characters)

@@ -15,11 +15,12 @@ the same pieces in that room is worth more than the bound.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import count
+from heapq import heappop, heappush
+from math import inf
 from operator import neg, truediv
+from typing import TypeAlias
 
-from foveate.core.gauge import Cost
+from foveate.core.gauge import Cost, costing
 from foveate.core.made import maker
 from foveate.core.pack.basket import Basket, basket_of
 from foveate.core.pack.choice import Choice, Choices, taken
@@ -32,8 +33,11 @@ FRESH = 0.6  # a sentence of which less than that share is new waits for room to
 NEW = 1e-6  # and with less than that it is left out: all of it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
+NOTHING = Cost(0, 0)
 SLACK = 3  # tokens or characters that are not worth another round
 
+Entry: TypeAlias = tuple[float, int]
+NOBODY: Entry = (inf, -1)  # stands behind all that wait
 rendered = maker(Rendition)
 
 
@@ -64,13 +68,13 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
     return _choices(basket, counted, scale, room)
 
 
-def _all(basket: Basket) -> list[tuple[float, int]]:
+def _all(basket: Basket) -> list[Entry]:
     """Every piece by its density; few lean on another."""
-    found = list(map(truediv, basket.worths, basket.costs))
+    found = [*map(neg, map(truediv, basket.worths, basket.costs))]
     for piece, head in enumerate(basket.heads):
         if head != piece:
-            found[piece] = basket.density(piece)
-    return list(zip(map(neg, found), count(), strict=False))
+            found[piece] = -basket.density(piece)
+    return [(found[piece], piece) for piece in _order(found)]
 
 
 def _take_least(basket: Basket, counted: dict[int, Choice], scale: Scale) -> None:
@@ -104,32 +108,29 @@ def _take_back(basket: Basket, counted: dict[int, Choice], scale: Scale) -> list
 
 
 def _fill(
-    basket: Basket, waiting: list[tuple[float, int]], room: int, repeats: list[int], new: float
-) -> list[tuple[float, int]]:
+    basket: Basket, waiting: list[Entry], room: int, repeats: list[int], new: float
+) -> list[Entry]:
     """Take pieces while they fit; what did not fit is handed back for another round.
 
-    What says less than the share `new` that was not said already is added to `repeats`.
+    What says less than the share `new` that was not said already is added to `repeats`. Those that
+    wait stand in line, the best last; those whose worth changed since are in a heap beside it.
     """
     costs, taken = basket.costs, basket.taken
-    left: list[tuple[float, int]] = []
-    costliest = most = max(costs, default=0)
-    heap = waiting
-    heapify(heap)
-    while heap and room > 0:
-        if room < most:  # what cannot fit any more is not worth its place in the heap
-            left += [e for e in heap if costs[e[1]] > room and not taken[e[1]]]
-            heap = [e for e in heap if costs[e[1]] <= room]
-            heapify(heap)
-            most = min(room // 2, costliest)
-            continue
-        key, piece = heappop(heap)
+    least = min(costs, default=0)
+    left: list[Entry] = []
+    line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
+    while room >= least:
+        entry = heappop(heap) if heap[0] < line[-1] else line.pop()
+        piece = entry[1]
+        if entry is NOBODY:
+            return left
         if taken[piece]:
             continue
         if costs[piece] > room:
-            left.append((key, piece))
+            left.append(entry)
             continue
         now = (-basket.density(piece), piece)
-        if heap and now > heap[0] and now[0] > key:
+        if now[0] > entry[0] and (now > heap[0] or now > line[-1]):
             heappush(heap, now)
             continue
         if basket.fresh(piece) < new:
@@ -143,7 +144,9 @@ def _fill(
         room -= cost
         for near in basket.take(group):
             heappush(heap, (-basket.density(near), near))
-    return left + heap
+    left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
+    left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]
+    return left
 
 
 def _count(basket: Basket, counted: dict[int, Choice], scale: Scale) -> None:
@@ -164,11 +167,14 @@ def _used(basket: Basket, counted: Mapping[int, Choice]) -> Cost:
     known: set[str] = set()
     for owner, choice in sorted(counted.items()):
         document = choice.candidate.chunk.document_id
-        fresh, same = basket.openings[owner]
-        later = document in known
+        cost, around = choice.cost, basket.openings[owner]
+        less = NOTHING
+        if document in known:
+            (a, b), (c, d) = around["fresh"], around["same"]
+            less = costing((a - c, b - d))
         known.add(document)
-        tokens += max(choice.cost.tokens - (fresh.tokens - same.tokens) * later, 1)
-        characters += max(choice.cost.characters - (fresh.characters - same.characters) * later, 1)
+        tokens += max(cost[0] - less[0], 1)
+        characters += max(cost[1] - less[1], 1)
     return Cost(tokens, characters)
 
 
@@ -218,12 +224,19 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
 def _relaxed(basket: Basket, room: int) -> float:
     """The best fractional filling of the room with pieces, their blocks for nothing."""
     costs, worths = basket.costs, basket.worths
-    heap = list(zip(map(neg, map(truediv, worths, costs)), count(), strict=False))
-    heapify(heap)
     total = 0.0
-    while heap and room > 0:
-        p = heappop(heap)[1]
+    for p in _order([*map(neg, map(truediv, worths, costs))]):
+        if room <= 0:
+            break
         part = min(costs[p], room)
         total += worths[p] * part / costs[p]
         room -= part
     return total
+
+
+def _order(values: list[float]) -> list[int]:
+    """Their places, the least value first."""
+    import numpy as np
+
+    order: list[int] = np.argsort(np.array(values), kind="stable").tolist()
+    return order
