@@ -69,6 +69,15 @@ def test_a_passage_falls_apart_where_its_worth_changes() -> None:
     assert [c.score for c in step.candidates] == [0.5, 0.9, 0.4]
 
 
+def test_what_is_worth_next_to_nothing_stays_whole() -> None:
+    """S10: a passage under a hundredth of the best sentence of all is left as it is."""
+    best = replace(passage((1.0, 1.0, 1.0, 1.0)), chunk=candidate("All.", id="z").chunk)
+    under, over = passage((0.009, 0.009, 0.0, 0.0)), passage((0.011, 0.011, 0.0, 0.0))
+
+    assert len(Divide()((best, under), request()).candidates) == 2
+    assert len(Divide()((best, over), request()).candidates) == 3
+
+
 def test_what_is_worth_the_same_stays_together() -> None:
     """S6: a passage of even worth stays the readable passage that stitching made."""
     one = passage((0.2, 0.2, 0.2, 0.2))

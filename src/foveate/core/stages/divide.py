@@ -6,7 +6,8 @@ whose sentences were weighed falls into its chunks again where their worth diffe
 
 1. a sentence goes to the best-scored chunk that has it whole; what two have is still there once;
 2. a sentence that leans on another goes with that one;
-3. neighbours that are worth about as much for their length belong together and stay together.
+3. neighbours that are worth about as much for their length belong together and stay together;
+4. a passage whose best sentence is worth less than a hundredth of the best of all stays whole.
 
 A piece still has the text of the whole passage, with its chunks and offsets; what it may show of
 it is its own sentences, `shown`. The piece of the first chunk keeps the passage's id, the others
@@ -38,6 +39,9 @@ from foveate.core.types import (
 BLOCK = 60
 """Characters; what stands around a block counts as so much text."""
 
+LEAST = 0.01
+"""Of the best worth; a passage that has no sentence of that worth need not be divided."""
+
 decided, weighed, rendered = maker(Decision), maker(Sentences), maker(Rendition)
 renamed, changed = changer(Chunk), changer(Candidate)
 
@@ -66,8 +70,10 @@ class Divide:
         """
         out: list[Candidate] = []
         decisions: list[Decision] = []
-        for candidate in candidates:
-            groups = stretches(candidate, self.contrast)
+        best = [max(c.sentences.worths, default=0.0) if c.sentences else 0.0 for c in candidates]
+        least = LEAST * max(best, default=0.0)
+        for candidate, worth in zip(candidates, best, strict=True):
+            groups = stretches(candidate, self.contrast) if worth >= least else []
             if len(groups) < 2:
                 out.append(candidate)
                 continue
@@ -114,19 +120,24 @@ def owners(candidate: Candidate, sentences: Sentences) -> list[int]:
     goes with that one.
     """
     starts, ends = [a for a, _ in sentences.spans], [b for _, b in sentences.spans]
-    best: list[tuple[bool, float, int]] = [(False, -inf, 0)] * len(starts)
+    found = [0] * len(starts)
+    scores = [(False, -inf)] * len(starts)
     for n, part in enumerate(candidate.parts):
-        first, last = part.span
+        (first, last), score = part.span, part.score
+        whole = bisect_left(starts, first), bisect_right(ends, last)
         for i in range(bisect_right(ends, first), bisect_left(starts, last)):
-            whole = first <= starts[i] and ends[i] <= last
-            best[i] = max(best[i], (whole, part.score, -n))
-    return [-best[head][2] for head in _heads(sentences.leans)]
+            new = (whole[0] <= i < whole[1], score)
+            if new > scores[i]:
+                found[i], scores[i] = n, new
+    return [found[head] for head in _heads(sentences.leans)]
 
 
 def _heads(leans: Sequence[int]) -> list[int]:
     """For each sentence the one that it leans on in the end."""
     heads = list(leans)
-    for start in range(len(heads)):
+    for start, head in enumerate(leans):
+        if head == start:
+            continue
         path, i = {start}, heads[start]
         while heads[i] != i and i not in path:  # two may lean on one another
             path.add(i)
@@ -141,12 +152,13 @@ def _by_chunk(sentences: Sentences, owned: Sequence[int]) -> list[Stretch]:
     found: dict[int, list[int]] = {}
     for i, owner in enumerate(owned):
         found.setdefault(owner, []).append(i)
+    sizes = [b - a for a, b in sentences.spans]
     return [
         Stretch(
             chunks=(owner,),
             sentences=tuple(places),
-            worth=sum([sentences.worths[i] for i in places]),
-            size=BLOCK + sum([sentences.spans[i][1] - sentences.spans[i][0] for i in places]),
+            worth=sum(map(sentences.worths.__getitem__, places)),
+            size=BLOCK + sum(map(sizes.__getitem__, places)),
         )
         for owner, places in found.items()
     ]
