@@ -74,16 +74,17 @@ class Basket:
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
-        owner, total = self.owners[pieces[0]], 0
-        opened = self.many[owner] > 0
-        for p in pieces:
-            total += self.costs[p]
-            if opened and not any(map(self.taken.__getitem__, self.beside(p))):
-                total += ELISION
-        if opened:
-            return total
+        owner, total = self.owners[pieces[0]], sum(map(self.costs.__getitem__, pieces))
+        if self.many[owner] > 0:
+            apart = [p for p in pieces if not self._joins(p, owner)]
+            return total + ELISION * len(apart)
         later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
         return total + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
+
+    def _joins(self, piece: int, owner: int) -> bool:
+        """Whether a neighbour of the piece is taken."""
+        taken, first, after = self.taken, self.firsts[owner], self.firsts[owner + 1]
+        return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
 
     def beside(self, piece: int) -> tuple[int, ...]:
         """The neighbours of a piece in its candidate."""
@@ -119,12 +120,12 @@ class Basket:
 
     def _opened(self, owner: int, more: int) -> None:
         """So many more pieces, or fewer, of a candidate are taken; its block opens or goes."""
-        before = self.many[owner] > 0
-        self.many[owner] += more
-        document = self.pool[owner].chunk.document_id
-        change = (self.many[owner] > 0) - before
-        self.blocks[document] = self.blocks.get(document, 0) + change
+        before = self.many[owner]
+        now = self.many[owner] = before + more
         self.changed.add(owner)
+        if (now > 0) != (before > 0):
+            document = self.pool[owner].chunk.document_id
+            self.blocks[document] = self.blocks.get(document, 0) + (1 if now else -1)
 
     def say_again(self) -> None:
         """Go by what is still chosen, after choices were taken back."""

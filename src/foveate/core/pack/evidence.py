@@ -69,10 +69,15 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
 
 
 def _all(basket: Basket) -> list[Entry]:
-    """Every piece by its density; few lean on another."""
-    found = [*map(neg, map(truediv, basket.worths, basket.costs))]
-    for piece, head in enumerate(basket.heads):
-        if head != piece:
+    """Every piece by its density; few lean on another, and most of those on one that stands."""
+    worths, costs, heads = basket.worths, basket.costs, basket.heads
+    found = [*map(neg, map(truediv, worths, costs))]
+    for piece, head in enumerate(heads):
+        if head == piece:
+            continue
+        if heads[head] == head:
+            found[piece] = -(worths[piece] + worths[head]) / (costs[piece] + costs[head])
+        else:
             found[piece] = -basket.density(piece)
     return [(found[piece], piece) for piece in _order(found)]
 
