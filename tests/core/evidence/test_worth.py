@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.evidence.index import index_of, query_keys, title_keys
+from foveate.core.evidence.bridge import RARE, common
+from foveate.core.evidence.index import COMMON, index_of, query_keys, title_keys
 from foveate.core.evidence.pool import K1, B, Pool, pool_of, rarity, standard
 from foveate.core.evidence.pool import bm25 as matched
 from foveate.core.evidence.traits import traits
@@ -155,6 +156,42 @@ def test_scores_that_are_all_alike_say_nothing() -> None:
     assert standard([]).tolist() == []
     assert standard([1.0, 3.0]).tolist() == [-1.0, 1.0]
     assert standard([1e308, -1e308]).tolist() == [1.0, -1.0]
+
+
+@given(candidates())
+def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> None:
+    """S8: which words are common is as if all of them were counted; few are."""
+    made, counted = pool_of(pool, "pump", "en"), pool_of(pool, "pump", "en")
+    terms = frozenset(term for p in made.passages for term in p.indexed.where)
+    few = max(COMMON * made.units, RARE)
+    counted.count(terms)
+    expected = {term for term in terms if counted.holders[term] >= few} | {*made.terms}
+
+    assert common(made, terms) == expected
+    assert made.holders.keys() <= counted.holders.keys() | {*made.terms}
+
+
+def test_a_word_of_few_units_is_not_counted() -> None:
+    """B7: a word that stands in few sentences of every text cannot be common, and is left out."""
+    woods = [
+        "oak",
+        "elm",
+        "ash",
+        "fir",
+        "yew",
+        "box",
+        "teak",
+        "pine",
+        "plum",
+        "lime",
+        "beech",
+        "maple",
+    ]
+    text = " ".join([f"The weir has a gate of {wood}." for wood in woods])
+    made = pool_of([candidate(text, id="a")], "pump", "en")
+
+    assert common(made, frozenset(["weir", "gate", "oak"])) == {"pump", "weir", "gate"}
+    assert "oak" not in made.holders
 
 
 def test_an_index_is_worked_out_once() -> None:

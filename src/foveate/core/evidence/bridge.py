@@ -32,8 +32,8 @@ def bridges(pool: Pool, promise: Numbers) -> Numbers:
     tellers = [_read(pool, u) for u in best.tolist()]
     said = frozenset().union(*[terms for _, terms in tellers])
     titles = [title for title in under if not said.isdisjoint(title)]
-    common = _common(pool, frozenset().union(*titles))
-    telling = [(title, [t for t in title if t not in common]) for title in titles]
+    usual = common(pool, frozenset().union(*titles))
+    telling = [(title, [t for t in title if t not in usual]) for title in titles]
     for teller, terms in tellers:
         own = teller.candidate.chunk.document_id
         for title, words in telling:
@@ -46,7 +46,7 @@ def bridges(pool: Pool, promise: Numbers) -> Numbers:
     return pool.each(named)
 
 
-def _common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
+def common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
     """Those of the terms that are asked for, or common in the pool.
 
     A term stands in few units of the texts it is not usual in; so only those are counted that are
