@@ -28,6 +28,7 @@ SENTENCES: Mapping[str, str] = {
     "weighed": "{tokens} tokens; each of its {sentences} sentences weighed",
     "retrieval_not_enough": "let in: retrieval was not enough",
     "over_budget": "{tokens} tokens do not fit",
+    "already_said": "all that it says is said elsewhere",
     "document_over_budget": "its document does not fit",
     "after_stop": "a better one did not fit before it",
     "shed": "{tokens} tokens taken away: the finished text was {over} over",

@@ -40,7 +40,7 @@ Vector: TypeAlias = Sequence[float]
 
 Origin: TypeAlias = Literal["retrieved", "neighbour", "supplement"]
 RenditionKind: TypeAlias = Literal[
-    "verbatim", "stripped", "extract", "abstract", "truncated", "reference"
+    "verbatim", "stripped", "piece", "extract", "abstract", "truncated", "reference"
 ]
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str

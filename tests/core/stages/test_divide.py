@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.divide import Divide, owners, stretches
+from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Overflow, Pack, Policy
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Part, Sentences, Step
@@ -200,3 +201,34 @@ def test_a_piece_that_is_left_out_is_counted_alone() -> None:
     assert [(d.chunk_id, d.numbers["tokens"]) for d in step.decisions if d.action == "dropped"] == [
         ("a", 16)
     ]
+
+
+def test_pieces_stand_where_their_chunks_stood() -> None:
+    """S10: in the order of reading a piece has its own chunk's place, not the passage's."""
+    rows = [(f"c{n}", (DULL, ASKED)[n % 2] + " ", 0.5) for n in range(7, 13)]
+    step = Divide()((offered(stitched(*rows)),), request())
+    read = Order(by="chronological")(step.candidates, request()).candidates
+
+    assert [c.id for c in read] == [own for own, _, _ in rows]
+
+
+def test_a_long_passage_is_divided_in_one_go() -> None:
+    """X2: however many pieces there are, each holds its own chunks and their neighbours alone."""
+    rows = [(f"c{n}", (DULL, ASKED)[n % 2] + " ", 0.5) for n in range(300)]
+    step = Divide()((offered(stitched(*rows)),), request())
+
+    assert len(step.candidates) == 300
+    assert max(len(c.parts) for c in step.candidates) <= 3
+
+
+def test_a_piece_that_is_shown_has_a_decision() -> None:
+    """S12, D7: what is shown of a divided passage is on the trace of the stage that chose it."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED, 0.9)))
+    for policy, budget in (("value", 1000), ("greedy", 1000), ("value", 20)):
+        asked = request("Who built the weir in 1871?", budget=budget)
+        step = Pack(policy=policy)(Divide()((one,), asked).candidates, asked)
+        again = Pack(policy=policy)(step.candidates, asked)
+
+        assert {d.chunk_id for d in step.decisions} == {"a", "b"}
+        assert {c.shown.kind for c in step.candidates if c.shown} <= {"verbatim", "extract"}
+        assert again == Step(candidates=step.candidates, notes=again.notes)

@@ -135,13 +135,14 @@ class Basket:
 def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     """Every sentence as a piece with a cost; the pool best first."""
     pool = sorted(candidates, key=rank)
-    ways = [whole(c) if c.sentences or c.shown is None else c.shown for c in pool]
+    ways = [whole(c) if open_to_choice(c) else c.shown or whole(c) for c in pool]
     bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
     frames = [*map(scale.around, pool)]
     basket = Basket(pool, _unit(bodies, frames, scale), openings=frames)
     for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
         body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
-        sentences = candidate.sentences or _one(len(way.text))
+        offered = candidate.sentences if open_to_choice(candidate) else None
+        sentences = offered or _one(len(way.text))
         spans, text, first = sentences.spans, way.text, basket.firsts[-1]
         basket.runs += sentences.runs or [runs_of(text[a:b]) for a, b in spans]
         basket.owners += [i] * len(spans)
@@ -152,6 +153,12 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many = [0] * len(pool)
     return basket
+
+
+def open_to_choice(candidate: Candidate) -> bool:
+    """Whether less than all of it may be shown; a choice that was made stays."""
+    shown = candidate.shown
+    return candidate.sentences is not None and (shown is None or shown.kind == "piece")
 
 
 def _one(length: int) -> Sentences:

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from foveate.core.gauge import Cost, costing
 from foveate.core.made import maker
-from foveate.core.pack.basket import Basket, basket_of
+from foveate.core.pack.basket import Basket, basket_of, open_to_choice
 from foveate.core.pack.choice import Choice, Choices, taken
 from foveate.core.pack.scale import Scale, whole
 from foveate.core.pack.value import report
@@ -200,7 +200,7 @@ def _rendition(basket: Basket, owner: int) -> Rendition:
     """The chosen sentences of a candidate; all of them are the text itself."""
     candidate, first = basket.pool[owner], basket.firsts[owner]
     sentences, last = candidate.sentences, basket.firsts[owner + 1]
-    if sentences is None or basket.many[owner] == last - first:
+    if sentences is None or basket.many[owner] == last - first or not open_to_choice(candidate):
         return candidate.shown or whole(candidate)
     places = [n - first for n in range(first, last) if basket.taken[n]]
     text, ranges = joined(candidate.chunk.text, [sentences.spans[n] for n in places])
@@ -214,7 +214,7 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
     for owner, candidate in enumerate(basket.pool):
         if not basket.many[owner]:
             pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
-            said = all(basket.fresh(p) < FRESH for p in pieces)
+            said = all(basket.fresh(p) < NEW for p in pieces)
             choices.left_out[candidate.chunk.id] = "already_said" if said else "over_budget"
             continue
         rendition = counted[owner].rendition

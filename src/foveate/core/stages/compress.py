@@ -126,7 +126,7 @@ def _with_sentences(
         out[n] = changed(candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
         decisions.append(
-            decided(chunk_id=candidate.id, action="changed", reason="offered", numbers=numbers)
+            decided(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
         )
     return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": 1})
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
@@ -43,7 +44,7 @@ LEAST = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
 
 decided, weighed, rendered = maker(Decision), maker(Sentences), maker(Rendition)
-renamed, changed = changer(Chunk), changer(Candidate)
+retold, changed = changer(Chunk), changer(Candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +87,19 @@ class Divide:
 
 
 class Stretch(NamedTuple):
-    """Sentences that stay together: of which chunks, which, what they are worth, characters."""
+    """Sentences that stay together: of which chunks, and which, by their places in the passage."""
 
     chunks: tuple[int, ...]
     sentences: tuple[int, ...]
+
+
+class _Run(NamedTuple):
+    """Neighbouring chunks, from one up to another: what they are worth, their characters."""
+
+    first: int
+    end: int
     worth: float
     size: int
-
-    @property
-    def density(self) -> float:
-        """Worth per character."""
-        return self.worth / self.size
 
 
 def stretches(candidate: Candidate, contrast: float) -> list[Stretch]:
@@ -104,13 +107,37 @@ def stretches(candidate: Candidate, contrast: float) -> list[Stretch]:
     sentences = candidate.sentences
     if sentences is None or len(candidate.parts) < 2 or candidate.shown is not None:
         return []
-    kept: list[Stretch] = []
-    for new in _by_chunk(sentences, owners(candidate, sentences)):
-        joint = new
-        while kept and _alike(kept[-1].density, joint.density, contrast):
-            joint = _together(kept.pop(), joint)
-        kept.append(joint)
+    of_chunk: dict[int, list[int]] = {}
+    for i, owner in enumerate(owners(candidate, sentences)):
+        of_chunk.setdefault(owner, []).append(i)
+    chunks, places = list(of_chunk), list(of_chunk.values())
+    return [
+        Stretch(
+            chunks=tuple(sorted(chunks[run.first : run.end])),
+            sentences=tuple(sorted(chain.from_iterable(places[run.first : run.end]))),
+        )
+        for run in _runs(sentences, places, contrast)
+    ]
+
+
+def _runs(sentences: Sentences, places: Sequence[Sequence[int]], contrast: float) -> list[_Run]:
+    """Chunks, in the order of their first sentences; those that are worth alike in one run."""
+    sizes = [b - a for a, b in sentences.spans]
+    kept: list[_Run] = []
+    for n, own in enumerate(places):
+        worth = sum(map(sentences.worths.__getitem__, own))
+        new = _Run(n, n + 1, worth, BLOCK + sum(map(sizes.__getitem__, own)))
+        while kept and _alike(kept[-1], new, contrast):
+            old = kept.pop()
+            new = _Run(old.first, new.end, old.worth + new.worth, old.size + new.size - BLOCK)
+        kept.append(new)
     return kept
+
+
+def _alike(one: _Run, other: _Run, contrast: float) -> bool:
+    """Whether neither is worth more than so many times the other, per character."""
+    low, high = sorted((one.worth / one.size, other.worth / other.size))
+    return high <= contrast * low
 
 
 def owners(candidate: Candidate, sentences: Sentences) -> list[int]:
@@ -147,59 +174,55 @@ def _heads(leans: Sequence[int]) -> list[int]:
     return heads
 
 
-def _by_chunk(sentences: Sentences, owned: Sequence[int]) -> list[Stretch]:
-    """The sentences of each chunk, in the order of the first of them."""
-    found: dict[int, list[int]] = {}
-    for i, owner in enumerate(owned):
-        found.setdefault(owner, []).append(i)
-    sizes = [b - a for a, b in sentences.spans]
-    return [
-        Stretch(
-            chunks=(owner,),
-            sentences=tuple(places),
-            worth=sum(map(sentences.worths.__getitem__, places)),
-            size=BLOCK + sum(map(sizes.__getitem__, places)),
-        )
-        for owner, places in found.items()
-    ]
-
-
-def _together(one: Stretch, other: Stretch) -> Stretch:
-    return Stretch(
-        chunks=one.chunks + other.chunks,
-        sentences=tuple(sorted(one.sentences + other.sentences)),
-        worth=one.worth + other.worth,
-        size=one.size + other.size - BLOCK,
-    )
-
-
-def _alike(one: float, other: float, contrast: float) -> bool:
-    return max(one, other) <= contrast * min(one, other)
-
-
 def divided(candidate: Candidate, groups: Sequence[Stretch]) -> list[Candidate]:
     """A candidate for each group of a passage's sentences."""
     sentences = candidate.sentences
     if sentences is None:
         return [candidate]
+    passage = candidate.chunk
     first = next((n for n, group in enumerate(groups) if 0 in group.chunks), 0)
     pieces = []
-    for n, group in enumerate(groups):
-        mine = [candidate.parts[c] for c in sorted(group.chunks)]
-        own = candidate.chunk.id if n == first else mine[0].chunk.id
+    for n, (group, held) in enumerate(zip(groups, _held(candidate, groups), strict=True)):
+        mine = [candidate.parts[c] for c in group.chunks]
         retrieved = any(part.origin == "retrieved" for part in mine)
         some = _some(sentences, group.sentences)
         pieces.append(
             changed(
                 candidate,
-                chunk=renamed(candidate.chunk, id=own),
+                chunk=passage if n == first else _within(mine[0].chunk, passage),
                 score=max([part.score for part in mine]),
                 origin="retrieved" if retrieved else "neighbour",
+                parts=tuple([candidate.parts[c] for c in held]),
                 sentences=some,
-                shown=_shown(candidate.text, some.spans),
+                shown=_shown(passage.text, some.spans),
             )
         )
     return pieces
+
+
+def _within(chunk: Chunk, passage: Chunk) -> Chunk:
+    """The chunk in the place of the passage: its own id and place, with the passage's text."""
+    return retold(
+        chunk,
+        text=passage.text,
+        start=passage.start,
+        end=passage.end,
+        embedding=None,
+        content_hash=passage.content_hash,
+    )
+
+
+def _held(candidate: Candidate, groups: Sequence[Stretch]) -> list[list[int]]:
+    """For each group its chunks, and those that have some of its sentences too."""
+    sentences = candidate.sentences
+    spans = sentences.spans if sentences else ()
+    starts, ends = [a for a, _ in spans], [b for _, b in spans]
+    group_of = {i: n for n, group in enumerate(groups) for i in group.sentences}
+    held = [set(group.chunks) for group in groups]
+    for c, part in enumerate(candidate.parts):
+        for i in range(bisect_right(ends, part.span[0]), bisect_left(starts, part.span[1])):
+            held[group_of[i]].add(c)
+    return [sorted(found) for found in held]
 
 
 def _some(sentences: Sentences, places: Sequence[int]) -> Sentences:
@@ -214,7 +237,7 @@ def _some(sentences: Sentences, places: Sequence[int]) -> Sentences:
 
 def _shown(text: str, spans: Sequence[Span]) -> Rendition:
     found, ranges = joined(text, spans)
-    return rendered(kind="extract", text=found, spans=ranges)
+    return rendered(kind="piece", text=found, spans=ranges)
 
 
 def _decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
@@ -135,7 +135,7 @@ class Pack:
 
 def _step(candidates: tuple[Candidate, ...], choices: Choices, scale: Scale) -> Step:
     """Candidates in the order they came, each knowing how it is shown."""
-    chosen = {choice.candidate.chunk.id: choice for choice in choices.chosen}
+    chosen = {choice.candidate.chunk.id: settled(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
     kept = tuple([changed(c, shown=choice.rendition) for c, choice in shown])
     decisions = [_shown(choice) for c, choice in shown if c.shown != choice.rendition]
@@ -150,14 +150,22 @@ def _step(candidates: tuple[Candidate, ...], choices: Choices, scale: Scale) -> 
     )
 
 
+def settled(choice: Choice) -> Choice:
+    """What came in as the most that may be shown, and is shown, is no longer open."""
+    if choice.rendition.kind != "piece":
+        return choice
+    return replace(choice, rendition=replace(choice.rendition, kind="verbatim"))
+
+
 def _shown(choice: Choice) -> Decision:
     numbers: dict[str, Number] = {
         "tokens": choice.cost.tokens,
         "score": choice.candidate.score,
     }
-    shown, text = choice.rendition.spans, choice.candidate.chunk.text
-    if (left := sum([b - a for a, b in shown])) < len(text):
-        numbers["characters_left_out"] = len(text) - left
+    most = choice.candidate.shown
+    size = sum([b - a for a, b in most.spans]) if most else len(choice.candidate.chunk.text)
+    if (left := sum([b - a for a, b in choice.rendition.spans])) < size:
+        numbers["characters_left_out"] = size - left
     return decided(
         chunk_id=choice.candidate.chunk.id,
         action="kept",
