@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from foveate.core.gauge import Cost
 from foveate.core.made import maker
-from foveate.core.pack.scale import Scale, whole
+from foveate.core.pack.scale import Scale
 from foveate.core.types import Candidate, Decision, Number, Rendition, rank
 
 
@@ -45,7 +45,7 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
         own = candidate.chunk.id
         if own not in choices.left_out:
             continue
-        cost = scale.cost(candidate, shortest(candidate))
+        cost = scale.shortest(candidate)
         numbers: dict[str, Number] = {"tokens": cost.tokens}
         if (short := scale.short_by(cost)) > 0:
             numbers["short_by"] = short
@@ -58,9 +58,3 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
             decided(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
         )
     return decisions
-
-
-def shortest(candidate: Candidate) -> Rendition:
-    """The shortest way there is to show it."""
-    most = candidate.shown or whole(candidate)
-    return min((most, *candidate.renditions), key=lambda way: len(way.text))

@@ -26,6 +26,11 @@ def whole(candidate: Candidate) -> Rendition:
     return rendered(kind=kind, text=text, spans=((0, len(text)),))
 
 
+def undivided(candidate: Candidate) -> bool:
+    """Whether its whole text is the only way to show it."""
+    return candidate.shown is None and not candidate.parts and not candidate.renditions
+
+
 def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[Rendition, ...]:
     """The renditions to choose from, fullest first; a choice already made is the only one.
 
@@ -34,7 +39,7 @@ def ways_to_show(candidate: Candidate, cap: int | None, gauge: Gauge) -> tuple[R
     """
     if candidate.shown is not None:
         return (candidate.shown,)
-    if not candidate.parts and not candidate.renditions:
+    if undivided(candidate):
         return (whole(candidate),)
     shorter = (*pieces(candidate), *candidate.renditions)
     ways = (whole(candidate), *sorted(shorter, key=lambda way: (-way.value, len(way.text))))
@@ -58,6 +63,7 @@ class Scale:
     blocks: int = 0
     _around: dict[str, Mapping[Place, Cost]] = field(default_factory=dict)
     _bodies: dict[str, Cost] = field(default_factory=dict)
+    _wholes: dict[str, Cost] = field(default_factory=dict)
 
     def around(self, candidate: Candidate) -> Mapping[Place, Cost]:
         """What stands around the candidate's text at each place, whichever way it is shown."""
@@ -84,10 +90,24 @@ class Scale:
         body, frame = self.body(candidate, rendition), self.frame(candidate, place)
         return costing((body[0] + frame[0], body[1] + frame[1]))
 
+    def shortest(self, candidate: Candidate) -> Cost:
+        """What the shortest way to show the candidate would take now."""
+        if candidate.shown is None and not candidate.renditions:
+            body = self.entire(candidate)
+        else:
+            most = candidate.shown or whole(candidate)
+            way = min((most, *candidate.renditions), key=lambda way: len(way.text))
+            body = self.body(candidate, way)
+        frame = self.frame(candidate)
+        return costing((body[0] + frame[0], body[1] + frame[1]))
+
     def afford(self, candidate: Candidate, rendition: Rendition) -> Cost | None:
         """What showing the candidate this way would take now, if the purse holds it."""
-        body = self.body(candidate, rendition)
-        if self.tokens is not None and body.tokens > self.tokens:
+        return self.affords(candidate, self.body(candidate, rendition))
+
+    def affords(self, candidate: Candidate, body: Cost) -> Cost | None:
+        """The same, where it is known what the text alone costs."""
+        if self.tokens is not None and body[0] > self.tokens:
             return None
         frame = self.frame(candidate)
         cost = costing((body[0] + frame[0], body[1] + frame[1]))
@@ -95,22 +115,41 @@ class Scale:
 
     def least(self, candidate: Candidate, ways: Sequence[Rendition]) -> list[int]:
         """The least that each can cost in what is limited, wherever it stands; at least 1."""
-        unit = int(self.tokens is None)
-        around = self.around(candidate)
-        frame = min(around["first"][unit], around["same"][unit])
+        unit, frame = self.unit, self.narrowest(candidate)
         return [max(self.body(candidate, way)[unit] + frame, 1) for way in ways]
+
+    @property
+    def unit(self) -> int:
+        """What of a cost is limited: its tokens (0), or where those are not, its characters."""
+        return int(self.tokens is None)
+
+    def narrowest(self, candidate: Candidate) -> int:
+        """The least that can stand around its text, in what is limited."""
+        unit, around = self.unit, self.around(candidate)
+        return min(around["first"][unit], around["same"][unit])
 
     def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
         """What the text alone costs; its characters only where they are limited."""
-        text = rendition.text
+        text, own = rendition.text, candidate.chunk.text
+        if text is own or text == own:
+            return self.entire(candidate)
         known = self._bodies.get(text)
         if known is None:
-            gauge, chunk = self.gauge, candidate.chunk
-            own = text is chunk.text or text == chunk.text
-            tokens = gauge.chunk(chunk) if own else gauge.text(text, text_key(rendition))
-            characters = len(gauge.body(text)) if self.characters is not None else 0
-            known = self._bodies[text] = costing((tokens, characters))
+            tokens = self.gauge.text(text, text_key(rendition))
+            known = self._bodies[text] = costing((tokens, self._characters(text)))
         return known
+
+    def entire(self, candidate: Candidate) -> Cost:
+        """The same of all of the candidate's text."""
+        chunk = candidate.chunk
+        known = self._wholes.get(chunk.id)
+        if known is None:
+            tokens = self.gauge.chunk(chunk)
+            known = self._wholes[chunk.id] = costing((tokens, self._characters(chunk.text)))
+        return known
+
+    def _characters(self, text: str) -> int:
+        return len(self.gauge.body(text)) if self.characters is not None else 0
 
     def fits(self, cost: Cost) -> bool:
         """Whether the purse holds that much."""

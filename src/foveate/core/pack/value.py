@@ -9,12 +9,12 @@ and `gap = 1 - value / bound`: no packing of the same candidates can be worth mo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
+from typing import NamedTuple
 
-from foveate.core.made import maker
+from foveate.core.gauge import Cost
 from foveate.core.pack.choice import Choice, Choices, taken
-from foveate.core.pack.scale import Scale
+from foveate.core.pack.scale import Scale, undivided, whole
 from foveate.core.pack.walk import Ways, by_score, fullest_that_fits
 from foveate.core.types import Candidate, Rendition
 
@@ -22,17 +22,17 @@ LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-score
 CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One way on the hull: what it costs and is worth in all, and compared with the rung below."""
+class Rung(NamedTuple):
+    """One way on the hull: what it costs and is worth in all, and compared with the rung below.
 
-    rendition: Rendition
+    `way`: None is the whole text, which is made when it is chosen. `body`: the text's cost alone.
+    """
+
+    way: Rendition | None
+    body: Cost
     cost: int
     worth: float
     density: float
-
-
-rung = maker(Rung)
 
 
 def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
@@ -45,29 +45,29 @@ def worth(candidates: Iterable[Candidate]) -> dict[str, float]:
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     reach = high - low
 
-    def scaled(score: float) -> float:
-        return LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST
-
     if reach <= 0:
         return {own: float(len(scores)) for own, scores in found.items()}
-    return {own: sum(map(scaled, scores)) for own, scores in found.items()}
+    scaled = [LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST for score in scores]
+    if len(scaled) == len(found):
+        return dict(zip(found, scaled, strict=True))
+    each = iter(scaled)
+    return {own: sum(islice(each, len(scores))) for own, scores in found.items()}
 
 
 def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Choices:
     """Fill the purse by worth per token, then with whatever still fits, best score first."""
     pool = by_score(candidates)
     worths = worth(pool)
-    offers = [ways(c) for c in pool]
+    offers = [() if undivided(c) else ways(c) for c in pool]
     ladders = [
         ladder(c, worths[c.chunk.id], scale, offered)
         for c, offered in zip(pool, offers, strict=True)
     ]
-    climbs = [
-        (rung.density, i, level)
+    steps = sorted(
+        (-rung.density, i, level)
         for i, rungs in enumerate(ladders)
         for level, rung in enumerate(rungs)
-    ]
-    steps = sorted(climbs, key=lambda step: (-step[0], step[1], step[2]))
+    )
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
     bound = _relaxed(steps, ladders, room)
     chosen = _climb(pool, ladders, steps, scale)
@@ -87,21 +87,25 @@ def report(value: float, bound: float) -> dict[str, float]:
 def ladder(
     candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition]
 ) -> list[Rung]:
-    """The ways on the upper hull, cheapest first, each denser than the next."""
-    costs = scale.least(candidate, ways)
-    if len(ways) == 1:
-        value = worth * ways[0].value
-        return [rung(rendition=ways[0], cost=costs[0], worth=value, density=value / costs[0])]
-    points = [(cost, worth * way.value, way) for cost, way in zip(costs, ways, strict=True)]
+    """The ways on the upper hull, cheapest first, each denser than the next; none: all the text."""
+    unit, frame = scale.unit, scale.narrowest(candidate)
+    if not ways:
+        body = scale.entire(candidate)
+        cost = max(body[unit] + frame, 1)
+        return [Rung(None, body, cost, worth, worth / cost)]
+    bodies = [scale.body(candidate, way) for way in ways]
+    points = [
+        (max(body[unit] + frame, 1), worth * way.value, body, way)
+        for body, way in zip(bodies, ways, strict=True)
+    ]
     points.sort(key=lambda point: (point[0], -point[1]))
     rungs: list[Rung] = []
-    for cost, value, rendition in points:
+    for cost, value, body, way in points:
         if rungs and value <= rungs[-1].worth:
             continue
         while rungs and _density(rungs[-2:-1], cost, value) >= rungs[-1].density:
             rungs.pop()
-        density = _density(rungs[-1:], cost, value)
-        rungs.append(rung(rendition=rendition, cost=cost, worth=value, density=density))
+        rungs.append(Rung(way, body, cost, value, _density(rungs[-1:], cost, value)))
     return rungs
 
 
@@ -118,11 +122,11 @@ def _relaxed(
 ) -> float:
     """The linear relaxation: steps in order, the first that does not fit in part."""
     total = 0.0
-    for density, i, level in steps:
+    for thinness, i, level in steps:
         rung = ladders[i][level]
         step = rung.cost - (ladders[i][level - 1].cost if level else 0)
         taken = min(step, room)
-        total += density * taken
+        total -= thinness * taken
         room -= taken
         if room <= 0:
             break
@@ -141,11 +145,26 @@ def _climb(
     for _, i, level in steps:
         if height[i] != level - 1:
             continue
-        choice = swapped(scale, chosen.get(i), pool[i], ladders[i][level].rendition)
+        rung, candidate = ladders[i][level], pool[i]
+        if level and rung.way is not None:
+            choice = swapped(scale, chosen[i], candidate, rung.way)
+        else:
+            choice = _first(scale, candidate, rung.way, rung.body)
         if choice is not None:
             chosen[i] = choice
             height[i] = level
     return chosen
+
+
+def _first(
+    scale: Scale, candidate: Candidate, way: Rendition | None, body: Cost
+) -> Choice | None:
+    """Show a candidate that is not shown yet, if the purse holds it."""
+    cost = scale.affords(candidate, body)
+    if cost is None:
+        return None
+    scale.take(candidate, cost)
+    return taken(candidate=candidate, rendition=way or whole(candidate), cost=cost)
 
 
 def swapped(
@@ -174,17 +193,28 @@ def _finish(
     for i, candidate in enumerate(pool):
         if i in chosen:
             continue
-        choice = fullest_that_fits(candidate, scale, offers[i])
+        choice = _what_fits(candidate, scale, offers[i])
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
-            continue
-        scale.take(candidate, choice.cost)
-        chosen[i] = choice
+        else:
+            chosen[i] = choice
     for i, candidate in enumerate(pool):
         if i in chosen and len(offers[i]) > 1:
             chosen[i] = _fuller(candidate, chosen[i], scale, offers[i])
     choices.chosen = [chosen[i] for i in sorted(chosen)]
     return choices
+
+
+def _what_fits(
+    candidate: Candidate, scale: Scale, offered: Sequence[Rendition]
+) -> Choice | None:
+    """Show it in the first way that the purse holds."""
+    if not offered:
+        return _first(scale, candidate, None, scale.entire(candidate))
+    choice = fullest_that_fits(candidate, scale, offered)
+    if choice is not None:
+        scale.take(candidate, choice.cost)
+    return choice
 
 
 def _fuller(
