@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foveate.adapters.tokenizers import ENCODINGS
 from foveate.adapters.tokenizers.bpe_openai import BpeOpenai, _encoding
-from foveate.adapters.tokenizers.toktok import Toktok
+from foveate.adapters.tokenizers.toktok import LONG, Toktok
 from foveate.testing.tokenizers import samples
 
 
@@ -20,6 +20,18 @@ def test_same_counts_as_the_reference(encoding: str):
     tokenizer = Toktok(name=encoding)
     texts = samples(seed=20, count=2_000)
     assert [t for t in texts if tokenizer.count(t) != reference.count(t)] == []
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_text_counts_the_same_by_itself_and_in_a_batch(encoding: str):
+    """B5: short and long texts are counted in two ways, which agree."""
+    tokenizer = Toktok(name=encoding)
+    texts = samples(seed=22, count=500)
+    batched = toktok.batch_count(texts, encoding)
+    assert [tokenizer.count(text) for text in texts] == batched
+    joined = "\n".join(texts)
+    assert len(joined) > LONG
+    assert tokenizer.count(joined) == toktok.batch_count([joined], encoding)[0]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
