@@ -8,7 +8,8 @@ Not a judge of the decision itself: a stage may drop what it likes, as long as i
 4. the rest none: moving a candidate is no change
 5. a rendition that says it is verbatim is the text of its spans
 
-The loop calls this after every stage, ours and anybody's, so it costs one pass and two dicts.
+The loop calls this after every stage, ours and anybody's, so what is the same is told by identity,
+and only the rest is looked at.
 """
 
 from __future__ import annotations
@@ -31,20 +32,38 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     _shape(step, stage)
     if step.candidates is before and not step.decisions:
         return
-    old = {candidate.chunk.id: candidate for candidate in before}
-    new = _by_id(step.candidates, stage)
+    gone, fresh = _apart(before, step.candidates)
+    new = _by_id(fresh, stage)
+    old = {candidate.chunk.id: candidate for candidate in gone}
+    if len(set(map(id, step.candidates))) < len(step.candidates) or new.keys() - old.keys():
+        _by_id(step.candidates, stage)
     said = _by_chunk(step.decisions, stage)
-    for chunk_id in [i for i in said if i not in old and i not in new]:
-        _broke(stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
-    for chunk_id in [i for i in said if i in new and old.get(i) is new[i]]:
-        _unchanged(said[chunk_id], stage, chunk_id)
+    if idle := [i for i in said if i not in old and i not in new]:
+        _idle(idle, said, before, stage)
     left = {i: said.get(i) for i in old if i not in new}
     for chunk_id in [i for i, d in left.items() if d is None or d.action not in _LEFT]:
         _expect(left[chunk_id], _LEFT, stage, chunk_id, "left")
-    for candidate in [c for chunk_id, c in new.items() if old.get(chunk_id) is not c]:
+    for chunk_id, candidate in new.items():
         _honest(candidate, stage)
-        chunk_id = candidate.chunk.id
         _explained(old.get(chunk_id), candidate, said.get(chunk_id), stage)
+
+
+def _apart(
+    before: Sequence[Candidate], after: Sequence[Candidate]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """What is not there any more, and what was not there before, as it is; the rest is the same."""
+    was, now = set(map(id, before)), set(map(id, after))
+    return [c for c in before if id(c) not in now], [c for c in after if id(c) not in was]
+
+
+def _idle(
+    idle: list[str], said: dict[str, Decision], before: Sequence[Candidate], stage: str
+) -> NoReturn:
+    """Decisions on what is the same as before, or never was there."""
+    there = {candidate.chunk.id for candidate in before}
+    for chunk_id in [i for i in idle if i not in there]:
+        _broke(stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
+    _unchanged(said[idle[0]], stage, idle[0])
 
 
 def _explained(
@@ -91,7 +110,7 @@ def _shape(step: object, stage: str) -> None:
             _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
 
 
-def _by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
+def _by_id(candidates: Sequence[Candidate], stage: str) -> dict[str, Candidate]:
     found = {candidate.chunk.id: candidate for candidate in candidates}
     if len(found) < len(candidates):
         counts = Counter(candidate.chunk.id for candidate in candidates)
