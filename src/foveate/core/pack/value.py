@@ -156,9 +156,7 @@ def _climb(
     return chosen
 
 
-def _first(
-    scale: Scale, candidate: Candidate, way: Rendition | None, body: Cost
-) -> Choice | None:
+def _first(scale: Scale, candidate: Candidate, way: Rendition | None, body: Cost) -> Choice | None:
     """Show a candidate that is not shown yet, if the purse holds it."""
     cost = scale.affords(candidate, body)
     if cost is None:
@@ -205,9 +203,7 @@ def _finish(
     return choices
 
 
-def _what_fits(
-    candidate: Candidate, scale: Scale, offered: Sequence[Rendition]
-) -> Choice | None:
+def _what_fits(candidate: Candidate, scale: Scale, offered: Sequence[Rendition]) -> Choice | None:
     """Show it in the first way that the purse holds."""
     if not offered:
         return _first(scale, candidate, None, scale.entire(candidate))

@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from foveate.core.errors import BadOption
 from foveate.core.made import changer, maker
@@ -67,7 +66,7 @@ class Stitch:
         places = {candidate.chunk.id: place for place, candidate in enumerate(candidates)}
         decisions: list[Decision] = []
         for run in found:
-            taken = [places[piece.candidate.id] for piece in run]
+            taken = [places[piece.candidate.chunk.id] for piece, _ in run]
             for place in taken:
                 slots[place] = None
             slots[min(taken)] = made = passage(run)
@@ -87,72 +86,83 @@ class Seam(NamedTuple):
     glue: str = ""
 
 
+_FIRST = Seam(back=0, exact=True)
+
+
 class Piece(NamedTuple):
-    """A candidate and its seam with the pieces before it."""
+    """A candidate, the chunk that it begins with, and where that says that it stands."""
 
     candidate: Candidate
-    seam: Seam
+    head: Chunk
+    start: int | None
 
 
-def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Piece]]:
+Joined: TypeAlias = tuple[Piece, Seam]
+"""A piece and its seam with the pieces before it."""
+
+
+def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Joined]]:
     """The runs of two or more pieces that belong together, by document id, as they read."""
     documents: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         if candidate.origin != "supplement" and candidate.shown is None:
             documents.setdefault(candidate.chunk.document_id, []).append(candidate)
-    found: list[list[Piece]] = []
-    for _, pieces in sorted(documents.items()):
-        if len(pieces) > 1:
-            found += (run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1)
+    found: list[list[Joined]] = []
+    for _, pieces in sorted([pair for pair in documents.items() if len(pair[1]) > 1]):
+        found += [run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1]
     return found
 
 
-def in_sequence(pieces: list[Candidate]) -> list[Candidate]:
+def in_sequence(candidates: list[Candidate]) -> list[Piece]:
     """One document's pieces as it reads: by offsets where all are known, else by sequence."""
-    heads = [_head(piece) for piece in pieces]
-    starts = [_start(head) for head in heads]
-    inner = [part.chunk for piece in pieces if piece.parts for part in piece.parts]
-    pairs = zip(starts, heads, strict=True)
-    if None not in starts and all(_start(chunk) is not None for chunk in inner):
-        keys = [(s or 0, -len(h.text), h.sequence, h.id) for s, h in pairs]
+    pieces = []
+    for candidate in candidates:
+        head = candidate.parts[0].chunk if candidate.parts else candidate.chunk
+        pieces.append(Piece(candidate, head, _start(head)))
+    inner = [part.chunk for one in candidates if one.parts for part in one.parts]
+    known = None not in [piece.start for piece in pieces]
+    if known and None not in map(_start, inner):
+        keys = [(s or 0, -len(h.text), h.sequence, h.id) for _, h, s in pieces]
     else:
-        keys = [(h.sequence, s or 0, h.byte_offset or 0, h.id) for s, h in pairs]
+        keys = [(h.sequence, s or 0, h.byte_offset or 0, h.id) for _, h, s in pieces]
     return [pieces[n] for n in sorted(range(len(pieces)), key=keys.__getitem__)]
 
 
-def _runs(pieces: list[Candidate], min_overlap: int) -> list[list[Piece]]:
+def _runs(pieces: list[Piece], min_overlap: int) -> list[list[Joined]]:
     """Cut the pieces of a document where two do not join.
 
     Each piece is tried on the chunk that reaches furthest in the run, never on the joined text:
     so every character is looked at a bounded number of times, and a passage is judged the second
     time by the chunk that judged it the first time.
     """
-    found: list[list[Piece]] = []
+    found: list[list[Joined]] = []
     tail: Chunk | None = None
+    before: int | None = None
     for piece in pieces:
-        joint = None if tail is None else seam(tail, piece, min_overlap)
+        joint = None if tail is None else seam(tail, before, piece, min_overlap)
         if joint is None:
-            found.append([Piece(piece, Seam(back=0, exact=True))])
-            tail = _tail(piece)
-            continue
-        found[-1].append(Piece(piece, joint))
-        if joint.back <= len(piece.text):
-            tail = _tail(piece)
+            found.append([(piece, _FIRST)])
+        else:
+            found[-1].append((piece, joint))
+        if joint is None or joint.back <= len(piece.candidate.chunk.text):
+            tail, before = _tail(piece)
     return found
 
 
-def seam(tail: Chunk, piece: Candidate, min_overlap: int) -> Seam | None:
-    """How the piece is joined to a run that ends with `tail`; None where it is not."""
-    head = _head(piece)
+def seam(tail: Chunk, before: int | None, piece: Piece, min_overlap: int) -> Seam | None:
+    """How the piece is joined to a run that ends with `tail`, which says that it stands there.
+
+    None where it is not.
+    """
+    candidate, head, start = piece
     if tail.principals != head.principals:
         return None
-    before, start = _start(tail), _start(head)
     claimed = before is not None and start is not None
     if before is not None and start is not None:
         end = before + len(tail.text)
         if start > end:
             return None
-        if laid(tail.text, piece.text, start - before):
+        if laid(tail.text, candidate.chunk.text, start - before):
             return Seam(back=end - start, exact=True)
     if head.sequence != tail.sequence + 1:
         return None
@@ -165,23 +175,39 @@ def seam(tail: Chunk, piece: Candidate, min_overlap: int) -> Seam | None:
     return Seam(back=0, exact=False, glue=_BREAK)
 
 
-def passage(run: list[Piece]) -> Candidate:
+def passage(run: list[Joined]) -> Candidate:
     """The run as one candidate that knows where each of its chunks stands in it."""
     parts: list[Part] = []
-    length = 0
-    for piece, (back, _, glue) in run:
+    length, exact = 0, True
+    for (piece, _, start), (back, agrees, glue) in run:
         at = length + len(glue) - back
-        parts += _parts(piece, at)
-        length = max(length, at + len(piece.chunk.text))
-    pieces = [piece for piece, _ in run]
-    return _whole(pieces, _told(run), tuple(parts), _span(run, length))
+        end = at + len(piece.chunk.text)
+        if piece.parts:
+            parts += [_moved(part, at) for part in piece.parts]
+            start = _start(piece.chunk)  # noqa: PLW2901
+        else:
+            part = placed(chunk=piece.chunk, span=(at, end), origin=piece.origin, score=piece.score)
+            parts.append(part)
+        exact = exact and agrees and start is not None
+        length = max(length, end)
+    start = _start(run[0][0].candidate.chunk) if exact else None
+    text, key = _told(run)
+    chunk = retold(
+        run[0][0].candidate.chunk,
+        text=text,
+        start=start,
+        end=None if start is None else start + length,
+        embedding=None,
+        content_hash=key,
+    )
+    return _whole([piece.candidate for piece, _ in run], chunk, tuple(parts))
 
 
-def _told(run: list[Piece]) -> Written:
+def _told(run: list[Joined]) -> Written:
     """The run's text; kept with the first piece's content hash, for the same pieces come again."""
     first, *others = run
-    known = profile(first.candidate.chunk.content_hash).passages
-    key = tuple([(p.candidate.chunk.content_hash, p.seam.back, p.seam.glue) for p in others])
+    known = profile(first[0].candidate.chunk.content_hash).passages
+    key = tuple([(p.candidate.chunk.content_hash, joint.back, joint.glue) for p, joint in others])
     found = known.get(key)
     if found is None:
         text = _said_once(run)
@@ -191,11 +217,11 @@ def _told(run: list[Piece]) -> Written:
     return found
 
 
-def _said_once(run: list[Piece]) -> str:
+def _said_once(run: list[Joined]) -> str:
     """The texts one after the other, what two of them have in common once."""
     fragments: list[str] = []
     length = 0
-    for piece, (back, _, glue) in run:
+    for (piece, _, _), (back, _, glue) in run:
         text = piece.chunk.text
         at = length + len(glue) - back
         fragments += (glue, text[length - at :] if length > at else text)
@@ -203,38 +229,17 @@ def _said_once(run: list[Piece]) -> str:
     return "".join(fragments)
 
 
-def _span(run: list[Piece], length: int) -> tuple[int | None, int | None]:
-    """Where the passage stands in its document, if every seam and every piece says so."""
-    start = _start(run[0].candidate.chunk)
-    if start is None or not all(p.seam.exact for p in run):
-        return (None, None)
-    known = all(_start(p.candidate.chunk) is not None for p in run)
-    return (start, start + length) if known else (None, None)
-
-
-def _whole(
-    pieces: list[Candidate],
-    text: Written,
-    parts: tuple[Part, ...],
-    span: tuple[int | None, int | None],
-) -> Candidate:
-    first = pieces[0]
-    chunk = retold(
-        first.chunk,
-        text=text.text,
-        start=span[0],
-        end=span[1],
-        embedding=None,
-        content_hash=text.key,
-    )
-    sources = chain.from_iterable(piece.corroborating for piece in pieces)
+def _whole(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, ...]) -> Candidate:
+    """The passage's candidate, with the best of each score and all the pieces' sources."""
+    sources = [source for piece in pieces if piece.corroborating for source in piece.corroborating]
+    origins = [piece.origin for piece in pieces]
     return joined(
         chunk=chunk,
         score=max([piece.score for piece in pieces]),
         semantic_score=_best([piece.semantic_score for piece in pieces]),
         lexical_score=_best([piece.lexical_score for piece in pieces]),
         rerank_score=_best([piece.rerank_score for piece in pieces]),
-        origin=next((p.origin for p in pieces if p.origin == "retrieved"), first.origin),
+        origin="retrieved" if "retrieved" in origins else origins[0],
         parts=parts,
         corroborating=tuple(dict.fromkeys(sources)),
     )
@@ -244,29 +249,20 @@ def _best(scores: list[float | None]) -> float | None:
     return max([score for score in scores if score is not None], default=None)
 
 
-def _parts(piece: Candidate, at: int) -> tuple[Part, ...]:
-    """The chunks in a candidate, which may be a passage already, where it stands at `at`."""
-    if piece.parts:
-        return tuple(_moved(part, at) for part in piece.parts)
-    span = (at, at + len(piece.chunk.text))
-    return (placed(chunk=piece.chunk, span=span, origin=piece.origin, score=piece.score),)
-
-
 def _moved(part: Part, by: int) -> Part:
     start, end = part.span
     return moved(part, span=(start + by, end + by)) if by else part
 
 
-def _head(piece: Candidate) -> Chunk:
-    return piece.parts[0].chunk if piece.parts else piece.chunk
-
-
-def _tail(piece: Candidate) -> Chunk:
-    """The last chunk that reaches the end of the text."""
-    if not piece.parts:
-        return piece.chunk
-    ends = (part.chunk for part in reversed(piece.parts) if part.span[1] == len(piece.text))
-    return next(ends, piece.parts[-1].chunk)
+def _tail(piece: Piece) -> tuple[Chunk, int | None]:
+    """The last chunk that reaches the end of the text, and where it says that it stands."""
+    candidate, head, start = piece
+    if not candidate.parts:
+        return head, start
+    length = len(candidate.chunk.text)
+    ends = (part.chunk for part in reversed(candidate.parts) if part.span[1] == length)
+    chunk = next(ends, candidate.parts[-1].chunk)
+    return chunk, _start(chunk)
 
 
 def _start(chunk: Chunk) -> int | None:
@@ -280,19 +276,19 @@ def _start(chunk: Chunk) -> int | None:
     return None
 
 
-def _decisions(run: list[Piece], made: Candidate) -> Iterable[Decision]:
-    shared = [min(joint.back, len(piece.text)) for piece, joint in run]
-    yield decided(
-        chunk_id=made.id,
-        action="changed",
-        reason="stitched",
-        numbers={"parts": len(made.parts), "overlap": sum(shared)},
-    )
-    for (piece, _), characters in zip(run[1:], shared[1:], strict=True):
-        yield decided(
-            chunk_id=piece.id,
+def _decisions(run: list[Joined], made: Candidate) -> list[Decision]:
+    shared = [min(joint.back, len(piece.candidate.chunk.text)) for piece, joint in run]
+    own = made.chunk.id
+    merged = [
+        decided(
+            chunk_id=piece.candidate.chunk.id,
             action="merged",
             reason="stitched",
-            by=made.id,
+            by=own,
             numbers={"overlap": characters},
         )
+        for (piece, _), characters in zip(run[1:], shared[1:], strict=True)
+    ]
+    numbers = {"parts": len(made.parts), "overlap": sum(shared)}
+    told = decided(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
+    return [told, *merged]
