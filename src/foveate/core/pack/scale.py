@@ -78,7 +78,8 @@ class Scale:
 
     def frame(self, candidate: Candidate, place: Place | None = None) -> Cost:
         """The same at one place, by default where the candidate would stand now."""
-        return self.around(candidate)[self._place(candidate) if place is None else place]
+        around = self._around.get(candidate.chunk.id) or self.around(candidate)
+        return around[self._place(candidate) if place is None else place]
 
     def _place(self, candidate: Candidate) -> Place:
         if not self.blocks:
@@ -107,26 +108,26 @@ class Scale:
 
     def affords(self, candidate: Candidate, body: Cost) -> Cost | None:
         """The same, where it is known what the text alone costs."""
-        if self.tokens is not None and body[0] > self.tokens:
+        most = self.tokens
+        if most is not None and body[0] > most:
             return None
         frame = self.frame(candidate)
         cost = costing((body[0] + frame[0], body[1] + frame[1]))
+        if self.characters is None:
+            return None if most is not None and cost[0] > most else cost
         return cost if self.fits(cost) else None
 
     def least(self, candidate: Candidate, ways: Sequence[Rendition]) -> list[int]:
         """The least that each can cost in what is limited, wherever it stands; at least 1."""
-        unit, frame = self.unit, self.narrowest(candidate)
+        unit = int(self.tokens is None)
+        (frame,) = self.narrowest((candidate,))
         return [max(self.body(candidate, way)[unit] + frame, 1) for way in ways]
 
-    @property
-    def unit(self) -> int:
-        """What of a cost is limited: its tokens (0), or where those are not, its characters."""
-        return int(self.tokens is None)
-
-    def narrowest(self, candidate: Candidate) -> int:
-        """The least that can stand around its text, in what is limited."""
-        unit, around = self.unit, self.around(candidate)
-        return min(around["first"][unit], around["same"][unit])
+    def narrowest(self, candidates: Sequence[Candidate]) -> list[int]:
+        """The least that can stand around each one's text, in what is limited."""
+        unit = int(self.tokens is None)
+        frames = [self.around(candidate) for candidate in candidates]
+        return [min(around["first"][unit], around["same"][unit]) for around in frames]
 
     def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
         """What the text alone costs; its characters only where they are limited."""

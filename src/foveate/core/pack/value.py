@@ -59,9 +59,10 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     pool = by_score(candidates)
     worths = worth(pool)
     offers = [() if undivided(c) else ways(c) for c in pool]
+    frames = scale.narrowest(pool)
     ladders = [
-        ladder(c, worths[c.chunk.id], scale, offered)
-        for c, offered in zip(pool, offers, strict=True)
+        ladder(c, worths[c.chunk.id], scale, offered, frame)
+        for c, offered, frame in zip(pool, offers, frames, strict=True)
     ]
     steps = sorted(
         (-rung.density, i, level)
@@ -71,7 +72,7 @@ def pack_value(candidates: Sequence[Candidate], scale: Scale, ways: Ways) -> Cho
     room = scale.tokens if scale.tokens is not None else scale.characters or 0
     bound = _relaxed(steps, ladders, room)
     chosen = _climb(pool, ladders, steps, scale)
-    choices = _finish(pool, chosen, scale, offers)
+    choices = _finish(pool, chosen, scale, ladders, offers)
     value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
     choices.notes |= report(value, bound)
     return choices
@@ -85,10 +86,13 @@ def report(value: float, bound: float) -> dict[str, float]:
 
 
 def ladder(
-    candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition]
+    candidate: Candidate, worth: float, scale: Scale, ways: Sequence[Rendition], frame: int
 ) -> list[Rung]:
-    """The ways on the upper hull, cheapest first, each denser than the next; none: all the text."""
-    unit, frame = scale.unit, scale.narrowest(candidate)
+    """The ways on the upper hull, cheapest first, each denser than the next.
+
+    `ways`: none is all the text alone. `frame`: the least that stands around it.
+    """
+    unit = int(scale.tokens is None)
     if not ways:
         body = scale.entire(candidate)
         cost = max(body[unit] + frame, 1)
@@ -146,6 +150,8 @@ def _climb(
         if height[i] != level - 1:
             continue
         rung, candidate = ladders[i][level], pool[i]
+        if not level and scale.tokens is not None and rung.body[0] > scale.tokens:
+            continue
         if level and rung.way is not None:
             choice = swapped(scale, chosen[i], candidate, rung.way)
         else:
@@ -184,6 +190,7 @@ def _finish(
     pool: Sequence[Candidate],
     chosen: dict[int, Choice],
     scale: Scale,
+    ladders: Sequence[Sequence[Rung]],
     offers: Sequence[Sequence[Rendition]],
 ) -> Choices:
     """Spend what is left: first on what was left out, then on fuller renditions."""
@@ -191,7 +198,10 @@ def _finish(
     for i, candidate in enumerate(pool):
         if i in chosen:
             continue
-        choice = _what_fits(candidate, scale, offers[i])
+        if offers[i]:
+            choice = _what_fits(candidate, scale, offers[i])
+        else:
+            choice = _first(scale, candidate, None, ladders[i][0].body)
         if choice is None:
             choices.left_out[candidate.chunk.id] = "over_budget"
         else:
@@ -205,8 +215,6 @@ def _finish(
 
 def _what_fits(candidate: Candidate, scale: Scale, offered: Sequence[Rendition]) -> Choice | None:
     """Show it in the first way that the purse holds."""
-    if not offered:
-        return _first(scale, candidate, None, scale.entire(candidate))
     choice = fullest_that_fits(candidate, scale, offered)
     if choice is not None:
         scale.take(candidate, choice.cost)
