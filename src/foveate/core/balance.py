@@ -44,7 +44,8 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     for chunk_id in [i for i, d in left.items() if d is None or d.action not in _LEFT]:
         _expect(left[chunk_id], _LEFT, stage, chunk_id, "left")
     for chunk_id, candidate in new.items():
-        _honest(candidate, stage)
+        if candidate.shown is not None or candidate.renditions:
+            _honest(candidate, stage)
         _explained(old.get(chunk_id), candidate, said.get(chunk_id), stage)
 
 
@@ -72,10 +73,17 @@ def _explained(
     """What is there now has the decision it should have, or none."""
     if was is None:
         _expect(decision, _ENTERED, stage, candidate.id, "entered")
-    elif was is not candidate and was != candidate:
+    elif _differs(was, candidate):
         _expect(decision, _CHANGED, stage, candidate.id, "changed")
     elif decision is not None:
         _unchanged(decision, stage, candidate.id)
+
+
+def _differs(was: Candidate, now: Candidate) -> bool:
+    """Whether the two values differ; what most changes change is looked at first."""
+    if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
+        return True
+    return was is not now and was != now
 
 
 def _unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:

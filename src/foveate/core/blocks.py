@@ -22,6 +22,7 @@ from foveate.core.types import (
 )
 
 made = maker(Block)
+_NOTHING: tuple[Span, ...] = ((0, 0),)
 
 
 def blocks_of(
@@ -123,9 +124,11 @@ def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
     if not candidate.parts:
         return (candidate.chunk,)
     chunks: dict[str, Chunk] = {}
+    first, last = (shown.spans or _NOTHING)[0]
     for part in candidate.parts:
         start, end = part.span
-        if any(a < end and start < b for a, b in shown.spans):
+        seen = first < end and start < last
+        if seen or any(a < end and start < b for a, b in shown.spans):
             chunks[part.chunk.id] = part.chunk
     return tuple(chunks.values()) or (candidate.chunk,)
 

@@ -48,6 +48,7 @@ def _entry(blocks: Sequence[Block], label: str) -> Citation:
 
 def _once(lists: list[tuple[T, ...]]) -> tuple[T, ...]:
     """All of them in order, each the first time it comes."""
-    if len(lists) == 1 and len(lists[0]) <= 1:
-        return lists[0]
+    if len(lists) == 1:
+        (only,) = lists
+        return only if len(only) <= 1 else tuple(dict.fromkeys(only))
     return tuple(dict.fromkeys(chain.from_iterable(lists)))

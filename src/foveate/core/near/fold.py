@@ -8,7 +8,7 @@ come by rank, so that they do not depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foveate.core.made import changer, maker
@@ -56,36 +56,39 @@ def fold(
         else:
             decisions.append(_merged(own, copy, reason))
     return Step(
-        candidates=tuple(stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies),
+        candidates=tuple([stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies]),
         decisions=tuple(decisions),
         notes=notes,
     )
 
 
 def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
-    own = {kept.chunk.id, *(part.chunk.id for part in kept.parts)}
+    own = {kept.chunk.id, *[part.chunk.id for part in kept.parts]}
     gathered = [*kept.corroborating]
     for copy in copies:
-        gathered += (*_sources(copy), *copy.corroborating)
+        gathered += _sources(copy)
+        gathered += copy.corroborating
     if len(gathered) > 1:
         gathered.sort(key=_place, reverse=True)
         gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
     return changed(
         kept,
-        score=max(kept.score, *(copy.score for copy in copies)),
-        corroborating=tuple(source for source in gathered if source.chunk_id not in own),
+        score=max([kept.score, *[copy.score for copy in copies]]),
+        corroborating=tuple([source for source in gathered if source.chunk_id not in own]),
     )
 
 
-def _sources(candidate: Candidate) -> Iterable[Source]:
-    for chunk in (candidate.chunk, *(part.chunk for part in candidate.parts)):
-        yield sourced(
+def _sources(candidate: Candidate) -> list[Source]:
+    return [
+        sourced(
             chunk_id=chunk.id,
             document_id=chunk.document_id,
             source=chunk.source,
             title=chunk.title,
             page=chunk.page,
         )
+        for chunk in (candidate.chunk, *[part.chunk for part in candidate.parts])
+    ]
 
 
 def _place(source: Source) -> tuple[str, str, int, str, str]:
