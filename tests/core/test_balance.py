@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from foveate.core import balance as module
 from foveate.core.balance import balance
 from foveate.core.errors import StageBroke
 from foveate.core.types import Decision, Step
@@ -107,3 +108,22 @@ def test_the_stage_is_named_where_it_is_known():
     """S12: the message starts with the stage that broke the law."""
     with pytest.raises(StageBroke, match=r"^Floor\(\): candidate 'a'"):
         balance((A,), Step(candidates=()), stage="Floor()")
+
+
+def test_what_stayed_is_not_looked_at(monkeypatch):
+    """S12: of a hundred candidates one of which changed, one is compared."""
+    explained, asked = module._explained, []
+    monkeypatch.setattr(module, "_explained", lambda *on: asked.append(on[1]) or explained(*on))
+    pool = tuple(candidate(f"text {n}", n / 100, id=f"c{n}") for n in range(100))
+    better = replace(pool[7], score=2.0)
+    step = Step(candidates=(better, *pool[:7], *pool[8:]), decisions=(said("c7", "changed"),))
+    balance(pool, step)
+
+    assert asked == [better]
+
+
+def test_one_that_stayed_does_not_come_in_again():
+    """S12: what is the same, and another of its id beside it, is told, however it came there."""
+    for twice in ((A, B, BETTER), (A, B, B), (A, B, replace(B))):
+        with pytest.raises(StageBroke, match="'b' is in the output twice"):
+            balance((A, B), Step(candidates=twice, decisions=(said("b", "changed"),)))

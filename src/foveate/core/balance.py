@@ -83,6 +83,8 @@ def _differs(was: Candidate, now: Candidate) -> bool:
     """Whether the two values differ; what most changes change is looked at first."""
     if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
         return True
+    if len(was.corroborating) != len(now.corroborating):
+        return True
     return was is not now and was != now
 
 

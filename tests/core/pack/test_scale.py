@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from foveate.core.pack import pieces as module
+from foveate.core.pack import scale as weighing
+from foveate.core.pack import value as climbing
 from foveate.core.pack.pieces import pieces
 from foveate.core.pack.scale import scale_for, whole
+from foveate.core.stages.pack import Pack
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Candidate, content_hash, text_key
+from foveate.core.types import Candidate, Rendition, content_hash, text_key
 from foveate.testing.fakes import candidate, request
 
 
@@ -54,3 +57,21 @@ def test_a_rendition_knows_the_hash_of_its_text() -> None:
     for way in pieces(passage("harbour")):
         assert text_key(way) == content_hash(way.text)
         assert text_key(replace(way, text="Other.")) == content_hash("Other.")
+
+
+def test_no_way_to_show_is_made_of_what_is_left_out(monkeypatch) -> None:
+    """Of undivided candidates, only those that are shown get a rendition, one each."""
+    made = []
+
+    def counted(one: Candidate) -> Rendition:
+        made.append(one.chunk.id)
+        return whole(one)
+
+    monkeypatch.setattr(climbing, "whole", counted)
+    monkeypatch.setattr(weighing, "whole", counted)
+    pool = tuple(candidate(f"One two three {n}.", n / 50, id=f"c{n:02}") for n in range(50))
+    step = Pack()(pool, request(budget=40))
+
+    assert 0 < len(step.candidates) < 50
+    assert sorted(made) == [one.id for one in step.candidates]
+    assert len(step.decisions) == 50

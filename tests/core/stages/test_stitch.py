@@ -311,3 +311,14 @@ def test_a_passage_is_put_together_once(monkeypatch):
     assert one[0].text == two[0].text == "The orchard is old. It bears plums."
     assert one[0].chunk.content_hash == content_hash(one[0].text)
     assert len(asked) == 1
+
+
+def test_where_a_piece_stands_is_asked_once(monkeypatch):
+    """A piece's place is worked out once, and once more where a passage of known place begins."""
+    start, asked = module._start, []
+    monkeypatch.setattr(module, "_start", lambda chunk: asked.append(chunk.id) or start(chunk))
+    pool = [piece("Ten signs.", n, 10 * n) for n in range(20)]
+    (made,) = stitched(*pool)
+
+    assert made.text == "Ten signs." * 20
+    assert len(asked) == 21
