@@ -46,8 +46,10 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
 
     Content hashes are compared, 128 bits of BLAKE3: nobody can make two texts that have one.
     """
-    keyed = _normal if key == "normalised" else _verbatim
-    keys = [keyed(candidate) for candidate in candidates]
+    keys = [c.chunk.content_hash for c in candidates]
+    if key == "normalised":
+        pairs = zip(keys, candidates, strict=True)
+        keys = [profile(own).normal or _normal(c) for own, c in pairs]
     if len(set(keys)) == len(keys):
         return {}
     times = Counter(keys)
@@ -64,15 +66,10 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     return copies
 
 
-def _verbatim(candidate: Candidate) -> str:
-    return candidate.chunk.content_hash
-
-
 def _normal(candidate: Candidate) -> str:
-    """The content hash of the normalised text, from the text's profile where it is known."""
+    """The content hash of the normalised text, which the text's profile keeps."""
     chunk = candidate.chunk
-    known = profile(chunk.content_hash)
-    if known.normal is None:
-        text = normalise(chunk.text)
-        known.normal = chunk.content_hash if text == chunk.text else content_hash(text)
-    return known.normal
+    text = normalise(chunk.text)
+    own = chunk.content_hash if text == chunk.text else content_hash(text)
+    profile(chunk.content_hash).normal = own
+    return own
