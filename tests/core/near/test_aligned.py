@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foveate.core.near.aligned import agree, common, said
 from foveate.core.near.signature import reading, signature
-from foveate.core.near.sketches import alike
+from foveate.core.near.sketches import FEW, alike
 from foveate.core.near.threshold import Threshold
 from foveate.core.near.weight import weights
 from foveate.core.text.facts import facts
@@ -255,6 +255,20 @@ def test_bits_miss_no_pair(texts, value):
             if i != j and one and len(one & other) >= threshold.least(len(one)):
                 assert found is None or (i, j) in found
     assert [len(own.whole) for own in known] == [len(own) for own in sets]
+
+
+@given(texts=st.lists(TEXTS, min_size=2, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
+def test_bits_say_the_same_one_by_one_and_in_rows(texts, value):
+    """S4: few texts' bits are compared as whole numbers, more as arrays: the pairs are the same."""
+    threshold = Threshold(value)
+    known = [signature(Profile(), " ".join(text), threshold) for text in texts]
+    apart = [signature(Profile(), f"a{n} b{n} c{n} d{n}", threshold) for n in range(FEW)]
+    few, many = alike(known), alike(known + apart)
+
+    assert len(known) <= FEW < len(known + apart)
+    assert many is not None
+    assert few is not None
+    assert sorted(few) == sorted(pair for pair in many if max(pair) < len(known))
 
 
 def test_a_signature_is_the_same_everywhere():

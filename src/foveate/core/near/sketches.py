@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from foveate.core.near.signature import Signature
 
 TEXTS = 1200
+FEW = 48  # texts, whose bits are compared before arrays of them are made
 ALIKE = 32  # pairs a text, on average, above which bits tell too little
 _AT_ONCE = 1 << 16  # words of bits
 
 
 def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None:
     """Pairs (text, other) that may be enough alike; None: too many texts or pairs to say."""
-    import numpy as np
-
     texts = len(signatures)
     if texts > TEXTS:
         return None
+    if texts <= FEW:
+        few = _one_by_one(signatures)
+        return few if len(few) <= ALIKE * texts else None
+    import numpy as np
+
     columns = _bits(signatures).T.copy()
     least = _least(signatures)
     rows = max(1, _AT_ONCE // (len(columns) * texts))
@@ -49,6 +53,22 @@ def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None
             pairs += zip(one[asks].tolist(), two[asks].tolist(), strict=True)
         if len(pairs) > ALIKE * texts:
             return None
+    return tuple(pairs)
+
+
+def _one_by_one(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...]:
+    """The same pairs, each text's bits as one whole number."""
+    pairs: list[tuple[int, int]] = []
+    before: list[tuple[int, int, int]] = []
+    for i, (one, least) in enumerate(zip(signatures, _needed(signatures), strict=True)):
+        bits = int.from_bytes(one.bits, "little")
+        for other, needed, j in before:
+            shared = (bits & other).bit_count()
+            if shared >= least:
+                pairs.append((i, j))
+            if shared >= needed:
+                pairs.append((j, i))
+        before.append((bits, least, i))
     return tuple(pairs)
 
 
@@ -74,8 +94,12 @@ def _bits(signatures: Sequence[Signature]) -> NDArray[np.uint64]:
 
 
 def _least(signatures: Sequence[Signature]) -> NDArray[np.uint16]:
-    """How many bits must be set in a text and in the other; nothing is enough of no words."""
+    """What is needed, as an array."""
     import numpy as np
 
-    least = [one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures]
-    return np.array(least, dtype=np.uint16)
+    return np.array(_needed(signatures), dtype=np.uint16)
+
+
+def _needed(signatures: Sequence[Signature]) -> list[int]:
+    """How many bits must be set in a text and in the other; nothing is enough of no words."""
+    return [one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures]
