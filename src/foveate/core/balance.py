@@ -32,14 +32,13 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
     _shape(step, stage)
     if step.candidates is before and not step.decisions:
         return
-    gone, fresh = _apart(before, step.candidates)
-    new = _by_id(fresh, stage)
-    old = {candidate.chunk.id: candidate for candidate in gone}
-    if len(set(map(id, step.candidates))) < len(step.candidates) or new.keys() - old.keys():
-        _by_id(step.candidates, stage)
+    was = {candidate.chunk.id: candidate for candidate in before}
+    now = _by_id(step.candidates, stage)
+    old = {i: candidate for i, candidate in was.items() if now.get(i) is not candidate}
+    new = {i: candidate for i, candidate in now.items() if was.get(i) is not candidate}
     said = _by_chunk(step.decisions, stage)
     if idle := [i for i in said if i not in old and i not in new]:
-        _idle(idle, said, before, stage)
+        _idle(idle, said, was, stage)
     left = {i: said.get(i) for i in old if i not in new}
     for chunk_id in [i for i, d in left.items() if d is None or d.action not in _LEFT]:
         _expect(left[chunk_id], _LEFT, stage, chunk_id, "left")
@@ -49,20 +48,11 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
         _explained(old.get(chunk_id), candidate, said.get(chunk_id), stage)
 
 
-def _apart(
-    before: Sequence[Candidate], after: Sequence[Candidate]
-) -> tuple[list[Candidate], list[Candidate]]:
-    """What is not there any more, and what was not there before, as it is; the rest is the same."""
-    was, now = set(map(id, before)), set(map(id, after))
-    return [c for c in before if id(c) not in now], [c for c in after if id(c) not in was]
-
-
 def _idle(
-    idle: list[str], said: dict[str, Decision], before: Sequence[Candidate], stage: str
+    idle: list[str], said: dict[str, Decision], was: dict[str, Candidate], stage: str
 ) -> NoReturn:
     """Decisions on what is the same as before, or never was there."""
-    there = {candidate.chunk.id for candidate in before}
-    for chunk_id in [i for i in idle if i not in there]:
+    for chunk_id in [i for i in idle if i not in was]:
         _broke(stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
     _unchanged(said[idle[0]], stage, idle[0])
 
@@ -120,7 +110,7 @@ def _shape(step: object, stage: str) -> None:
             _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
 
 
-def _by_id(candidates: Sequence[Candidate], stage: str) -> dict[str, Candidate]:
+def _by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
     found = {candidate.chunk.id: candidate for candidate in candidates}
     if len(found) < len(candidates):
         counts = Counter(candidate.chunk.id for candidate in candidates)
