@@ -185,7 +185,7 @@ def test_self_measures() -> None:
     assert metrics["adjacency"] > 0.7
     assert metrics["share_verbatim"] + metrics["share_stripped"] == pytest.approx(1.0)
     assert {"unique_token_share", "redundancy", "top3_in_first5", "share_extract"} <= set(metrics)
-    assert assemble(inputs("default"), CL100K).metrics["top3_in_first5"] >= 2 / 3
+    assert assemble(inputs("citations"), CL100K).metrics["top3_in_first5"] >= 2 / 3
 
 
 def test_principals_never_enter() -> None:

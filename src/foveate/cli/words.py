@@ -45,6 +45,7 @@ STITCHED = {
 }
 COUNTERFACTUALS: Mapping[str, str] = {
     "short_by": "fits with +{short_by} tokens",
+    "likelier": "some {likelier} tokens that are likelier come before it",
     "lost_by": "lost to {by} by {lost_by}",
 }
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foveate.core.corroborate import sources_of
 from foveate.core.made import maker
 from foveate.core.pack.scale import whole
 from foveate.core.text.profile import Written, profile
@@ -76,7 +77,7 @@ def block_of(
         metadata=chosen_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=document_spans(candidate, shown),
-        corroborating=candidate.corroborating,
+        corroborating=sources_of(candidate, [c.id for c in chunks]),
     )
 
 

@@ -178,6 +178,7 @@ class Part:
     span: Span
     origin: Origin = "retrieved"
     score: float = 0.0
+    corroborating: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,3 +163,43 @@ def test_what_did_not_fit_was_not_said() -> None:
     step = packed((candidate(MILL, id="a", score=0.9),), 1)
 
     assert [d.reason for d in step.decisions if d.action == "dropped"] == ["over_budget"]
+
+
+def test_what_would_have_come_first_is_said() -> None:
+    """D7: of sentences nobody can say at which budget they fit, but what waits before them."""
+    pool = tuple(
+        candidate(f"The mill {n} grinds corn and rye in autumn. " * 2, id=f"m{n}", score=9.0 - n)
+        for n in range(4)
+    )
+    step = packed((candidate(MILL, id="a", score=10.0), *pool), 8, "Who built the mill in 1871?")
+    numbers = {d.chunk_id: d.numbers for d in step.decisions if d.action == "dropped"}
+    waiting = [int(numbers[f"m{n}"].get("likelier", 0)) for n in range(4)]
+
+    assert waiting == sorted(waiting)
+    assert waiting[-1] > 0
+    assert all("short_by" not in said for said in numbers.values() if "likelier" in said)
+
+
+def test_what_would_be_next_fits_with_so_much_more() -> None:
+    """D7: nothing waits before the next one, so with what it lacks it is shown."""
+    one = candidate("Ada built the mill in 1871.", id="a", score=0.9)
+    other = candidate("The bakery opened in 1890 at the far end of the lane.", id="b", score=0.8)
+    tight = packed((one, other), 6, "Who built the mill in 1871?")
+    (short,) = [int(d.numbers["short_by"]) for d in tight.decisions if "short_by" in d.numbers]
+    wider = packed((one, other), 6 + short, "Who built the mill in 1871?")
+
+    assert [c.id for c in tight.candidates] == ["a"]
+    assert [c.id for c in wider.candidates] == ["a", "b"]
+
+
+def test_a_half_new_text_is_not_said_already() -> None:
+    """D7: what has something new to say was left out for want of room, and so it reads."""
+    text = "Ada built the mill in 1871 and painted its gate green for the fair."
+    pool = (candidate(MILL, id="a", score=0.9), candidate(text, id="b", score=0.8))
+    tight = packed(pool, 20, "Who built the mill in 1871?")
+    same = packed(
+        (pool[0], candidate(MILL[:-1] + ".", id="c", score=0.1)), 60, "Who built the mill?"
+    )
+
+    assert {d.reason for d in tight.decisions if d.chunk_id == "b"} == {"over_budget"}
+    assert {d.reason for d in same.decisions if d.chunk_id == "c"} == {"already_said"}

@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.core.stages.compress import Compress
+from foveate.core.stages.dedup_exact import DedupExact
+from foveate.core.stages.dedup_near import DedupNear
 from foveate.core.stages.divide import Divide, owners, stretches
+from foveate.core.stages.floor import Floor
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Overflow, Pack, Policy
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Candidate, Part, Sentences, Step
+from foveate.core.types import Candidate, Part, Sentences, Stage, Step
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 
@@ -232,3 +235,40 @@ def test_a_piece_that_is_shown_has_a_decision() -> None:
         assert {d.chunk_id for d in step.decisions} == {"a", "b"}
         assert {c.shown.kind for c in step.candidates if c.shown} <= {"verbatim", "extract"}
         assert again == Step(candidates=step.candidates, notes=again.notes)
+
+
+def test_a_piece_claims_the_copies_of_its_own_chunks_alone() -> None:
+    """S3, C2: where a copy of one chunk was dropped, only the piece with that chunk names it."""
+    copy = candidate(ASKED, 0.1, id="copy", document_id="e", source="other.md")
+    rows = (("a", DULL + " ", 0.5), ("b", ASKED, 0.9))
+    at, found = 0, [copy]
+    for n, (own, text, score) in enumerate(rows):
+        found.append(candidate(text, score, id=own, document_id="d", sequence=n, start=at))
+        at += len(text)
+    asked = request("Who built the weir in 1871?")
+    kept = Stitch()(DedupExact()(tuple(found), asked).candidates, asked).candidates
+    pieces = Divide()(Compress(offer="sentences", when="always")(kept, asked).candidates, asked)
+    named = {c.id: [source.source for source in c.corroborating] for c in pieces.candidates}
+
+    assert named == {"a": [], "b": ["other.md"]}
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [DedupExact(), DedupExact(key="verbatim"), DedupNear(), DedupNear(method="containment")],
+    ids=repr,
+)
+def test_pieces_are_no_copies_of_one_another(stage: Stage) -> None:
+    """S3: pieces of a passage share its text, and none of them leaves for another."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", ASKED, 0.9)))
+    pieces = Divide()((one,), request()).candidates
+
+    assert stage(pieces, request()).candidates == pieces
+
+
+def test_a_piece_is_as_long_as_what_it_may_show() -> None:
+    """S1: the floor weighs the piece, not the passage around it."""
+    one = offered(stitched(("a", DULL + " ", 0.5), ("b", "Ada built the weir.", 0.9)))
+    pieces = Divide()((one,), request()).candidates
+
+    assert [c.id for c in Floor(min_tokens=10)(pieces, request()).candidates] == ["a"]

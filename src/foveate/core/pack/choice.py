@@ -25,18 +25,24 @@ taken, decided = maker(Choice), maker(Decision)
 
 @dataclass(slots=True)
 class Choices:
-    """All that a policy decided. `left_out` maps a candidate's id to the reason code."""
+    """All that a policy decided. `left_out` maps a candidate's id to the reason code.
+
+    `waits`: by id, how many tokens would come in before it, and how many more room it would take
+    if none would; None: candidates are taken one after another, each is the next.
+    """
 
     chosen: list[Choice] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    waits: dict[str, tuple[int, int]] | None = None
     notes: dict[str, Number] = field(default_factory=dict)
 
 
 def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale) -> list[Decision]:
     """A decision for every candidate left out, with its counterfactual.
 
-    `short_by`: the budget that many tokens larger, all else the same, would hold it. `lost_by`:
-    the distance to the least score that was chosen ahead of it (`by`).
+    `short_by`: the budget that many tokens larger, all else the same, would hold it. `likelier`:
+    where sentences are chosen, about so many tokens of likelier ones come in before any of it.
+    `lost_by`: the distance to the least score that was chosen ahead of it (`by`).
     """
     worst = max((choice.candidate for choice in choices.chosen), key=rank, default=None)
     last = None if worst is None else rank(worst)
@@ -47,7 +53,12 @@ def why_left_out(candidates: Sequence[Candidate], choices: Choices, scale: Scale
             continue
         cost = scale.shortest(candidate)
         numbers: dict[str, Number] = {"tokens": cost.tokens}
-        if (short := scale.short_by(cost)) > 0:
+        before, short = (choices.waits or {}).get(own, (0, 0))
+        if choices.waits is None:
+            short = scale.short_by(cost)
+        if before:
+            numbers["likelier"] = before
+        elif short > 0:
             numbers["short_by"] = short
         by = ""
         if worst is not None and last is not None and last < rank(candidate):

@@ -42,7 +42,7 @@ class DedupExact:
 
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
-    """Every candidate whose text a better-ranked one has, and that one.
+    """Every candidate whose text a better-ranked one has, and that one; but for what was chosen.
 
     Content hashes are compared, 128 bits of BLAKE3: nobody can make two texts that have one.
     """
@@ -55,7 +55,7 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     times = Counter(keys)
     groups: dict[str, list[Candidate]] = {}
     for candidate, own in zip(candidates, keys, strict=True):
-        if times[own] > 1 and candidate.origin != "supplement":
+        if times[own] > 1 and candidate.origin != "supplement" and candidate.shown is None:
             groups.setdefault(own, []).append(candidate)
     copies: dict[str, Copy] = {}
     for group in groups.values():

@@ -29,6 +29,8 @@ Then a newer text is never evicted by an older one, and evicts it even where the
 under containment only if it holds enough of the older. Copies of one document or source changed at
 different times are its versions and need not say the same, except under semantic.
 
+What `divide` or `pack` has chosen already is left alone: pieces of a passage share its text.
+
 Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
 
 The fast paths give exactly what comparing with every kept text gives, but in a crowd: where, in a
@@ -102,7 +104,7 @@ class DedupNear:
         The reason is `near_duplicate`, `contained` or `semantic_duplicate`; `via` names the copy
         in between where a text left for one that then left itself. What stays is `corroborated`.
         """
-        pool = [c for c in candidates if c.origin != "supplement"]
+        pool = [c for c in candidates if c.origin != "supplement" and c.shown is None]
         if len(pool) < 2:
             return Step(candidates=candidates)
         copies, compared = near_copies(pool, self)

@@ -23,6 +23,7 @@ from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
+from foveate.core.corroborate import sources_of
 from foveate.core.errors import BadOption
 from foveate.core.made import changer, maker
 from foveate.core.text.salience import joined
@@ -193,6 +194,7 @@ def divided(candidate: Candidate, groups: Sequence[Stretch]) -> list[Candidate]:
                 score=max([part.score for part in mine]),
                 origin="retrieved" if retrieved else "neighbour",
                 parts=tuple([candidate.parts[c] for c in held]),
+                corroborating=sources_of(candidate, {candidate.parts[c].chunk.id for c in held}),
                 sentences=some,
                 shown=_shown(passage.text, some.spans),
             )

@@ -61,10 +61,16 @@ def _unfit(candidates: tuple[Candidate, ...], floor: Floor, request: Request) ->
             numbers = {"score": candidate.score, "floor": floor.min_score}
             yield _drop(candidate, "below_floor", numbers)
         elif floor.min_tokens:
-            tokens = request.gauge.chunk(candidate.chunk) if candidate.text.strip() else 0
+            tokens = _tokens(candidate, request) if candidate.text.strip() else 0
             if tokens < floor.min_tokens:
                 numbers = {"tokens": tokens, "min": floor.min_tokens}
                 yield _drop(candidate, "degenerate", numbers)
+
+
+def _tokens(candidate: Candidate, request: Request) -> int:
+    """Of the text, or of what alone may be shown of it."""
+    shown = candidate.shown
+    return request.gauge.chunk(candidate.chunk) if shown is None else request.gauge.text(shown.text)
 
 
 def _surplus(candidates: list[Candidate], quota: int) -> Iterator[Decision]:

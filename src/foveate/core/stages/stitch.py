@@ -186,8 +186,15 @@ def passage(run: list[Joined]) -> Candidate:
             parts += [_moved(part, at) for part in piece.parts]
             start = _start(piece.chunk)  # noqa: PLW2901
         else:
-            part = placed(chunk=piece.chunk, span=(at, end), origin=piece.origin, score=piece.score)
-            parts.append(part)
+            parts.append(
+                placed(
+                    chunk=piece.chunk,
+                    span=(at, end),
+                    origin=piece.origin,
+                    score=piece.score,
+                    corroborating=piece.corroborating,
+                )
+            )
         exact = exact and agrees and start is not None
         length = max(length, end)
     start = _start(run[0][0].candidate.chunk) if exact else None
