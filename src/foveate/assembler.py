@@ -12,8 +12,9 @@ from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk, Context, Inputs, Recipe, Supplement, Vector
+from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Channel, Plan, plan
-from foveate.ports import Embedder, Found, Store
+from foveate.ports import Cache, Embedder, Found, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run
 
 
@@ -116,6 +117,8 @@ class Assembler:
     """A store, an embedder and a plan: from a question to its context.
 
     `limit`: how many candidates a search brings; `depth`: how many each of its two legs looks at.
+    `cache`: where contexts are kept; a context that was kept is the same to the last byte, and a
+    write to the store makes it out of reach at once.
     """
 
     store: Store
@@ -123,6 +126,7 @@ class Assembler:
     plan: Plan = field(default_factory=plan)
     limit: int = 20
     depth: int = 50
+    cache: Cache | None = None
 
     def search(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -133,13 +137,13 @@ class Assembler:
     def assemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Context:
-        """Search, bring the neighbours, assemble."""
-        return self.prepare(query, principals=principals, where=where).context
+        """Search, bring the neighbours, assemble; or what the cache has of it."""
+        return run(self._cached(_query(query), reader(principals), where))
 
     def prepare(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Prepared:
-        """The same, with the inputs that a bundle is made of."""
+        """The same anew, with the inputs that a bundle is made of."""
         return run(self._flow(_query(query), reader(principals), where))
 
     async def asearch(
@@ -152,7 +156,7 @@ class Assembler:
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Context:
         """`assemble` without blocking the event loop."""
-        return (await arun(self._flow(_query(query), reader(principals), where))).context
+        return await arun(self._cached(_query(query), reader(principals), where))
 
     def _search(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
@@ -172,6 +176,32 @@ class Assembler:
             )
         )
         return found
+
+    def _cached(
+        self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
+    ) -> Flow[Context]:
+        """From the cache where it has it; else assembled, and kept if nobody wrote meanwhile."""
+        cache, store = self.cache, self.store
+        if cache is None:
+            return (yield from self._flow(query, principals, where)).context
+        scope = (
+            tuple(sorted(set(principals))),
+            sorted((where or {}).items(), key=repr),
+            (self.limit, self.depth),
+            self.embedder.name if self.embedder is not None else "",
+        )
+        root = yield Call(lambda: store.state_root(principals=principals))
+        key = key_of(query, root, self.plan, *scope)
+        data = yield Call(lambda: cache.get(key))
+        context = unpacked(data, key) if data is not None else None
+        if context is not None:
+            return context
+        context = (yield from self._flow(query, principals, where)).context
+        after = yield Call(lambda: store.state_root(principals=principals))
+        if root == after == context.manifest.state_root:
+            value = packed(context, key)
+            yield Call(lambda: cache.put(key, value))
+        return context
 
     def _flow(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None

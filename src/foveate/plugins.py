@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from foveate.adapters import embedders, loaders, stores, tokenizers
+from foveate.adapters import caches, embedders, loaders, stores, tokenizers
 from foveate.core import formats, recipes, stages
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import OutsideFailure, UnknownName
@@ -117,6 +117,7 @@ def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
         "embedders": ("Turns texts into vectors.", embedders.NAMES),
         "loaders": ("Reads files of this suffix.", loaders.suffixes()),
         "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),
+        "caches": ("Opens the cache at `NAME:…`.", caches.SCHEMES),
     }
 
 

@@ -16,6 +16,8 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Candidate, Chunk, Vector
 
 __all__ = [
+    "Cache",
+    "CacheStats",
     "Document",
     "Embedder",
     "Found",
@@ -113,6 +115,39 @@ class Found:
     lexical_matches: int
     exact: bool = True
     state_root: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """How a cache does: answers since it was opened; entries and bytes where it knows them."""
+
+    hits: int = 0
+    misses: int = 0
+    errors: int = 0
+    entries: int | None = None
+    bytes: int | None = None
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the questions that it had an answer to, 0 where it was asked none."""
+        asked = self.hits + self.misses + self.errors
+        return self.hits / asked if asked else 0.0
+
+
+class Cache(Protocol):
+    """Keeps bytes under keys for a while. It may forget at any time, and never fails a caller."""
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under the key, or None."""
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it, best effort."""
+
+    def stats(self) -> CacheStats:
+        """Hits, misses and errors so far."""
+
+    def close(self) -> None:
+        """Let go of what it holds open."""
 
 
 class Store(Protocol):

@@ -1,0 +1,144 @@
+"""An assembler with a cache: the same bytes, never a stale one, nothing across callers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from foveate import Assembler
+from foveate.adapters import embedders
+from foveate.adapters.caches import open_cache
+from foveate.adapters.stores import open_store
+from foveate.core.types import Chunk
+from foveate.core.wire import context_to_json
+from foveate.plan import plan
+from foveate.ports import Cache, Document, Store
+
+EMBEDDER = embedders.load("hashing")
+QUESTIONS = ("When is the kiln fired?", "Where is the glaze?", "Who digs the clay?")
+
+
+def put(store: Store, name: str, text: str, *principals: str) -> None:
+    """One document of one chunk."""
+    document = Document(id=name, source=name, text=text, principals=principals)
+    chunk = Chunk(text=text, document_id=name, source=name, principals=principals)
+    store.put(document, [chunk], EMBEDDER.embed([text]))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Two pages for everyone, one for the staff."""
+    name, dimensions = EMBEDDER.name, EMBEDDER.dimensions
+    opened = open_store(tmp_path / "store", embedder_name=name, dimensions=dimensions)
+    put(opened, "kiln.md", "The kiln is fired twice a month.")
+    put(opened, "glaze.md", "The glaze is kept in the cellar.")
+    put(opened, "wages.md", "Who digs the clay gets forty a day.", "staff")
+    yield opened
+    opened.close()
+
+
+def assembler(store: Store, cache: Cache | None) -> Assembler:
+    """The default plan."""
+    return Assembler(store=store, embedder=EMBEDDER, plan=plan(budget=300), cache=cache)
+
+
+def test_a_kept_context_is_the_same(store: Store) -> None:
+    """D5, D1: from the cache or not, sync or async, every byte is the same."""
+    cache = open_cache()
+    plain, kept = assembler(store, None), assembler(store, cache)
+    for question in QUESTIONS:
+        first, second = kept.assemble(question), kept.assemble(question)
+        third = asyncio.run(kept.aassemble(question))
+
+        assert first == second == third == plain.assemble(question)
+        assert context_to_json(second) == context_to_json(first)
+    assert (cache.stats().hits, cache.stats().misses) == (6, 3)
+
+
+def test_a_write_is_never_followed_by_a_stale_hit(store: Store) -> None:
+    """D5: after any write, in any order, the answer is that of an assembler without a cache."""
+    random = Random(7)
+    cache = open_cache()
+    plain, kept = assembler(store, None), assembler(store, cache)
+    for n in range(60):
+        name = random.choice(["kiln.md", "glaze.md", "clay.md"])
+        if random.random() < 0.3:
+            store.delete(name)
+        elif random.random() < 0.6:
+            put(
+                store,
+                name,
+                f"The {name[:-3]} was looked after {random.randrange(4)} times. {n % 3}",
+            )
+        put(store, "always.md", "The clay is dug in autumn.")
+        question = random.choice(QUESTIONS)
+
+        assert kept.assemble(question) == plain.assemble(question)
+    assert cache.stats().hits > 0
+
+
+def test_who_asks_is_in_the_key(store: Store) -> None:
+    """X5, D5: what the staff was told is not told to others, nor counted as theirs."""
+    cache = open_cache()
+    kept = assembler(store, cache)
+    told = kept.assemble("Who digs the clay?", principals=("staff",))
+    others = kept.assemble("Who digs the clay?")
+
+    assert "forty a day" in told.text
+    assert "forty" not in repr(others)
+    assert cache.stats().hits == 0
+    assert kept.assemble("Who digs the clay?", principals=("staff", "staff")) == told
+    assert cache.stats().hits == 1
+
+
+@dataclass(slots=True)
+class WrittenMeanwhile:
+    """A store in which somebody writes between a search and what follows it."""
+
+    store: Store
+    writes: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass everything on."""
+        return getattr(self.store, name)
+
+    def search(self, *args: Any, **options: Any) -> Any:
+        """Search, and then somebody writes."""
+        found = self.store.search(*args, **options)
+        self.writes += 1
+        put(self.store, "news.md", f"The kiln is cold for the {self.writes}th time.")
+        return found
+
+
+def test_what_was_made_during_a_write_is_not_kept(store: Store) -> None:
+    """D5: a context of a state that is gone already is handed out, and not kept."""
+    cache = open_cache()
+    busy = replace(assembler(store, cache), store=WrittenMeanwhile(store))
+    for _ in range(3):
+        busy.assemble("When is the kiln fired?")
+
+    assert (cache.stats().hits, cache.stats().entries) == (0, 0)
+
+
+def test_rubbish_in_the_cache_is_a_miss(store: Store) -> None:
+    """X3: what another program wrote into a shared cache changes no answer."""
+
+    @dataclass(slots=True)
+    class Rubbish:
+        cache: Cache
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.cache, name)
+
+        def get(self, key: str) -> bytes:
+            return b"\x93\x01rubbish"
+
+    kept = assembler(store, Rubbish(open_cache()))  # type: ignore[arg-type]
+
+    assert kept.assemble(QUESTIONS[0]) == assembler(store, None).assemble(QUESTIONS[0])
