@@ -1,6 +1,7 @@
 """From files to a store: walk, load, chunk, write. No searching, no assembling, no printing."""
 
+from foveate.adapters.loaders.limits import Limits
 from foveate.ingest.chunk import Piece, chunk
 from foveate.ingest.run import Failure, Report, ingest
 
-__all__ = ["Failure", "Piece", "Report", "chunk", "ingest"]
+__all__ = ["Failure", "Limits", "Piece", "Report", "chunk", "ingest"]

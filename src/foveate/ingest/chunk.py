@@ -1,4 +1,4 @@
-"""A document's text to chunks: whole sentences, never over size, never across a heading.
+"""A document's text to chunks: whole sentences, never over size, never across a heading or page.
 
 Units (sentences, code lines, table rows) are packed greedily; a heading opens a new chunk and
 stays with its text; a chunk that goes on in the same section begins with the last whole units of
@@ -64,7 +64,8 @@ def chunk(
 ) -> list[Piece]:
     """Chunks of at most `size` tokens by `count`, sharing up to `overlap` with the one before.
 
-    Sections smaller than a tenth of `size` share a chunk with the next. A unit that is longer
+    Sections smaller than a tenth of `size` share a chunk with the next, but two pages or two rows
+    never share one, for a citation names one place. A unit that is longer
     than `size` is cut between words, or characters where there are none. Raises `BadOption`.
 
     >>> words = lambda texts: [len(text.split()) for text in texts]
@@ -125,7 +126,7 @@ def _ends(weights: _Weights, first: int, own: int, at: int, size: int) -> bool:
     if weights.of(first, at + 1) > size:
         return True
     if unit.opens:
-        return weights.of(own, at) >= size // 10
+        return unit.apart or weights.of(own, at) >= size // 10
     if not unit.whole or weights.units[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = weights.of_block(at)
@@ -156,7 +157,7 @@ def _with_tail(runs: list[_Run], weights: _Weights, size: int) -> list[_Run]:
     """A tiny last chunk goes to the one before it."""
     if len(runs) > 1:
         before, tail = runs[-2:]
-        tiny = weights.of(tail.own, tail.last) < size // 10
+        tiny = weights.of(tail.own, tail.last) < size // 10 and not weights.units[tail.own].apart
         if tiny and weights.of(before.first, tail.last) <= size:
             runs[-2:] = [replace(before, last=tail.last)]
     return runs

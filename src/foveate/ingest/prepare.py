@@ -112,7 +112,7 @@ def _part_hash(loaded: Loaded, file: File, settings: Settings) -> str:
         str(loaded.modified_at),
         loaded.principals,
         loaded.metadata,
-        [(section.start, section.end, section.path, section.row) for section in loaded.sections],
+        [(each.start, each.end, each.path, each.page, each.row) for each in loaded.sections],
         loaded.text,
     )
     line = json.dumps(fields, sort_keys=True, default=str)

@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.adapters.loaders import loader_for, suffixes
+from foveate.adapters.loaders import suffixes
+from foveate.adapters.loaders.limits import Limits
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.core.types import Chunk
+from foveate.ingest.apart import Apart
 from foveate.ingest.chunk import refuse_sizes
+from foveate.ingest.load import load, read
 from foveate.ingest.prepare import Settings, chunked, document_of, file_hash, origin_of, root_of
 from foveate.ingest.walk import Failure, File, Walk, walk
 from foveate.ports import Document, Embedder, Loaded, Store
@@ -34,7 +37,6 @@ Progress = Callable[[int, int, str], None]
 """Called after each file: files done, files in all, the file's name."""
 
 _BATCH = 256
-_MOST_BYTES = 256 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -61,11 +63,13 @@ def ingest(
     overlap: int = 70,
     language: str = "en",
     principals: Sequence[str] = (),
+    limits: Limits | None = None,
     on_progress: Progress | None = None,
 ) -> Report:
     """Index files and folders; afterwards the store holds of them what is there now.
 
     `principals`: who may read documents that do not say so themselves; empty is everybody.
+    `limits`: how much of one file is read; what is over them is reported, and not read in part.
     Without an `embedder` the store gets no vectors. Raises `BadInput` for a path that is not
     there, `BadOption`, also where the store has documents of another path of the same name, and
     `OutsideFailure` where the store or the embedder fails or the disk is full: what was written
@@ -81,14 +85,15 @@ def ingest(
         principals=tuple(sorted(set(principals))),
     )
     walks = walked(paths)
-    run = _Run(store, embedder, tokenizer, settings, walks)
-    files = [file for each in walks for file in each.files]
-    for done, file in enumerate(files, 1):
-        run.take(file)
-        if on_progress is not None:
-            on_progress(done, len(files), file.name)
-    run.delete_gone()
-    return run.report()
+    with Apart(limits or Limits()) as apart:
+        run = _Run(store, embedder, tokenizer, settings, walks, apart)
+        files = [file for each in walks for file in each.files]
+        for done, file in enumerate(files, 1):
+            run.take(file)
+            if on_progress is not None:
+                on_progress(done, len(files), file.name)
+        run.delete_gone()
+        return run.report()
 
 
 def walked(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
@@ -137,8 +142,10 @@ class _Run:
         tokenizer: Tokenizer,
         settings: Settings,
         walks: Sequence[Walk],
+        apart: Apart,
     ) -> None:
         self._store, self._embedder, self._tokenizer = store, embedder, tokenizer
+        self._apart, self._limits = apart, apart.limits
         self._settings, self._walks = settings, walks
         self._known = dict(store.documents())
         _refuse_other_roots(walks, self._known)
@@ -150,13 +157,13 @@ class _Run:
     def take(self, file: File) -> None:
         """Read one file and write what is new in it."""
         try:
-            data = _read(file.path)
+            data = read(file.path, self._limits)
             whole = file_hash(data, file, self._settings)
             if self._known.get(file.name) == whole and file.name not in self._seen:
                 self._seen[file.name] = file.name
                 self._counts["unchanged"] += 1
                 return
-            parts = _load(file, data)
+            parts = load(data, file.path, self._limits, self._apart)
         except (BadRequest, OSError) as error:
             self._fail(file, error)
             return
@@ -238,27 +245,6 @@ class _Run:
         reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
         self._failed.append(Failure(path=file.name, reason=reason))
         self._unread.add(file.name)
-
-
-def _read(path: Path) -> bytes:
-    """The file's bytes; nothing larger than a machine can take in at once."""
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise BadInput(f"larger than {_MOST_BYTES >> 20} MiB; split it")
-    return data
-
-
-def _load(file: File, data: bytes) -> Sequence[Loaded | BadInput]:
-    loader = loader_for(file.path)
-    if loader is None:
-        raise BadInput(f"no loader for {file.path.suffix or 'files without a suffix'}")
-    try:
-        return loader(data, file.path)
-    except BadRequest:
-        raise
-    except Exception as error:  # a parser may raise anything on a broken file
-        raise BadInput(f"could not be read: {type(error).__name__}: {error}") from error
 
 
 def _vectors(embedder: Embedder | None, texts: Sequence[str]) -> Any:

@@ -31,7 +31,8 @@ class Unit:
     """`text[start:end]`, which no chunk takes apart.
 
     `gap`: tokens of the white space before it where that is wide. `opens`: a section begins
-    here. `block`: the index of its block; `whole`: it is better kept in one chunk (code, tables).
+    here; `apart`: on a page or in a row of its own, which is what a citation names. `block`: the
+    index of its block; `whole`: it is better kept in one chunk (code, tables).
     """
 
     start: int
@@ -40,6 +41,7 @@ class Unit:
     gap: int = 0
     heading: bool = False
     opens: bool = False
+    apart: bool = False
     block: int = 0
     whole: bool = False
 
@@ -64,10 +66,15 @@ def _spans(text: str, sections: Sequence[Section], language: str) -> Iterator[Un
                 end=end,
                 heading=kind == "heading",
                 opens=reached > last,
+                apart=reached > last and _place(sections, reached) != _place(sections, last),
                 block=number,
                 whole=kind in ("code", "table"),
             )
             last = reached
+
+
+def _place(sections: Sequence[Section], at: int) -> tuple[int | None, int | None]:
+    return (sections[at].page, sections[at].row) if at >= 0 else (None, None)
 
 
 def _weighed(text: str, found: list[Unit], count: CountBatch, size: int) -> list[Unit]:
@@ -140,7 +147,16 @@ def _cuts(text: str, unit: Unit, limit: int) -> list[Unit]:
         if end > start:
             first = not pieces
             gap = unit.gap if first else 0
-            pieces.append(replace(unit, start=start, end=end, gap=gap, opens=unit.opens and first))
+            pieces.append(
+                replace(
+                    unit,
+                    start=start,
+                    end=end,
+                    gap=gap,
+                    opens=unit.opens and first,
+                    apart=unit.apart and first,
+                )
+            )
         at = stop
     return pieces
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from foveate.adapters.loaders.limits import Limits
     from foveate.ports import Loader
 
-__all__ = ["loader_for", "suffixes"]
+__all__ = ["is_apart", "kind_of", "loader_for", "suffixes"]
 
 _NAMES = {
+    ".csv": "csv",
+    ".docx": "docx",
+    ".eml": "eml",
     ".htm": "html",
     ".html": "html",
     ".jsonl": "jsonl",
     ".markdown": "markdown",
     ".md": "markdown",
     ".ndjson": "jsonl",
+    ".pdf": "pdf",
+    ".pptx": "pptx",
     ".rst": "text",
     ".text": "text",
+    ".tsv": "csv",
     ".txt": "text",
     ".xhtml": "html",
+    ".xlsx": "xlsx",
 }
+_APART = frozenset({"csv", "docx", "eml", "pdf", "pptx", "xlsx"})
 
 
 def suffixes() -> tuple[str, ...]:
@@ -29,13 +39,23 @@ def suffixes() -> tuple[str, ...]:
     return tuple(sorted(_NAMES))
 
 
-def loader_for(path: Path) -> Loader | None:
+def kind_of(path: Path) -> str:
+    """The name of the format that the suffix stands for; empty where there is none."""
+    return _NAMES.get(path.suffix.lower(), "")
+
+
+def is_apart(kind: str) -> bool:
+    """Whether files of that format are better read by a process that can be ended."""
+    return kind in _APART
+
+
+def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
     """The loader for the file's suffix, or None where there is none.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)
     """
-    match _NAMES.get(path.suffix.lower()):
+    match kind_of(path):
         case "html":
             from foveate.adapters.loaders.html import load_html
 
@@ -52,4 +72,39 @@ def loader_for(path: Path) -> Loader | None:
             from foveate.adapters.loaders.text import load_text
 
             return load_text
+        case "eml":
+            from foveate.adapters.loaders.eml import load_eml
+
+            return partial(load_eml, limits=limits, loader_for=partial(_attached, limits=limits))
+    return _bounded(path, limits)
+
+
+def _bounded(path: Path, limits: Limits | None) -> Loader | None:
+    """The loaders that have bounds of their own."""
+    match kind_of(path):
+        case "csv":
+            from foveate.adapters.loaders.csv import load_csv
+
+            return partial(load_csv, limits=limits)
+        case "docx":
+            from foveate.adapters.loaders.docx import load_docx
+
+            return partial(load_docx, limits=limits)
+        case "pdf":
+            from foveate.adapters.loaders.pdf import load_pdf
+
+            return partial(load_pdf, limits=limits)
+        case "pptx":
+            from foveate.adapters.loaders.pptx import load_pptx
+
+            return partial(load_pptx, limits=limits)
+        case "xlsx":
+            from foveate.adapters.loaders.xlsx import load_xlsx
+
+            return partial(load_xlsx, limits=limits)
     return None
+
+
+def _attached(path: Path, limits: Limits | None) -> Loader | None:
+    """The loader for an attachment; none for a mail, so that mails in mails end somewhere."""
+    return None if kind_of(path) == "eml" else loader_for(path, limits)

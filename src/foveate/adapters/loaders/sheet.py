@@ -1,0 +1,129 @@
+"""The cells of an Excel sheet as they stream by, with the texts and formats that they point to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from foveate.adapters.loaders.archive import Archive
+from foveate.adapters.loaders.limits import Limits
+from foveate.adapters.loaders.shown import BUILT_IN, shown
+from foveate.core.errors import BadInput
+
+__all__ = ["Values", "formats", "rows", "strings"]
+
+_COLUMNS = 16_384
+_TRUTH = {"0": "FALSE", "1": "TRUE"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """What cells point to: shared texts by number, format codes by style."""
+
+    strings: list[str]
+    formats: list[str]
+    since_1904: bool = False
+
+    def of(self, kind: str, style: str, value: str) -> str:
+        """What a cell of that kind shows."""
+        if kind == "s":
+            at = int(value) if value.isdecimal() else -1
+            if not 0 <= at < len(self.strings):
+                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
+            return self.strings[at]
+        if kind == "b":
+            return _TRUTH.get(value, value)
+        if kind == "d":
+            return value.removesuffix("T00:00:00")
+        if kind in ("str", "inlineStr", "e"):
+            return value
+        at = int(style) if style.isdecimal() and len(style) < 7 else 0
+        code = self.formats[at] if at < len(self.formats) else ""
+        return shown(value, code, since_1904=self.since_1904) if value else ""
+
+
+def strings(archive: Archive, part: str, limits: Limits) -> list[str]:
+    """The shared texts; how a text is spoken (`rPh`) is no part of it."""
+    found: list[str] = []
+    parts: list[str] = []
+    speaks, spoken, size = False, 0, 0
+    for kind, name, _ in archive.events(part):
+        if kind == "text":
+            if speaks and not spoken:
+                parts.append(name)
+        elif name == "t":
+            speaks = kind == "start"
+        elif name == "rPh":
+            spoken += 1 if kind == "start" else -1
+        elif name == "si" and kind == "end":
+            found.append("".join(parts))
+            size += len(found[-1])
+            limits.refuse_over("text_chars", size, "characters of text")
+            parts.clear()
+    return found
+
+
+def formats(archive: Archive, part: str) -> list[str]:
+    """The format code of each cell style."""
+    own: dict[str, str] = {}
+    found: list[str] = []
+    inside = False
+    for kind, name, given in archive.events(part):
+        if name == "cellXfs":
+            inside = kind == "start"
+        elif kind == "start" and name == "numFmt":
+            own[given.get("numFmtId", "")] = given.get("formatCode", "")
+        elif kind == "start" and name == "xf" and inside:
+            at = given.get("numFmtId", "0")
+            code = own.get(at)
+            usual = BUILT_IN.get(int(at), "") if at.isdecimal() and len(at) < 7 else ""
+            found.append(usual if code is None else code)
+    return found
+
+
+def rows(
+    archive: Archive, part: str, values: Values, limits: Limits
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows that have cells: their numbers, and what each column shows up to the last."""
+    cells: list[str] = []
+    said: list[str] = []
+    number, column, kind_of, style, speaks, size = 0, 0, "", "", False, 0
+    for kind, name, given in archive.events(part):
+        if kind == "text":
+            if speaks:
+                said.append(name)
+                size += len(name)
+                limits.refuse_over("cell_chars", size, f"characters in a cell of row {number}")
+        elif kind == "start":
+            if name == "row":
+                number, cells = _number(given.get("r"), number + 1), []
+            elif name == "c":
+                kind_of, style = given.get("t", "n"), given.get("s", "0")
+                column = _column(given.get("r", ""), len(cells))
+                said, size = [], 0
+            speaks = name in ("v", "t")
+        elif name == "c":
+            if said:
+                cells += [""] * (column - len(cells))
+                cells.append(values.of(kind_of, style, "".join(said)))
+        elif name == "row":
+            if cells:
+                yield number, cells
+        else:
+            speaks = False
+
+
+def _number(told: str | None, following: int) -> int:
+    return int(told) if told and told.isdecimal() and len(told) < 10 else following
+
+
+def _column(place: str, following: int) -> int:
+    """The column of a place such as `BC12`, counted from 0."""
+    column = 0
+    for char in place[:4]:
+        if not "A" <= char <= "Z":
+            break
+        column = 26 * column + ord(char) - ord("A") + 1
+    if column > _COLUMNS:
+        raise BadInput(f"damaged: there is no cell {place[:20]!r}")
+    return max(column - 1 if column else following, following)

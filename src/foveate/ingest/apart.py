@@ -1,0 +1,119 @@
+"""A process of our own that reads the files which a parser could hang, blow up or crash on.
+
+It is started when the first such file comes and goes on to the next; after a file that took too
+long it is ended, after a crash it is gone, and in both cases the next file gets a new one. A
+pool of `concurrent.futures` cannot do that: one of its tasks cannot be ended, and one crash
+breaks the pool. Bytes go in and JSON comes out (`answers`): nothing that it says is executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+import foveate
+from foveate.adapters.loaders.limits import Limits
+from foveate.core.errors import BadInput
+from foveate.ingest.answers import Answer, parts_of
+from foveate.ports import Loaded
+
+__all__ = ["Apart"]
+
+
+class Apart:
+    """Reads files in another process, at most one at a time. Use it as a context manager."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Apart:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def load(self, data: bytes, path: Path) -> Sequence[Loaded | BadInput]:
+        """The file's documents. Raises `BadInput`, also where the reader had to be ended."""
+        process = self._process = self._process or _started(self.limits)
+        overtime: list[bool] = []
+
+        def end() -> None:
+            overtime.append(True)
+            process.kill()
+
+        timer = Timer(self.limits.seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            line = _asked(process, data, path)
+        except BaseException:  # Ctrl-C: half a question is in the pipe
+            process.kill()
+            self._end()
+            raise
+        finally:
+            timer.cancel()
+        if line.endswith(b"\n") and not overtime:
+            answer: Answer = json.loads(line)
+            return parts_of(answer)
+        code = self._end()
+        if overtime:
+            raise BadInput(f"takes longer than {self.limits.seconds} seconds (limit `seconds`)")
+        raise BadInput(f"its reader broke down ({_cause(code)}); the file is damaged or hostile")
+
+    def _end(self) -> int:
+        """Let the process go; how it ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        return process.wait()
+
+
+def _started(limits: Limits) -> subprocess.Popen[bytes]:
+    # -P: what lies in the current folder is no module of ours.
+    command = [sys.executable, "-P", "-m", "foveate.ingest.reader", json.dumps(asdict(limits))]
+    root = str(Path(foveate.__file__).parents[1])
+    known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(known)},
+    )
+
+
+def _asked(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
+    """The line that answers; empty or without its end where the process ended before it."""
+    question = json.dumps({"name": path.name, "size": len(data)}).encode() + b"\n"
+    to, back = _pipe(process.stdin), _pipe(process.stdout)
+    with contextlib.suppress(BrokenPipeError):
+        to.write(question)
+        to.write(data)
+        to.flush()
+    return bytes(back.readline())
+
+
+def _pipe(pipe: IO[bytes] | None) -> Any:
+    assert pipe is not None
+    return pipe
+
+
+def _cause(code: int) -> str:
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit code {code}"

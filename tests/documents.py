@@ -1,0 +1,145 @@
+"""Documents of each format, made on the spot by the formats' own writers: texts of our own."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+
+SENT = (
+    "From: Anna <anna@example.org>\nTo: Ben <ben@example.org>\n"
+    "Date: Fri, 01 Mar 2024 10:00:00 +0100\n"
+)
+
+
+def pdf(
+    pages: Sequence[str],
+    *,
+    title: str = "",
+    bookmarks: Sequence[tuple[str, int]] = (),
+    trailer: str = "",
+) -> bytes:
+    """A PDF with one line of ASCII text a page; `bookmarks`: (title, page counted from 0)."""
+    first = 5
+    kids = " ".join(f"{first + 2 * i} 0 R" for i in range(len(pages)))
+    marks = first + 2 * len(pages)
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R /Outlines {marks} 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Title ({title}) /ModDate (D:20240301120000+01'00') >>",
+    ]
+    for i, text in enumerate(pages):
+        drawn = f"BT /F1 12 Tf 50 700 Td ({text}) Tj ET"
+        objects += [
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {first + 2 * i + 1} 0 R >>",
+            f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+        ]
+    last = marks + len(bookmarks)
+    ends = f"/First {marks + 1} 0 R /Last {last} 0 R" if bookmarks else ""
+    objects.append(f"<< /Type /Outlines {ends} /Count {len(bookmarks)} >>")
+    for i, (name, page) in enumerate(bookmarks):
+        following = f"/Next {marks + 2 + i} 0 R" if i + 1 < len(bookmarks) else ""
+        objects.append(
+            f"<< /Title ({name}) /Parent {marks} 0 R {following} "
+            f"/Dest [{first + 2 * page} 0 R /Fit] >>"
+        )
+    return _pdf_file(objects, trailer)
+
+
+def _pdf_file(objects: Sequence[str], trailer: str) -> bytes:
+    out = bytearray(b"%PDF-1.7\n")
+    places = []
+    for number, text in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{text}\nendobj\n".encode()
+    start = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
+    out += b"".join(f"{place:010d} 00000 n \n".encode() for place in places)
+    size = len(objects) + 1
+    out += f"trailer\n<< /Size {size} /Root 1 0 R /Info 4 0 R {trailer} >>\n".encode()
+    return bytes(out + f"startxref\n{start}\n%%EOF\n".encode())
+
+
+def word(write: Callable[[Any], None]) -> bytes:
+    """A Word file; `write` gets the empty document."""
+    document = docx.Document()
+    document.core_properties.author = ""
+    write(document)
+    return saved(document)
+
+
+def workbook(sheets: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
+    """A workbook with these sheets."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    return saved(book)
+
+
+def slides(shown: Sequence[tuple[str, str, str]]) -> bytes:
+    """A presentation: title, body and notes of each slide."""
+    show = pptx.Presentation()
+    for title, body, notes in shown:
+        slide = show.slides.add_slide(show.slide_layouts[1])
+        slide.shapes.title.text = title
+        slide.placeholders[1].text = body
+        if notes:
+            slide.notes_slide.notes_text_frame.text = notes
+    return saved(show)
+
+
+def saved(document: Any) -> bytes:
+    """What the writer's `save` writes."""
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def repacked(data: bytes, changes: Mapping[str, bytes]) -> bytes:
+    """An Office file with parts replaced or added."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            if name not in changes:
+                new.writestr(name, old.read(name))
+        for name, part in changes.items():
+            new.writestr(name, part)
+    return out.getvalue()
+
+
+def part_of(data: bytes, name: str) -> str:
+    """A part of an Office file."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.read(name).decode()
+
+
+PRICES = (
+    ("Part", "Price", "Checked", "Note"),
+    *((f"Part {i}", i / 4, date(2024, 3, i), None) for i in range(2, 17)),
+    ("Copper valve", 1234.5, datetime(2024, 3, 17, 8, 30), "opens above three bar"),  # noqa: DTZ001
+)
+"""Row 17 is the copper valve."""
+
+SMALL: Mapping[str, Callable[[], bytes]] = {
+    ".csv": lambda: b"greeting,to\nhi,Anna\n",
+    ".docx": lambda: word(lambda document: document.add_paragraph("hi")),
+    ".eml": lambda: f"{SENT}Subject: Greeting\n\nhi\n".encode(),
+    ".pdf": lambda: pdf(["hi"]),
+    ".pptx": lambda: slides([("Greeting", "hi", "")]),
+    ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",
+    ".xlsx": lambda: workbook({"Sheet": [["hi"]]}),
+}
