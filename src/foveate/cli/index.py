@@ -28,17 +28,27 @@ def index(
     overlap: Annotated[
         int, typer.Option("--overlap", metavar="N", help="Tokens of it that the next one repeats.")
     ] = 70,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Index files and folders into a store.
 
     Only what changed is read again; what is gone is deleted. A file that cannot be read is
-    reported with its reason and the rest go on (exit code 3 only where none could be read).
+    reported with its reason and the rest go on (exit code 3 only where none could be read). Limits:
+    file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars,
+    attachments, seconds, memory_bytes; what is over one is said with its name.
     """
     from foveate.cli import output
     from foveate.cli.indexed import brought_up_to_date, report_as_json, report_lines
+    from foveate.cli.limits import limits_of
 
-    done = brought_up_to_date(paths, store, embedder, size=size, overlap=overlap)
+    limits = limits_of(limit or ())
+    done = brought_up_to_date(paths, store, embedder, size=size, overlap=overlap, limits=limits)
     if as_json:
         output.write_json(report_as_json(done))
     else:

@@ -12,6 +12,7 @@ from foveate.adapters.stores import open_store
 from foveate.cli.layout import wrapped
 from foveate.cli.progress import progress
 from foveate.core.errors import BadInput
+from foveate.ingest import Limits
 from foveate.ingest.chunk import refuse_sizes
 from foveate.ingest.run import Failure, Report, ingest, walked
 from foveate.ingest.walk import Walk
@@ -31,7 +32,13 @@ class Done:
 
 
 def brought_up_to_date(
-    paths: Sequence[Path], url: str, embedder: str, *, size: int, overlap: int
+    paths: Sequence[Path],
+    url: str,
+    embedder: str,
+    *,
+    size: int,
+    overlap: int,
+    limits: Limits | None = None,
 ) -> Done:
     """Ingest the paths; no store is made for wrong sizes or paths, or where there is no file.
 
@@ -45,7 +52,14 @@ def brought_up_to_date(
     try:
         with progress() as on_progress:
             report = ingest(
-                paths, store, reader, counter, size=size, overlap=overlap, on_progress=on_progress
+                paths,
+                store,
+                reader,
+                counter,
+                size=size,
+                overlap=overlap,
+                limits=limits,
+                on_progress=on_progress,
             )
         root = store.state_root()
     finally:

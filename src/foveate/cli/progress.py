@@ -1,10 +1,11 @@
-"""A bar on a terminal's stderr, and nothing anywhere else."""
+"""A bar with rate and time left on a terminal's stderr, and nothing anywhere else."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from foveate.cli.failures import printable
 
@@ -20,14 +21,30 @@ def progress() -> Iterator[Advance | None]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
 
     name = TextColumn("{task.description}", markup=False)
-    with Progress(
-        BarColumn(), MofNCompleteColumn(), name, console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("", total=None)
+    speed = TextColumn("{task.fields[rate]}", markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), speed, TimeLeft(compact=True), name)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, rate="")
+        began = monotonic()
 
         def advance(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=printable(name)[-50:])
+            rate = per_second(done, monotonic() - began)
+            shown = printable(name)[-50:]
+            bar.update(task, completed=done, total=total, description=shown, rate=rate)
 
         yield advance
+
+
+def per_second(done: int, seconds: float) -> str:
+    """How fast it goes, in two or three digits.
+
+    >>> per_second(30, 2.0), per_second(1, 4.0), per_second(0, 0.0)
+    ('15/s', '0.2/s', '')
+    """
+    if not done or seconds <= 0:
+        return ""
+    rate = done / seconds
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"

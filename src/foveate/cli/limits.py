@@ -1,0 +1,30 @@
+"""`--limit NAME=N` to the bounds on one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from foveate.core.errors import BadOption, UnknownName
+from foveate.ingest import Limits
+
+_NUMBER = 15  # digits: more than any file has bytes
+
+
+def limits_of(told: Sequence[str]) -> Limits:
+    """The bounds, those told instead of the defaults. Raises `BadOption` and `UnknownName`.
+
+    >>> limits_of(["pages=9_000"]).pages
+    9000
+    """
+    known = [each.name for each in fields(Limits)]
+    values: dict[str, int] = {}
+    for each in told:
+        name, _, number = each.partition("=")
+        digits = number.replace("_", "")
+        if name not in known:
+            raise UnknownName("limit", name, known)
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= _NUMBER):
+            raise BadOption(f"--limit {each!r}: a limit is NAME=N with a whole number N")
+        values[name] = int(digits)
+    return Limits(**values)

@@ -1,0 +1,143 @@
+"""The reading process: the same answers, and an end for what hangs, crashes or swells."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from documents import PRICES, SMALL, pdf, workbook
+from foveate.adapters.loaders.limits import Limits
+from foveate.core.errors import BadInput
+from foveate.ingest import apart as apart_module
+from foveate.ingest.answers import answer_of, parts_of
+from foveate.ingest.apart import Apart
+from foveate.ingest.load import read_here
+from foveate.ports import Loaded, Section
+
+SCRIPTS = {
+    "hangs": "import sys; sys.stdin.buffer.readline(); sys.stdin.buffer.read()",
+    "crashes": "import os, sys; sys.stdin.buffer.readline(); os.abort()",
+    "stops": "import sys; sys.exit(3)",
+    "mumbles": "import sys; sys.stdin.buffer.readline(); sys.stdout.write('{\"par')",
+}
+
+
+@pytest.fixture
+def reader() -> Iterator[Apart]:
+    """A reader with short patience."""
+    with Apart(Limits(seconds=1)) as apart:
+        yield apart
+
+
+@pytest.mark.parametrize("suffix", SMALL)
+def test_it_answers_what_the_loader_does(suffix: str) -> None:
+    """T2: whichever process reads a file, the documents are the same."""
+    data, path = SMALL[suffix](), Path(f"a{suffix}")
+    with Apart(Limits()) as apart:
+        there = apart.load(data, path)
+    assert list(there) == list(read_here(data, path, Limits()))
+
+
+def test_a_document_survives_the_way(reader: Apart) -> None:
+    """T2: all that a document says is said again, to the last field."""
+    loaded = Loaded(
+        text="Zwölf \U0001f9ef\n",
+        title="T",
+        sections=(Section(start=0, end=3, path="A > B", page=2, row=7),),
+        metadata={"from": "Anna"},
+        id="#x",
+        own_id=False,
+        source="s",
+        summary="u",
+        modified_at=datetime(2024, 3, 1, 10, tzinfo=timezone(timedelta(hours=1))),
+        principals=("a", "b"),
+        lines=False,
+    )
+    there = parts_of(answer_of([loaded, BadInput("no", line=3)]))
+    assert there[0] == loaded
+    assert str(there[1]) == "line 3: no"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("hangs", "takes longer than 1 seconds (limit `seconds`)"),
+        ("crashes", f"its reader broke down ({signal.Signals.SIGABRT.name})"),
+        ("stops", "its reader broke down (exit code 3)"),
+        ("mumbles", "its reader broke down (exit code 0)"),
+    ],
+)
+def test_a_reader_that_fails_is_ended_and_replaced(
+    script: str, reason: str, reader: Apart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X2: the file is refused with the reason, and the next one is read by a new process."""
+
+    def started(limits: Limits) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", SCRIPTS[script]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(apart_module, "_started", started)
+        with pytest.raises(BadInput) as caught:
+            reader.load(b"x" * 1_000_000, Path("a.csv"))
+    assert reason in str(caught.value)
+    with Apart(Limits()) as patient:
+        patient._process = reader._process
+        (loaded,) = patient.load(b"a,b\n1,2\n", Path("a.csv"))
+    assert isinstance(loaded, Loaded)
+
+
+def test_one_process_reads_many_files() -> None:
+    """T2: it is started once, also where files between are refused, and gone afterwards."""
+    with Apart(Limits()) as apart:
+        apart.load(SMALL[".pdf"](), Path("a.pdf"))
+        first = apart._process
+        with pytest.raises(BadInput):
+            apart.load(b"%PDF-", Path("b.pdf"))
+        apart.load(SMALL[".docx"](), Path("a.docx"))
+        assert apart._process is first
+    assert first is not None
+    assert first.poll() is not None
+
+
+def test_memory_is_bounded() -> None:
+    """X2: a file that takes more memory than the limit is refused by name."""
+    rows = [[f"text {i} {j}" for j in range(20)] for i in range(20_000)]
+    data = workbook({"S": rows})
+    least = Limits(memory_bytes=90 << 20)
+    with Apart(least) as apart, pytest.raises(BadInput) as caught:
+        apart.load(data, Path("a.xlsx"))
+    assert "limit `memory_bytes`" in str(caught.value)
+
+
+def test_what_lies_in_the_folder_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X2: a module of a name that is imported, in the current folder, is no module of ours."""
+    (tmp_path / "json.py").write_text("import os; os.abort()", encoding="utf-8")
+    (tmp_path / "foveate.py").write_text("import os; os.abort()", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with Apart(Limits()) as apart:
+        (loaded,) = apart.load(pdf(["hi"]), Path("a.pdf"))
+    assert isinstance(loaded, Loaded)
+    assert os.listdir(tmp_path) == ["json.py", "foveate.py"] or len(os.listdir(tmp_path)) == 2
+
+
+def test_prices_are_the_same_there() -> None:
+    """T2: rows keep their numbers on the way."""
+    data = workbook({"Parts": PRICES})
+    with Apart(Limits()) as apart:
+        (loaded,) = apart.load(data, Path("prices.xlsx"))
+    assert isinstance(loaded, Loaded)
+    assert [each.row for each in loaded.sections] == list(range(2, 18))
