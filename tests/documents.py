@@ -6,6 +6,8 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import docx
@@ -38,8 +40,10 @@ def pdf(
     for i, text in enumerate(pages):
         drawn = f"BT /F1 12 Tf 50 700 Td ({text}) Tj ET"
         objects += [
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
-            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {first + 2 * i + 1} 0 R >>",
+            (
+                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+                f"/Resources << /Font << /F1 3 0 R >> >> /Contents {first + 2 * i + 1} 0 R >>"
+            ),
             f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
         ]
     last = marks + len(bookmarks)
@@ -136,9 +140,9 @@ PRICES = (
 
 SMALL: Mapping[str, Callable[[], bytes]] = {
     ".csv": lambda: b"greeting,to\nhi,Anna\n",
-    ".docx": lambda: word(lambda document: document.add_paragraph("hi")),
+    ".docx": partial(word, methodcaller("add_paragraph", "hi")),
     ".eml": lambda: f"{SENT}Subject: Greeting\n\nhi\n".encode(),
-    ".pdf": lambda: pdf(["hi"]),
+    ".pdf": partial(pdf, ["hi"]),
     ".pptx": lambda: slides([("Greeting", "hi", "")]),
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",
     ".xlsx": lambda: workbook({"Sheet": [["hi"]]}),

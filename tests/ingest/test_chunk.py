@@ -14,9 +14,11 @@ from foveate.adapters.tokenizers.simple import Simple
 from foveate.adapters.tokenizers.toktok import Toktok
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
+from foveate.core.text.blocks import block_spans
 from foveate.core.text.graphemes import safe_cut
 from foveate.ingest.chunk import Piece, chunk
 from foveate.ingest.units import CountBatch
+from foveate.ports import Section
 
 SAMPLES = (
     *("Boil the water first. ", "Then wait, e.g. three minutes. ", "اغلِ الماء أولاً. ", "क्षत्रिय "),
@@ -46,6 +48,31 @@ def _chunk(
 
     found = sections(text, headings(text, markdown=True))
     return chunk(text, found, count, size=size, overlap=overlap)
+
+
+def _quarters(texts: Sequence[str]) -> list[int]:
+    return [len(text) // 4 for text in texts]
+
+
+@given(pages=st.lists(TEXTS, min_size=1, max_size=6), size=st.integers(16, 120), rows=st.booleans())
+def test_pages_and_rows_stand_apart(pages: list[str], size: int, *, rows: bool) -> None:
+    """T2: no chunk holds texts of two pages or two rows, but for a heading that ends a page."""
+    texts = [page.encode("utf-8", "replace").decode().strip() for page in pages]
+    found, at = [], 0
+    for number, page in enumerate(texts, 1):
+        place = {"row": number} if rows else {"page": number}
+        found.append(Section(start=at, end=at + len(page), path="", **place))
+        at += len(page) + 2
+    text = "\n\n".join(texts)
+    for piece in chunk(text, found, _quarters, size=size, overlap=0):
+        over = [
+            section
+            for section in found
+            if text[max(section.start, piece.start) : min(section.end, piece.end)].strip()
+        ]
+        headings = [block for block in block_spans(piece.text) if block[1] == "heading"]
+        assert len(over) <= 1 + len(headings)
+        assert (piece.row if rows else piece.page) in [s.row or s.page for s in over]
 
 
 @given(

@@ -119,11 +119,14 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "old.docx": (lambda: _ole("WordDocument"), "before 2007"),
     "empty.docx": (lambda: b"", "0 bytes"),
     "garbage.docx": (lambda: b"\1\2\3" * 99, "does not begin like one"),
-    "really.docx": (lambda: SMALL[".pdf"](), "it is a PDF"),
-    "swapped.docx": (lambda: SMALL[".xlsx"](), "a workbook, not a Word document"),
+    "really.docx": (SMALL[".pdf"], "it is a PDF"),
+    "swapped.docx": (SMALL[".xlsx"], "a workbook, not a Word document"),
     "long.docx": (lambda: _docx(f"<a><p><r><t>{'abc ' * 120_000}</t></r></p></a>"), "text_chars"),
     "rows.xlsx": (lambda: _sheet("<row><c><v>1</v></c></row>" * 6_000), "limit `rows`"),
-    "cell.xlsx": (lambda: _sheet(f"<row><c><is><t>{'x' * 60_000}</t></is></c></row>"), "cell_chars"),
+    "cell.xlsx": (
+        lambda: _sheet(f"<row><c><is><t>{'x' * 60_000}</t></is></c></row>"),
+        "cell_chars",
+    ),
     "far.xlsx": (lambda: _sheet('<row r="1"><c r="ZZZZ1"><v>1</v></c></row>'), "there is no cell"),
     "missing.xlsx": (lambda: _sheet('<row><c t="s"><v>99</v></c></row>'), "no shared text"),
     "deep.pptx": (

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import foveate
 from foveate.adapters.loaders.limits import Limits
@@ -36,7 +36,7 @@ class Apart:
         self.limits = limits
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Apart:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

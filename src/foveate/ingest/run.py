@@ -86,7 +86,7 @@ def ingest(
     )
     walks = walked(paths)
     with Apart(limits or Limits()) as apart:
-        run = _Run(store, embedder, tokenizer, settings, walks, apart)
+        run = _Run(store, embedder, tokenizer, settings, walks, apart=apart)
         files = [file for each in walks for file in each.files]
         for done, file in enumerate(files, 1):
             run.take(file)
@@ -142,6 +142,7 @@ class _Run:
         tokenizer: Tokenizer,
         settings: Settings,
         walks: Sequence[Walk],
+        *,
         apart: Apart,
     ) -> None:
         self._store, self._embedder, self._tokenizer = store, embedder, tokenizer

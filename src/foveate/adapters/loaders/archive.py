@@ -64,11 +64,11 @@ class Archive:
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
         for kind, element, given in self.events(f"{folder}/_rels/{name}.rels".lstrip("/")):
-            if kind == "start" and element == "Relationship":
-                if given.get("TargetMode") != "External":
-                    target = posixpath.normpath(posixpath.join("/", folder, given["Target"]))
-                    relation = given.get("Type", "").rpartition("/")[2]
-                    found[given.get("Id", "")] = (relation, target.lstrip("/"))
+            inside = given.get("TargetMode") != "External"
+            if inside and (kind, element) == ("start", "Relationship"):
+                target = posixpath.normpath(posixpath.join("/", folder, given.get("Target", "")))
+                relation = given.get("Type", "").rpartition("/")[2]
+                found[given.get("Id", "")] = (relation, target.lstrip("/"))
         return found
 
     def kin(self, part: str, relation: str) -> str:
@@ -89,10 +89,10 @@ class Archive:
         try:
             with self._zip.open(part) as stream:
                 while chunk := stream.read(_CHUNK):
-                    parser.Parse(chunk, False)  # noqa: FBT003
+                    parser.Parse(chunk, False)
                     yield from found
                     found.clear()
-            parser.Parse(b"", True)  # noqa: FBT003
+            parser.Parse(b"", True)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise BadInput(f"damaged: {part}: {error}") from None
         except expat.ExpatError as error:

@@ -19,7 +19,9 @@ from foveate.ports import Loaded
 
 __all__ = ["load_docx"]
 
-_LEFT_OUT = frozenset({"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"})
+_LEFT_OUT = frozenset(
+    {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
+)
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _NO = ("0", "false", "off")
 

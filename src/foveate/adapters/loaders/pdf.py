@@ -118,10 +118,10 @@ def _date(told: str) -> datetime | None:
     found = _DATE.match(told)
     if found is None:
         return None
-    year, month, day, *clock = (int(part or 0) for part in found.groups()[:6])
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
     away = timedelta(hours=int(found[8] or 0), minutes=int(found[9] or 0))
     try:
         zone = timezone(-away if found[7] == "-" else away)
-        return datetime(year, month or 1, day or 1, *clock, tzinfo=zone)
+        return datetime(year, month or 1, day or 1, hour, minute, second, tzinfo=zone)
     except ValueError:
         return None

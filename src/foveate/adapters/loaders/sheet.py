@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foveate.adapters.loaders.archive import Archive
 from foveate.adapters.loaders.limits import Limits
@@ -85,32 +85,56 @@ def rows(
     archive: Archive, part: str, values: Values, limits: Limits
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows that have cells: their numbers, and what each column shows up to the last."""
-    cells: list[str] = []
-    said: list[str] = []
-    number, column, kind_of, style, speaks, size = 0, 0, "", "", False, 0
+    row = _Row(values, limits)
     for kind, name, given in archive.events(part):
         if kind == "text":
-            if speaks:
-                said.append(name)
-                size += len(name)
-                limits.refuse_over("cell_chars", size, f"characters in a cell of row {number}")
+            row.say(name)
         elif kind == "start":
-            if name == "row":
-                number, cells = _number(given.get("r"), number + 1), []
-            elif name == "c":
-                kind_of, style = given.get("t", "n"), given.get("s", "0")
-                column = _column(given.get("r", ""), len(cells))
-                said, size = [], 0
-            speaks = name in ("v", "t")
+            row.open(name, given)
+        elif row.close(name):
+            yield row.number, row.cells
+
+
+@dataclass(slots=True)
+class _Row:
+    """The row that is open, and the cell that is open in it."""
+
+    values: Values
+    limits: Limits
+    number: int = 0
+    cells: list[str] = field(default_factory=list)
+    _said: list[str] = field(default_factory=list)
+    _size: int = 0
+    _column: int = 0
+    _kind: str = ""
+    _style: str = ""
+    _speaks: bool = False
+
+    def open(self, name: str, given: dict[str, str]) -> None:
+        """An element begins."""
+        if name == "row":
+            self.number, self.cells = _number(given.get("r"), self.number + 1), []
         elif name == "c":
-            if said:
-                cells += [""] * (column - len(cells))
-                cells.append(values.of(kind_of, style, "".join(said)))
-        elif name == "row":
-            if cells:
-                yield number, cells
-        else:
-            speaks = False
+            self._kind, self._style = given.get("t", "n"), given.get("s", "0")
+            self._column = _column(given.get("r", ""), len(self.cells))
+            self._said, self._size = [], 0
+        self._speaks = name in ("v", "t")
+
+    def say(self, text: str) -> None:
+        """A text, of which that of values counts."""
+        if self._speaks:
+            self._said.append(text)
+            self._size += len(text)
+            what = f"characters in a cell of row {self.number}"
+            self.limits.refuse_over("cell_chars", self._size, what)
+
+    def close(self, name: str) -> bool:
+        """An element ends; whether that was a row with cells."""
+        self._speaks = False
+        if name == "c" and self._said:
+            self.cells += [""] * (self._column - len(self.cells))
+            self.cells.append(self.values.of(self._kind, self._style, "".join(self._said)))
+        return name == "row" and bool(self.cells)
 
 
 def _number(told: str | None, following: int) -> int:

@@ -13,12 +13,15 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 __all__ = ["BUILT_IN", "shown"]
 
-BUILT_IN = {
-    **{1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"},
-    **{14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM"},
-    **{19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss"},
-    **{37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00", 46: "[h]:mm:ss", 47: "mm:ss"},
-}
+BUILT_IN = dict(
+    [
+        *((1, "0"), (2, "0.00"), (3, "#,##0"), (4, "#,##0.00"), (9, "0%"), (10, "0.00%")),
+        *((14, "yyyy-mm-dd"), (15, "d-mmm-yy"), (16, "d-mmm"), (17, "mmm-yy")),
+        *((18, "h:mm AM/PM"), (19, "h:mm:ss AM/PM"), (20, "h:mm"), (21, "h:mm:ss")),
+        *((22, "yyyy-mm-dd h:mm"), (37, "#,##0"), (38, "#,##0"), (39, "#,##0.00")),
+        *((40, "#,##0.00"), (45, "mm:ss"), (46, "[h]:mm:ss"), (47, "mm:ss")),
+    ]
+)
 """The format codes that a file need not spell out. 14 and 22 are the reader's own: ISO 8601."""
 
 _PARTS = re.compile(
@@ -31,11 +34,11 @@ _SECTIONS = re.compile(r'(?:"[^"]*"|\\.|\[[^\]]*\]|[^;])*')
 _STORED = Context(prec=15)
 _LONGEST = 200
 _DAYS = 2_958_466  # 9999-12-31
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-_FULL = (
-    "January February March April May June July August September October November December"
-).split()
-_WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def shown(value: str, code: str, *, since_1904: bool = False) -> str:
@@ -158,7 +161,8 @@ def _unit(mask: str, moment: datetime, *, minutes: bool, halves: bool) -> str:
         case "m" if minutes:
             return str(moment.minute).rjust(wide, "0")
         case "m" if len(mask) > 2:
-            return (_MONTHS if len(mask) == 3 else _FULL)[moment.month - 1]
+            name = _MONTHS[moment.month - 1]
+            return name[:3] if len(mask) == 3 else name
         case "m":
             return str(moment.month).rjust(wide, "0")
         case "h":

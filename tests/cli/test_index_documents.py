@@ -1,0 +1,112 @@
+"""From documents of every format to a citation by page, section and row, on the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import Ran, on_terminal
+from documents import PRICES, SENT, pdf, slides, word, workbook
+from foveate.cli.limits import limits_of
+from foveate.core.errors import BadOption, UnknownName
+
+HASHING = ("--embedder", "hashing")
+
+
+def _manual(document: Any) -> None:
+    document.add_heading("Boiler", 1)
+    document.add_heading("Pressure", 2)
+    document.add_paragraph("Keep the pressure at one bar.")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder with one file of each format."""
+    folder = tmp_path / "house"
+    folder.mkdir()
+    pages = ["The garden has roses.", "The roof is of slate.", "The safety valve opens at noon."]
+    files = {
+        "prices.xlsx": workbook({"Parts": PRICES}),
+        "report.pdf": pdf(pages, bookmarks=[("Safety", 2)]),
+        "manual.docx": word(_manual),
+        "talk.pptx": slides([("Intro", "Welcome", ""), ("Filters", "Clean the pump filter", "")]),
+        "stock.csv": b"part;stock\nbrass elbow;4\niron bend;7\n",
+        "mail.eml": f"{SENT}Subject: Chimney\n\nThe chimney sweep comes late.\n".encode(),
+        "notes.md": b"# Attic\n\nThe attic is dry.\n",
+        "list.jsonl": b'{"text": "Ladders stand in the shed."}\n',
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.fixture
+def indexed(run: Any, house: Path) -> Ran:
+    """The folder's store, in the default place."""
+    return run("index", house, *HASHING, "--json")
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("copper valve price", "house/prices.xlsx; prices; Parts; row 17;"),
+        ("when does the safety valve open at noon", "house/report.pdf; report; Safety; page 3;"),
+        ("clean the pump filter", "house/talk.pptx; Intro; Filters; page 2;"),
+        ("iron bend stock", "house/stock.csv; stock; row 3;"),
+        ("pressure of one bar", "house/manual.docx; Boiler > Pressure;"),
+        ("chimney sweep", "house/mail.eml; Chimney;"),
+        ("ladders in the shed", "house/list.jsonl; list; row 1;"),
+        ("is the attic dry", "house/notes.md; Attic; line 1;"),
+    ],
+)
+def test_the_citation_says_the_place(run: Any, indexed: Ran, query: str, place: str) -> None:
+    """T2, F2: page, section and row of a file end in the citation of what it says."""
+    assert indexed.json["failed"] == []
+    ran = run("assemble", "--query", query, "--store", ".foveate", "--budget", 200, "--explain")
+    told = " ".join(ran.err.partition("Citations")[2].split())
+    assert told.startswith(f"[1] {place}")
+
+
+def test_a_second_run_reads_nothing_again(run: Any, indexed: Ran, house: Path) -> None:
+    """T2: what is unchanged is not written, whatever its format."""
+    again = run("index", house, *HASHING, "--json")
+    assert (again.json["unchanged"], again.json["chunks"]) == (indexed.json["added"], 0)
+    assert again.json["state_root"] == indexed.json["state_root"]
+
+
+def test_a_limit_can_be_set(run: Any, house: Path) -> None:
+    """X2, F2: a file over a limit is named with it; a higher one lets it in."""
+    low = run("index", house, "--store", "low", *HASHING, "--limit", "pages=2", "--json")
+    assert low.json["failed"] == [
+        {"path": "house/report.pdf", "reason": "more than 2 pages (limit `pages`)"}
+    ]
+    high = run("index", house, "--store", "low", *HASHING, "--limit", "pages=3", "--json")
+    assert (high.json["added"], high.json["failed"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ("pagse=3", UnknownName),
+        ("pages", BadOption),
+        ("pages=-1", BadOption),
+        ("pages=0", BadOption),
+        ("pages=1e9", BadOption),
+        ("cell_chars=999999", BadOption),
+    ],
+)
+def test_limits_that_are_none(told: str, error: type[Exception]) -> None:
+    """X2: a name or a number that is none is refused before anything is read."""
+    with pytest.raises(error):
+        limits_of([told])
+
+
+def test_the_bar_says_rate_and_time_left(house: Path) -> None:
+    """T2: on a terminal: how many, how fast, and how long still."""
+    _, shown = on_terminal(house.parent, "index", "house", *HASHING)
+    assert "8/8" in shown
+    assert re.search(r"\d/s", shown)
+    assert re.search(r"\d\d:\d\d", shown)
