@@ -36,7 +36,7 @@ class Limits:
     cell_chars: int = _CELL
     text_chars: int = 64_000_000
     attachments: int = 100
-    seconds: int = 60
+    seconds: int = 120
     memory_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:

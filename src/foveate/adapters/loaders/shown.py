@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 
 __all__ = ["BUILT_IN", "shown"]
 
@@ -54,7 +55,7 @@ def shown(value: str, code: str, *, since_1904: bool = False) -> str:
     if not number.is_finite() or abs(number.adjusted()) > 300:
         return value
     section, number = _section(code[:_LONGEST], number)
-    parts = list(_PARTS.finditer(section))
+    parts = _parts(section)
     if any(part["date"] or part["elapsed"] for part in parts):
         return _date(parts, number, since_1904=since_1904) or _plain(number)
     if not any(part["digits"] for part in parts) or _unread(parts):
@@ -64,12 +65,22 @@ def shown(value: str, code: str, *, since_1904: bool = False) -> str:
 
 def _section(code: str, number: Decimal) -> tuple[str, Decimal]:
     """The format's part for the number's sign, and the number without the sign that it shows."""
-    sections = [part for part in _SECTIONS.findall(code) if part][:3]
+    sections = _split(code)
     if number < 0 and len(sections) > 1:
         return sections[1], -number
     if number == 0 and len(sections) > 2:
         return sections[2], number
     return (sections[0] if sections else ""), number
+
+
+@lru_cache(maxsize=256)
+def _split(code: str) -> list[str]:
+    return [part for part in _SECTIONS.findall(code) if part][:3]
+
+
+@lru_cache(maxsize=256)
+def _parts(section: str) -> list[re.Match[str]]:
+    return list(_PARTS.finditer(section))
 
 
 def _unread(parts: list[re.Match[str]]) -> bool:
