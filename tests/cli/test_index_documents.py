@@ -35,6 +35,11 @@ def house(tmp_path: Path) -> Path:
         "talk.pptx": slides([("Intro", "Welcome", ""), ("Filters", "Clean the pump filter", "")]),
         "stock.csv": b"part;stock\nbrass elbow;4\niron bend;7\n",
         "mail.eml": f"{SENT}Subject: Chimney\n\nThe chimney sweep comes late.\n".encode(),
+        "plan.eml": (
+            f"{SENT}Subject: Plan\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+            "Content-Type: text/plain\n\nSee the list.\n--b\nContent-Type: text/csv\n"
+            'Content-Disposition: attachment; filename="beds.csv"\n\nbed;crop\nnorth;leek\n--b--\n'
+        ).encode(),
         "notes.md": b"# Attic\n\nThe attic is dry.\n",
         "list.jsonl": b'{"text": "Ladders stand in the shed."}\n',
     }
@@ -59,6 +64,7 @@ def indexed(run: Any, house: Path) -> Ran:
         ("pressure of one bar", "house/manual.docx; Boiler > Pressure;"),
         ("chimney sweep", "house/mail.eml; Chimney;"),
         ("ladders in the shed", "house/list.jsonl; list; row 1;"),
+        ("crop of the north bed leek", "house/plan.eml; beds; beds.csv; row 2;"),
         ("is the attic dry", "house/notes.md; Attic; line 1;"),
     ],
 )
@@ -107,6 +113,6 @@ def test_limits_that_are_none(told: str, error: type[Exception]) -> None:
 def test_the_bar_says_rate_and_time_left(house: Path) -> None:
     """T2: on a terminal: how many, how fast, and how long still."""
     _, shown = on_terminal(house.parent, "index", "house", *HASHING)
-    assert "8/8" in shown
+    assert "9/9" in shown
     assert re.search(r"\d/s", shown)
     assert re.search(r"\d\d:\d\d", shown)

@@ -85,6 +85,20 @@ def test_a_bad_attachment_stands_beside_the_mail() -> None:
     assert str(refused).startswith("attachment 'plan.pdf': damaged")
 
 
+def test_attachments_of_one_name_stay_apart() -> None:
+    """T2: no two documents of a mail have one id, whatever their files are called or hold."""
+    message = _mail()
+    message.set_content("See below.")
+    lines = b'{"text": "one", "id": "a"}\n{"text": "two", "id": "b"}\n{"text": "three"}\n'
+    for data, name in ((b"one", "a.txt"), (b"two", "a.txt"), (lines, "list.jsonl")):
+        message.add_attachment(data, maintype="text", subtype="octet", filename=name)
+    ids = [part.id for part in _parts(message.as_bytes()) if isinstance(part, Loaded)]
+    assert ids == [
+        *("#mail", "#a.txt", "#2 a.txt"),
+        *("#list.jsonl#a", "#list.jsonl#b", "#list.jsonl#3"),
+    ]
+
+
 @pytest.mark.parametrize("name", ["From", "To", "Date", "Subject", "Content-Type"])
 @given(value=st.binary(max_size=40))
 def test_broken_headers_are_not_fatal(name: str, value: bytes) -> None:

@@ -37,7 +37,7 @@ def load_eml(
     message = _parsed(data)
     attached = list(message.iter_attachments())
     bounds.refuse_over("attachments", len(attached), "attachments")
-    names = [_file_name(part, number) for number, part in enumerate(attached, 1)]
+    names = _names(attached)
     parts: list[Loaded | BadInput] = []
     for name, part in zip(names, attached, strict=True):
         loader = loader_for(Path(name)) if loader_for is not None else None
@@ -104,6 +104,15 @@ def _sent(message: EmailMessage) -> datetime | None:
     return found if isinstance(found, datetime) else None
 
 
+def _names(attached: Sequence[EmailMessage]) -> list[str]:
+    """The attachments' names, each once: a second `plan.pdf` is `2 plan.pdf`."""
+    names: list[str] = []
+    for number, part in enumerate(attached, 1):
+        name = _file_name(part, number)
+        names.append(f"{number} {name}" if name in names else name)
+    return names
+
+
 def _file_name(part: EmailMessage, number: int) -> str:
     """The attachment's name, without any folders that it claims."""
     told = part.get_filename() or f"attachment {number}"
@@ -129,7 +138,7 @@ def _named(loaded: Loaded | BadInput, name: str) -> Loaded | BadInput:
         replace(each, path=f"{name} > {each.path}" if each.path else name)
         for each in loaded.sections or whole
     )
-    own = loaded.id if loaded.id and not loaded.own_id else ""
+    own = f"#{loaded.id}" if loaded.id and loaded.own_id else loaded.id
     return replace(
         loaded, id=f"#{name}{own}", own_id=False, sections=sections, source="", principals=()
     )
