@@ -141,7 +141,7 @@ PRICES = (
 SMALL: Mapping[str, Callable[[], bytes]] = {
     ".csv": lambda: b"greeting,to\nhi,Anna\n",
     ".docx": partial(word, methodcaller("add_paragraph", "hi")),
-    ".eml": lambda: f"{SENT}Subject: Greeting\n\nhi\n".encode(),
+    ".eml": f"{SENT}Subject: Greeting\n\nhi\n".encode,
     ".pdf": partial(pdf, ["hi"]),
     ".pptx": lambda: slides([("Greeting", "hi", "")]),
     ".tsv": lambda: b"greeting\tto\nhi\tAnna\n",

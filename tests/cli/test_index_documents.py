@@ -64,7 +64,7 @@ def indexed(run: Any, house: Path) -> Ran:
         ("pressure of one bar", "house/manual.docx; Boiler > Pressure;"),
         ("chimney sweep", "house/mail.eml; Chimney;"),
         ("ladders in the shed", "house/list.jsonl; list; row 1;"),
-        ("crop of the north bed leek", "house/plan.eml; beds; beds.csv; row 2;"),
+        ("crop of the north bed leek", "house/plan.eml; beds.csv; row 2;"),
         ("is the attic dry", "house/notes.md; Attic; line 1;"),
     ],
 )
