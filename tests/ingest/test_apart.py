@@ -64,6 +64,14 @@ def test_a_document_survives_the_way(reader: Apart) -> None:
     assert str(there[1]) == "line 3: no"
 
 
+@pytest.mark.parametrize("line", ["7", "{", "{}", '{"parts": 3}', '{"parts": [{}]}', "[" * 99_999])
+def test_an_answer_that_is_none_is_refused(line: str) -> None:
+    """X2: whatever comes back, it is documents or a reason."""
+    with pytest.raises(BadInput) as caught:
+        apart_module._understood(line.encode())
+    assert "gave no answer" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("script", "reason"),
     [

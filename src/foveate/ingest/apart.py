@@ -63,8 +63,7 @@ class Apart:
         finally:
             timer.cancel()
         if line.endswith(b"\n") and not overtime:
-            answer: Answer = json.loads(line)
-            return parts_of(answer)
+            return _understood(line)
         code = self._end()
         if overtime:
             raise BadInput(f"takes longer than {self.limits.seconds} seconds (limit `seconds`)")
@@ -105,6 +104,17 @@ def _asked(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
         to.write(data)
         to.flush()
     return bytes(back.readline())
+
+
+def _understood(line: bytes) -> list[Loaded | BadInput]:
+    """The documents; whoever took the reader over can say nothing else. Raises `BadInput`."""
+    try:
+        answer: Answer = json.loads(line)
+        return parts_of(answer)
+    except BadInput:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        raise BadInput("its reader gave no answer; the file is damaged or hostile") from None
 
 
 def _pipe(pipe: IO[bytes] | None) -> Any:
