@@ -99,6 +99,24 @@ def test_what_was_inserted_is_read() -> None:
     assert _of(f"<w:p><w:ins>{_run('new')}</w:ins></w:p>").text == "new"
 
 
+def test_notes_stand_where_they_are_referred_to() -> None:
+    """T2: a note is said once, in brackets, at its first reference."""
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    refers = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:p>{_run('Boil it')}{refers}{_run(', wait')}{refers}</w:p>"
+    told = f'<w:f {space}><w:footnote w:id="2"><w:p>{_run("to 90 °C")}</w:p></w:footnote></w:f>'
+    empty = word(lambda document: None)
+    name = "word/_rels/document.xml.rels"
+    relation = '<Relationship Id="r9" Type="x/footnotes" Target="footnotes.xml"/></Rel'
+    changes = {
+        MAIN: part_of(empty, MAIN).replace("<w:body>", f"<w:body>{body}"),
+        name: part_of(empty, name).replace("</Rel", relation),
+        "word/footnotes.xml": told,
+    }
+    packed = {part: text.encode() for part, text in changes.items()}
+    assert _loaded(repacked(empty, packed)).text == "Boil it [to 90 °C], wait"
+
+
 def test_a_table_in_a_cell_is_the_cells_text() -> None:
     """T2: nothing of a nested table is lost, and the outer row stays one row."""
     inner = f"<w:tbl><w:tr><w:tc><w:p>{_run('in')}</w:p></w:tc></w:tr></w:tbl>"

@@ -1,7 +1,8 @@
 """Word: headings as sections, lists with their marks, tables as rows. No page numbers.
 
-A Word file has no pages until it is laid out, so there are none to cite. Left out: headers and
-footers, comments, what a tracked change deleted, and text that is formatted as hidden.
+A Word file has no pages until it is laid out, so there are none to cite. Footnotes and endnotes
+stand in brackets where they are referred to. Left out: headers and footers, comments, what a
+tracked change deleted, and text that is formatted as hidden.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from foveate.adapters.loaders.blocks import Blocks
 from foveate.adapters.loaders.headings import sections
 from foveate.adapters.loaders.limits import Limits
 from foveate.adapters.loaders.office import Properties, properties
+from foveate.adapters.loaders.word_notes import REFERENCES, notes
 from foveate.adapters.loaders.word_styles import Numbering, Style, numbering, styles
 from foveate.ports import Loaded
 
@@ -28,12 +30,14 @@ _NO = ("0", "false", "off")
 
 def load_docx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[Loaded]:
     """The file as one document, titled by its properties, its title paragraph or its name."""
-    archive = Archive(data, limits or Limits())
+    bounds = limits or Limits()
+    archive = Archive(data, bounds)
     part = archive.main("document")
     body = _Body(
-        Blocks(limits or Limits()),
+        Blocks(bounds),
         styles(archive, archive.kin(part, "styles")),
         numbering(archive, archive.kin(part, "numbering")),
+        notes(archive, part, bounds),
     )
     for kind, name, given in archive.events(part):
         body.take(kind, name, given)
@@ -73,6 +77,7 @@ class _Body:
     blocks: Blocks
     styles: dict[str, Style]
     numbering: Numbering
+    notes: dict[tuple[str, str], str]
     title: str = ""
     _open: list[_Paragraph] = field(default_factory=list)
     _cells: list[list[str]] = field(default_factory=list)
@@ -108,8 +113,13 @@ class _Body:
             self._property(name, given.get("val", ""))
         elif self._open and name == "r":
             self._open[-1].hidden = False
-        elif self._open and name in _SIGNS:
-            self._open[-1].parts.append(_SIGNS[name])
+        elif self._open:
+            self._open[-1].parts.append(_SIGNS.get(name, "") or self._note(name, given))
+
+    def _note(self, name: str, given: dict[str, str]) -> str:
+        """The note that is referred to, once: a long one may be referred to a million times."""
+        note = self.notes.pop((REFERENCES.get(name, ""), given.get("id", "")), "")
+        return f" [{note}]" if note else ""
 
     def _property(self, name: str, value: str) -> None:
         paragraph = self._open[-1]
