@@ -24,7 +24,7 @@ POOL = "whole pool"
 
 _FACES = ("cli", "service", "answer", "ingest")
 _UNSTEADY = ("openai",)
-_PROBES = ("The pump starts at one bar.", "Wie TIEF ist der Brunnen?", "井戸の深さは")
+_PROBES = ("The pump starts at one bar.", "Der Brunnen hat TIEFES Wasser.", "井戸の深さは")
 _DECIDING = ("numpy", "sentencex", "toktok-rs", "wordllama")
 
 
