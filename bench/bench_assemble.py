@@ -15,7 +15,8 @@ from foveate.core.assemble import assemble
 from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Tokenizer
 from foveate.core.recipes import builtin
-from foveate.core.types import Budget, Candidate, Inputs
+from foveate.core.types import Candidate, Inputs
+from foveate.core.zones import Budget
 
 QUERY = "Which gate of the lock opens first?"
 BUDGET = Budget(documents=4_000, window=None)

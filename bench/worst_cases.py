@@ -32,7 +32,8 @@ from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.recipes import builtin
-from foveate.core.types import Budget, Candidate, Chunk, Inputs, Trace
+from foveate.core.types import Candidate, Chunk, Inputs, Trace
+from foveate.core.zones import Budget
 
 BUDGET = Budget(documents=4_000, window=None)
 QUERY = "Which gate of the lock opens first, and who opens it?"

@@ -27,7 +27,7 @@ from foveate.cli.stored import opened
 from foveate.core.assemble import assemble
 from foveate.core.errors import BadRequest, FoveateError
 from foveate.core.replay import bundle_of, inputs_from, verdict
-from foveate.core.types import Budget
+from foveate.core.zones import Budget
 from foveate.plan import plan
 from foveate.prepare import Prepared
 

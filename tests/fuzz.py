@@ -26,7 +26,8 @@ from foveate.core.errors import BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.recipes import builtin
 from foveate.core.render import Renderer
-from foveate.core.types import Budget, Candidate, Chunk, Context, Inputs
+from foveate.core.types import Candidate, Chunk, Context, Inputs
+from foveate.core.zones import Budget
 
 PIECES = (
     *("The mill stands by the river. ", "It was rebuilt in 1871! ", "Nobody knows why? ", "a b c "),

@@ -16,7 +16,8 @@ from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.recipes import builtin
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Budget, Candidate, Chunk
+from foveate.core.types import Candidate, Chunk
+from foveate.core.zones import Budget
 from foveate.testing.fakes import request
 
 LONG = (

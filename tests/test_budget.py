@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foveate.adapters.tokenizers import load
 from foveate.budget import Budget
-from foveate.core import types
+from foveate.core import zones
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.models import Model, UnknownModel, model
 
@@ -162,13 +162,13 @@ def test_from_total():
 def test_equal_to_a_core_budget_of_the_same_zones(documents: int, system: int, other: int):
     """A budget is its zones: which class made it does not matter, in sets and on both sides."""
     ours = Budget(documents=documents, system=system)
-    core = types.Budget(documents=documents, system=system)
+    core = zones.Budget(documents=documents, system=system)
     assert ours == core
     assert core == ours
     assert hash(ours) == hash(core)
     assert {ours, core} == {core}
     assert repr(ours) == repr(core)
-    assert (ours == types.Budget(documents=documents, system=other)) == (system == other)
+    assert (ours == zones.Budget(documents=documents, system=other)) == (system == other)
     assert ours != documents
 
 

@@ -13,7 +13,8 @@ from foveate.core.stages.expand import Expand
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Budget, Candidate, Chunk, Inputs
+from foveate.core.types import Candidate, Chunk, Inputs
+from foveate.core.zones import Budget
 from foveate.testing.fakes import Words, candidate, request
 
 RECIPES = builtin()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from foveate.core import types as core
+from foveate.core import zones
 from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput
@@ -22,7 +22,7 @@ def assemble(
     query: str,
     candidates: Any,
     *,
-    budget: int | core.Budget | None = None,
+    budget: int | zones.Budget | None = None,
     recipe: str | Recipe = "default",
     tokenizer: str | Tokenizer | None = None,
     model: str | None = None,

@@ -1,4 +1,4 @@
-"""Budgets ready to use: measured for a model, and presets. The values: `foveate.core.types.Budget`.
+"""Budgets ready to use: measured for a model, and presets. The values: `foveate.core.zones.Budget`.
 
 The zones of a budget add up to what may be spent; a sum over the window is refused by the value
 itself. A budget made here equals a core budget of the same zones.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Self
 
-from foveate.core import types
+from foveate.core import zones
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.models import Model
@@ -19,7 +19,7 @@ WINDOW = 128_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget(types.Budget):
+class Budget(zones.Budget):
     """Tokens by zone, with the ways to make one.
 
     >>> budget = Budget.of(800)
@@ -31,11 +31,11 @@ class Budget(types.Budget):
 
     def __eq__(self, other: object) -> bool:
         """By the zones, whichever of the two classes made it."""
-        if not isinstance(other, types.Budget):
+        if not isinstance(other, zones.Budget):
             return NotImplemented
         return astuple(self) == astuple(other)
 
-    __hash__ = types.Budget.__hash__
+    __hash__ = zones.Budget.__hash__
 
     @classmethod
     def for_model(

@@ -13,7 +13,8 @@ from typing import Any
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.manifest import SCHEMA, Manifest, budget_hash, digest, spelling
-from foveate.core.types import Block, Budget, Citation, Context, StageTrace
+from foveate.core.types import Block, Citation, Context, StageTrace
+from foveate.core.zones import Budget
 from foveate.plan import Plan
 
 FORM = f"{SCHEMA}.1"  # of what is written; another one is not read

@@ -8,7 +8,7 @@ from typing import Literal
 
 from foveate import plugins
 from foveate.budget import Budget
-from foveate.core import types as core
+from foveate.core import zones
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
 from foveate.core.formats.minimal import Minimal
@@ -25,14 +25,14 @@ class Plan:
     """Everything that is settled before candidates are looked at."""
 
     recipe: Recipe
-    budget: core.Budget
+    budget: zones.Budget
     tokenizer: Tokenizer
 
 
 def plan(
     *,
     recipe: str | Recipe = "default",
-    budget: int | core.Budget | None = None,
+    budget: int | zones.Budget | None = None,
     tokenizer: str | Tokenizer | None = None,
     model: str | None = None,
     format: str | Format | None = None,
@@ -118,20 +118,20 @@ def _reordered(recipe: Recipe, order: str) -> Recipe:
     return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))
 
 
-def _budget(budget: int | core.Budget | None, recipe: Recipe) -> core.Budget:
+def _budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.Budget:
     """A number limits the documents, beside what else the recipe limits."""
     if budget is None:
         return recipe.budget
-    if isinstance(budget, core.Budget):
+    if isinstance(budget, zones.Budget):
         return budget
     return replace(recipe.budget, documents=_tokens(budget), window=None)
 
 
-def _within(budget: int | core.Budget | None, room: core.Budget) -> core.Budget:
+def _within(budget: int | zones.Budget | None, room: zones.Budget) -> zones.Budget:
     """The model's room, or less of it; a budget's zones must fit the model's window."""
     if budget is None:
         return room
-    if isinstance(budget, core.Budget):
+    if isinstance(budget, zones.Budget):
         window = min(budget.window or room.window or 0, room.window or 0)
         framing = {"per_message": room.per_message, "per_reply": room.per_reply}
         return replace(budget, window=window, **framing)

@@ -13,16 +13,8 @@ from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin
 from foveate.core.stages.pack import Pack
-from foveate.core.types import (
-    Budget,
-    Candidate,
-    Chunk,
-    Decision,
-    Inputs,
-    Recipe,
-    Request,
-    Step,
-)
+from foveate.core.types import Candidate, Chunk, Decision, Inputs, Recipe, Request, Step
+from foveate.core.zones import Budget
 
 RECIPES = sorted(builtin())
 SENTENCES = (

@@ -14,7 +14,8 @@ from foveate.core.assemble import assemble
 from foveate.core.formats import BUILTIN
 from foveate.core.recipes import builtin
 from foveate.core.stages.order import Order
-from foveate.core.types import Budget, Candidate, Chunk, Context, Inputs
+from foveate.core.types import Candidate, Chunk, Context, Inputs
+from foveate.core.zones import Budget
 from foveate.testing.strategies import candidates
 
 CL100K = tokenizers.load("cl100k_base")

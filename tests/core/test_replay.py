@@ -18,7 +18,8 @@ from foveate.core.manifest import digest
 from foveate.core.recipes import builtin
 from foveate.core.replay import bundle_of, inputs_from, verdict
 from foveate.core.spec import Known
-from foveate.core.types import Budget, Candidate, Chunk, Inputs, Supplement
+from foveate.core.types import Candidate, Chunk, Inputs, Supplement
+from foveate.core.zones import Budget
 
 KNOWN = Known(stages=stages.BUILTIN, formats=formats.BUILTIN)
 CL100K = tokenizers.load("cl100k_base")

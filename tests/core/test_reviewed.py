@@ -22,7 +22,6 @@ from foveate.core.stages.expand import Expand
 from foveate.core.stages.pack import Pack
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
-    Budget,
     Candidate,
     Chunk,
     Context,
@@ -35,6 +34,7 @@ from foveate.core.types import (
     Step,
     Supplement,
 )
+from foveate.core.zones import Budget
 from foveate.plan import plan
 from foveate.plugins import known
 from foveate.testing.fakes import request

@@ -15,7 +15,8 @@ from foveate.core.spec import (
     recipe_to_dict,
     recipe_to_toml,
 )
-from foveate.core.types import Budget, Recipe
+from foveate.core.types import Recipe
+from foveate.core.zones import Budget
 
 KNOWN = Known(stages=stages.BUILTIN, formats=formats.BUILTIN)
 MINIMAL = 'name = "mine"\nformat = "numbered"\nstages = ["dedup_exact", "pack"]\n'

@@ -107,7 +107,8 @@ class Foveate:
     def assemble(self, query: str, budget: int) -> Context:
         """The candidates to a context."""
         from foveate.core.assemble import assemble
-        from foveate.core.types import Budget, Inputs
+        from foveate.core.types import Inputs
+        from foveate.core.zones import Budget
 
         inputs = Inputs(
             query=query,

@@ -23,18 +23,9 @@ from foveate.core.manifest import manifest_of, spelling, stage_name
 from foveate.core.measure import Measures, exclusions, measures
 from foveate.core.render import Renderer, renderer_of
 from foveate.core.smallest import too_small
-from foveate.core.types import (
-    Budget,
-    Candidate,
-    Context,
-    Inputs,
-    Request,
-    Stage,
-    StageTrace,
-    Step,
-    Trace,
-)
+from foveate.core.types import Candidate, Context, Inputs, Request, Stage, StageTrace, Step, Trace
 from foveate.core.window import room_left
+from foveate.core.zones import Budget
 
 Known = MutableMapping[str, int]
 entered, asked, sealed = maker(StageTrace), maker(Request), maker(Context)

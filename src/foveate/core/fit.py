@@ -17,18 +17,9 @@ from foveate.core.manifest import spelling
 from foveate.core.pack.scale import Scale, scale_for, whole
 from foveate.core.render import Renderer
 from foveate.core.text.sanitise import sanitise
-from foveate.core.types import (
-    Block,
-    Budget,
-    Candidate,
-    Decision,
-    Inputs,
-    Number,
-    Request,
-    StageTrace,
-    rank,
-)
+from foveate.core.types import Block, Candidate, Decision, Inputs, Number, Request, StageTrace, rank
 from foveate.core.window import over_window
+from foveate.core.zones import Budget
 
 placed = changer(Block)
 

@@ -20,8 +20,9 @@ from blake3 import blake3
 from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
 from foveate.core.made import maker
-from foveate.core.types import Budget, Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
+from foveate.core.types import Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
 from foveate.core.types import spelled as spelled_chunk
+from foveate.core.zones import Budget
 
 SCHEMA = 2
 BLOCK = 256  # vectors

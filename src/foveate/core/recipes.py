@@ -26,7 +26,8 @@ from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Budget, Recipe, Stage
+from foveate.core.types import Recipe, Stage
+from foveate.core.zones import Budget
 
 ONCE: tuple[Stage, ...] = (DedupExact(), Shortlist(), DedupNear(method="containment"))
 SENTENCES = Compress(offer="sentences", when="always")

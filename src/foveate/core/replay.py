@@ -22,8 +22,9 @@ from foveate.core.candidates import (
 from foveate.core.errors import BadInput
 from foveate.core.manifest import Manifest, changed, digest, part_hashes, spelled
 from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Budget, Context, Inputs, Supplement
+from foveate.core.types import Context, Inputs, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
+from foveate.core.zones import Budget
 
 KIND = "foveate-bundle"
 PARTS = {"manifest": dict, "trace": list, "text": str, "parts": dict, "recipe_spelled": str}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.types import Budget
+from foveate.core.zones import Budget
 
 LARGEST = 2**27  # tokens or characters; no budget over that is tried
 

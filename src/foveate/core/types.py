@@ -23,10 +23,10 @@ from foveate.core.checks import (
     STRINGS,
     check_fields,
     check_score,
-    check_zone,
 )
 from foveate.core.contracts import Format
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadInput
+from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
     from foveate.core.gauge import Gauge
@@ -266,51 +266,6 @@ def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
     """As a reader meets them: source, page, sequence, byte offset, id."""
     c = candidate.chunk
     return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
-
-
-_FRAMING = ("per_message", "per_reply")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """Tokens by zone. `documents` is what the context may take; `characters` limits it as well.
-
-    `window` None: the model's window is not known and only the document zone is checked.
-    `per_message` and `per_reply`: what the model's chat format adds; as OpenAI documents it for
-    its chat models where nothing better is known.
-    """
-
-    documents: int | None = 32_000
-    characters: int | None = None
-    window: int | None = 128_000
-    system: int = 4_000
-    conversation: int = 8_000
-    query: int = 1_000
-    generation: int = 4_000
-    buffer: int = 1_000
-    per_message: int = 4
-    per_reply: int = 3
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be spent."""
-        for name in ("system", "conversation", "query", "generation", "buffer", *_FRAMING):
-            check_zone(name, getattr(self, name), 0)
-        for name in ("documents", "characters", "window"):
-            if getattr(self, name) is not None:
-                check_zone(name, getattr(self, name), 1)
-        if self.documents is None and self.characters is None:
-            raise BadOption("budget: give documents (tokens), characters, or both")
-        if self.window is not None and self.total > self.window:
-            raise BadOption(
-                f"budget: the zones add up to {self.total} tokens, the window is {self.window}; "
-                f"take {self.total - self.window} tokens from a zone"
-            )
-
-    @property
-    def total(self) -> int:
-        """The sum of the zones, in tokens."""
-        zones = (self.system, self.conversation, self.query, self.generation, self.buffer)
-        return sum(zones) + (self.documents or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.gauge import Gauge
 from foveate.core.stages.dedup_near import DedupNear, Method
-from foveate.core.types import Budget, Candidate, Request
+from foveate.core.types import Candidate, Request
+from foveate.core.zones import Budget
 
 Pool = tuple[Candidate, ...]
 

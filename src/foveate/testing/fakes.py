@@ -12,7 +12,8 @@ from datetime import datetime
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.gauge import Gauge
-from foveate.core.types import Budget, Candidate, Chunk, Origin, Place, Request, Supplement, Vector
+from foveate.core.types import Candidate, Chunk, Origin, Place, Request, Supplement, Vector
+from foveate.core.zones import Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.pack.value import worth
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Budget, Candidate, Chunk, Part, Rendition, Step
+from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
+from foveate.core.zones import Budget
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
 

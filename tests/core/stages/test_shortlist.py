@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.core.stages.shortlist import Shortlist
-from foveate.core.types import Budget, Decision, rank
+from foveate.core.types import Decision, rank
+from foveate.core.zones import Budget
 from foveate.testing.fakes import Words, candidate, request
 from foveate.testing.strategies import cases
 

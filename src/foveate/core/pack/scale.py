@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from foveate.core.gauge import Cost, Gauge, costing
 from foveate.core.made import maker
 from foveate.core.pack.pieces import pieces
-from foveate.core.types import Budget, Candidate, Place, Rendition, RenditionKind, text_key
+from foveate.core.types import Candidate, Place, Rendition, RenditionKind, text_key
+from foveate.core.zones import Budget
 
 rendered = maker(Rendition)
 

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 from foveate.core.errors import BadOption
 from foveate.core.made import maker
-from foveate.core.types import Budget, Candidate, Decision, Request, Step, rank
+from foveate.core.types import Candidate, Decision, Request, Step, rank
+from foveate.core.zones import Budget
 
 CHARACTERS = 4  # a token's, about: where characters alone are limited, `least` is worth that many
 
