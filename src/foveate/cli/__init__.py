@@ -22,14 +22,16 @@ from foveate.cli import (
     recipes,
     replay,
     search,
+    store,
 )
 from foveate.cli import eval as eval_
 from foveate.cli.failures import exit_code_of, one_line
 
 EPILOG = (
     "Exit codes: 0 ok, 1 a fault in foveate or in a plugin, 2 usage, 3 bad input (also: a replay "
-    "that diverged), 4 budget too small, 5 a failure outside, 6 an evaluation that broke its gate. "
-    "Errors are one line on stderr; FOVEATE_DEBUG=1 shows where they come from."
+    "that diverged, a store that is not whole), 4 budget too small, 5 a failure outside, 6 an "
+    "evaluation that broke its gate. Errors are one line on stderr; FOVEATE_DEBUG=1 shows where "
+    "they come from."
 )
 
 app = typer.Typer(
@@ -46,6 +48,7 @@ app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble_batch.assemble_batch)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval")
+app.add_typer(store.app, name="store")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)
 

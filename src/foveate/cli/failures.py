@@ -5,7 +5,7 @@
 | 0 | ok |
 | 1 | a fault in foveate, or in a plugin's stage |
 | 2 | usage: a flag, an option, a name that does not exist |
-| 3 | bad input: a file, a candidate, a query; a replay that diverged |
+| 3 | bad input: a file, a candidate, a query; a replay that diverged; a store that is not whole |
 | 4 | budget too small |
 | 5 | a failure outside: a store, a model, a file system, a missing package |
 | 6 | an evaluation broke a rule of its gate |

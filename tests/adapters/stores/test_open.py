@@ -67,12 +67,14 @@ def test_another_file_of_that_name_is_refused(tmp_path: Path, content: bytes):
     assert (tmp_path / "store.db").read_bytes() == content
 
 
-def test_a_store_of_another_version_says_what_to_do(tmp_path: Path):
-    """X2: another schema is refused with both numbers and the way out."""
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
+    """X2: a schema from the future is refused with both numbers and the way out."""
     open_store(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(BadInput, match="has schema 99, this version reads 1; index the documents"):
+    with pytest.raises(
+        BadInput, match=r"has schema 99, this version knows up to 2; update foveate"
+    ):
         open_store(tmp_path)
 
 

@@ -12,20 +12,23 @@ SCHEMES = ("file", "sqlite")
 
 
 def open_store(
-    url: str | Path, *, embedder_name: str = "", dimensions: int = 0, create: bool = True
+    url: str | Path,
+    *,
+    embedder_name: str = "",
+    dimensions: int = 0,
+    create: bool = True,
+    migrate: bool | None = None,
 ) -> Store:
     """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
 
     A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
     existing one is checked against them where they are given. `create=False` refuses to make one.
-    Raises `UnknownName` for a scheme, `BadInput` where the folder is no store or a store of another
-    version, `BadOption` where it was made with another embedder.
+    A store of an older version is brought up to date, with a `StoreMigrated` warning, where
+    `migrate` says so; by default where it may be made too (`create`). Raises `UnknownName` for a
+    scheme, `BadInput` where the folder is no store or a store of another version, `BadOption`
+    where it was made with another embedder.
     """
-    scheme, path = _split(str(url))
-    if scheme not in SCHEMES:
-        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in SCHEMES])
-    if not path:
-        raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
+    folder = folder_of(url)
     if dimensions < 0 or bool(embedder_name) != bool(dimensions):
         raise BadOption(
             f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
@@ -33,8 +36,22 @@ def open_store(
     from foveate.adapters.stores.sqlite import SqliteStore
 
     return SqliteStore(
-        Path(path), embedder_name=embedder_name, dimensions=dimensions, create=create
+        folder,
+        embedder_name=embedder_name,
+        dimensions=dimensions,
+        create=create,
+        migrate=migrate,
     )
+
+
+def folder_of(url: str | Path) -> Path:
+    """The folder of an embedded store; raises `UnknownName` for a scheme that is not its."""
+    scheme, path = _split(str(url))
+    if scheme not in SCHEMES:
+        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in SCHEMES])
+    if not path:
+        raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
+    return Path(path)
 
 
 def _split(url: str) -> tuple[str, str]:

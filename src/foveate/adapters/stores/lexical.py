@@ -33,10 +33,7 @@ def index(
     connection: sqlite3.Connection, document: int, terms: Mapping[int, Sequence[str]]
 ) -> None:
     """Add a document's postings; `terms`: chunk row id → its terms."""
-    places: dict[str, list[int]] = {}
-    for chunk in sorted(terms):
-        for term, count in Counter(terms[chunk]).items():
-            places.setdefault(term, []).append(chunk << 16 | min(count, _MOST))
+    places = places_of(terms)
     connection.executemany(
         "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(places)]
     )
@@ -47,19 +44,28 @@ def index(
     named.sort()  # by id, as the table is ordered: neighbouring rows share pages
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?)",
-        [(number, document, _pack(places[term])) for number, term in named],
+        [(number, document, packed(places[term])) for number, term in named],
     )
-    numbers = _pack([number for number, _ in named])
+    numbers = packed([number for number, _ in named])
     connection.execute("INSERT INTO indexed VALUES (?, ?)", (document, numbers))
+
+
+def places_of(terms: Mapping[int, Sequence[str]]) -> dict[str, list[int]]:
+    """Per term, the chunks that hold it and how often, as one number each, ascending."""
+    places: dict[str, list[int]] = {}
+    for chunk in sorted(terms):
+        for term, count in Counter(terms[chunk]).items():
+            places.setdefault(term, []).append(chunk << 16 | min(count, _MOST))
+    return places
 
 
 def unindex(connection: sqlite3.Connection, document: int) -> None:
     """Take a document's postings out; terms that are left without any do no harm."""
     query = "SELECT terms FROM indexed WHERE document = ?"
-    for (packed,) in connection.execute(query, (document,)).fetchall():
+    for (numbers,) in connection.execute(query, (document,)).fetchall():
         connection.executemany(
             "DELETE FROM postings WHERE term = ? AND document = ?",
-            [(number, document) for number in _unpack(packed)],
+            [(number, document) for number in unpacked(numbers)],
         )
     connection.execute("DELETE FROM indexed WHERE document = ?", (document,))
 
@@ -74,15 +80,17 @@ def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -
             "SELECT t.term, p.places FROM terms AS t JOIN postings AS p ON p.term = t.id "
             f"WHERE t.term IN ({marks(some)})"
         )
-        for term, packed in connection.execute(query, some):
-            blobs[term].append(packed)
+        for term, blob in connection.execute(query, some):
+            blobs[term].append(blob)
     found = []
     for term in terms:
         packed_places = np.frombuffer(b"".join(blobs[term]), dtype="<i8")
         ids = packed_places >> 16
         positions = np.searchsorted(scan.ids, ids)
         if not np.array_equal(scan.ids.take(positions, mode="clip"), ids):
-            raise OutsideFailure("the store's full-text index is damaged; index into a new folder")
+            raise OutsideFailure(
+                "the store's full-text index is damaged; foveate store check says where"
+            )
         found.append((positions, packed_places & _MOST))
     return found
 
@@ -116,16 +124,17 @@ def bm25(found: Sequence[Any], lengths: Any, readable: Any) -> Any:
     return scores
 
 
-def _pack(numbers: Sequence[int]) -> bytes:
+def packed(numbers: Sequence[int]) -> bytes:
     """Little-endian int64, on any machine."""
-    packed = array("q", numbers)
+    blob = array("q", numbers)
     if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
+        blob.byteswap()
+    return blob.tobytes()
 
 
-def _unpack(packed: bytes) -> array[int]:
-    numbers = array("q", packed)
+def unpacked(blob: bytes) -> array[int]:
+    """The numbers that were packed."""
+    numbers = array("q", blob)
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

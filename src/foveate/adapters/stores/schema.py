@@ -5,21 +5,23 @@
 
 Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
 a new store is written aside and linked into place, so that it is whole or not there; whatever
-changes a table or `terms.py` raises VERSION.
+changes a table or `terms.py` raises VERSION and adds a step to `migrate.py`.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import warnings
 from contextlib import closing
 from pathlib import Path
 from threading import get_ident
+from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import EMPTY
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -29,15 +31,22 @@ _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 PUBLIC = 0
 """The audience of what everybody may read; its row has no members."""
 
+
+class StoreMigrated(UserWarning):
+    """A store was brought to this version's schema; older versions no longer open it."""
+
+
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
 -- Each write's number and hash chain: tells whether vectors.bin descends from this very store.
 CREATE TABLE history (generation INTEGER PRIMARY KEY, version BLOB NOT NULL);
 
--- Who may read: one row for each distinct set of principals, and its lattice hash (state root).
+-- Who may read: one row for each distinct set of principals, its lattice hash (state root), and
+-- how much it holds, so that what one may read can be counted without reading it.
 CREATE TABLE audiences (
-    id INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE, state BLOB NOT NULL
+    id INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE, state BLOB NOT NULL,
+    documents INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE members (
     principal TEXT NOT NULL, audience INTEGER NOT NULL, PRIMARY KEY (principal, audience)
@@ -97,18 +106,27 @@ CREATE TABLE counts (
 """
 
 
-def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> sqlite3.Connection:
-    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`."""
+def connect(
+    folder: Path, *, embedder: str, dimensions: int, create: bool, migrate: bool | None = None
+) -> sqlite3.Connection:
+    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`.
+
+    A store of an older version is brought up to date where `migrate` (by default `create`) says so.
+    """
     path = folder / DATABASE
     if not path.exists():
         _refuse_foreign(folder, create=create)
         _make(path, embedder, dimensions)
+    connection = opened(folder, write=create)
     try:
-        connection = _opened(str(path), folder, embedder, dimensions)
-    except sqlite3.OperationalError as error:
-        if create or error.sqlite_errorcode & 0xFF not in _READ_ONLY:
-            raise
-        connection = _opened(read_only(path), folder, embedder, dimensions)
+        facts = dict(connection.execute("SELECT key, value FROM meta"))
+        _refuse_embedder(folder, facts, embedder, dimensions)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version < VERSION:
+            _migrate(connection, folder, version, allowed=create if migrate is None else migrate)
+    except BaseException:
+        connection.close()
+        raise
     connection.execute("PRAGMA synchronous = NORMAL")
     # One document touches thousands of pages of the inverted index: copy them back in bulk.
     connection.execute("PRAGMA wal_autocheckpoint = 8000")
@@ -126,7 +144,32 @@ def read_only(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
 
 
-def _opened(name: str, folder: Path, embedder: str, dimensions: int) -> sqlite3.Connection:
+def opened(folder: Path, *, write: bool) -> sqlite3.Connection:
+    """A connection to a store of this version or an older one; raises `BadInput` for another.
+
+    Where nothing can be written, one that only reads, unless `write` asks for more.
+    """
+    path = folder / DATABASE
+    if not path.exists():
+        _refuse_foreign(folder, create=False)
+    try:
+        return _opened(str(path), folder)
+    except sqlite3.OperationalError as error:
+        if write or error.sqlite_errorcode & 0xFF not in _READ_ONLY:
+            raise
+        return _opened(read_only(path), folder)
+
+
+def refuse_moved(connection: sqlite3.Connection) -> None:
+    """Inside a write: another process may have brought the store to a version we do not know."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        raise OutsideFailure(
+            "store: a newer version of foveate has changed its form; nothing was written, "
+            "update this program too"
+        )
+
+
+def _opened(name: str, folder: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         name,
         timeout=BUSY_MS / 1000,
@@ -135,7 +178,7 @@ def _opened(name: str, folder: Path, embedder: str, dimensions: int) -> sqlite3.
         uri=name.startswith("file:///"),
     )
     try:
-        _refuse_other(connection, folder, embedder, dimensions)
+        _refuse_other(connection, folder)
     except BaseException:
         connection.close()
         raise
@@ -165,7 +208,8 @@ def _make(path: Path, embedder: str, dimensions: int) -> None:
                 f"BEGIN; {TABLES}; PRAGMA application_id = {APPLICATION};"
                 f"PRAGMA user_version = {VERSION}; COMMIT"
             )
-            connection.execute("INSERT INTO audiences VALUES (?, '[]', ?)", (PUBLIC, EMPTY))
+            everyone = "INSERT INTO audiences (id, principals, state) VALUES (?, '[]', ?)"
+            connection.execute(everyone, (PUBLIC, EMPTY))
             facts = [("embedder", embedder), ("dimensions", dimensions), ("generation", 0)]
             connection.executemany("INSERT INTO meta VALUES (?, ?)", facts)
             connection.execute("INSERT INTO meta VALUES ('version', ?)", (bytes(32),))
@@ -196,9 +240,7 @@ def _place(aside: Path, path: Path) -> None:
             claim.unlink(missing_ok=True)
 
 
-def _refuse_other(
-    connection: sqlite3.Connection, folder: Path, embedder: str, dimensions: int
-) -> None:
+def _refuse_other(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -208,15 +250,35 @@ def _refuse_other(
         application, version = 0, 0
     if application != APPLICATION:
         raise BadInput(f"{str(folder / DATABASE)!r} is not a foveate store; name another folder")
-    if version != VERSION:
+    if version > VERSION:
         raise BadInput(
-            f"the store in {str(folder)!r} has schema {version}, this version reads {VERSION}; "
-            f"index the documents into a new folder"
+            f"the store in {str(folder)!r} has schema {version}, this version knows up to "
+            f"{VERSION}; update foveate, or index the documents into a new folder"
         )
-    facts = dict(connection.execute("SELECT key, value FROM meta"))
+
+
+def _refuse_embedder(folder: Path, facts: dict[str, Any], embedder: str, dimensions: int) -> None:
     if embedder and (embedder, dimensions) != (facts["embedder"], facts["dimensions"]):
         raise BadOption(
             f"the store in {str(folder)!r} holds vectors of {facts['embedder']!r} "
             f"({facts['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
             f"open it with that embedder, or index into a new folder"
+        )
+
+
+def _migrate(connection: sqlite3.Connection, folder: Path, version: int, *, allowed: bool) -> None:
+    if not allowed:
+        raise BadInput(
+            f"the store in {str(folder)!r} has schema {version}, this version reads {VERSION}; "
+            f"keep a copy (foveate store backup DIR --store {folder}), "
+            f"then run: foveate store migrate --store {folder}"
+        )
+    from foveate.adapters.stores.migrate import migrated
+
+    if migrated(connection, VERSION):
+        warnings.warn(
+            f"the store in {str(folder)!r} was brought from schema {version} to {VERSION}; "
+            f"older versions of foveate open only copies made before",
+            StoreMigrated,
+            stacklevel=2,
         )

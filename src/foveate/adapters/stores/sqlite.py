@@ -16,8 +16,10 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, Self, TypeAlias
 
-from foveate.adapters.stores import filters, schema, search, vectors, write
+from foveate.adapters.stores import compact, filters, schema, search, stats, vectors, write
+from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.rows import document_of
+from foveate.adapters.stores.stats import Stats
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import combine, root
 from foveate.core.types import Chunk, Vector
@@ -34,14 +36,24 @@ class SqliteStore:
     """
 
     def __init__(
-        self, folder: Path, *, embedder_name: str = "", dimensions: int = 0, create: bool = True
+        self,
+        folder: Path,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        migrate: bool | None = None,
     ) -> None:
         self.folder = folder
         self._lock = RLock()
         self._scan: vectors.Scan | None = None
-        with _guard():
+        with guard():
             self._connection = schema.connect(
-                folder, embedder=embedder_name, dimensions=dimensions, create=create
+                folder,
+                embedder=embedder_name,
+                dimensions=dimensions,
+                create=create,
+                migrate=migrate,
             )
             facts = dict(self._connection.execute("SELECT key, value FROM meta"))
         self.embedder_name: str = facts["embedder"]
@@ -101,11 +113,15 @@ class SqliteStore:
             return iter(connection.execute(query).fetchall())
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
-        """One document with its text; None where it is not there or not to be read."""
+        """One document with its text; None where it is not there, or not all of it to be read."""
         allowed, bound = filters.audiences(principals)
-        query = f"SELECT * FROM documents WHERE document_id = ? AND audience IN ({allowed})"
+        query = (
+            f"SELECT * FROM documents AS d WHERE document_id = ? AND audience IN ({allowed}) "
+            "AND NOT EXISTS (SELECT 1 FROM chunks AS c WHERE c.document = d.id "
+            f"AND c.audience NOT IN ({allowed}))"
+        )
         with self._transaction("DEFERRED") as connection:
-            cursor = connection.execute(query, [document_id, *bound])
+            cursor = connection.execute(query, [document_id, *bound, *bound])
             names = [column[0] for column in cursor.description]
             row = cursor.fetchone()
         return document_of(dict(zip(names, row, strict=True))) if row else None
@@ -198,6 +214,29 @@ class SqliteStore:
         states = [row[0] for row in connection.execute(query, bound)]
         return root(combine(states), embedder=self.embedder_name)
 
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        readers = None if principals is None else tuple(principals)
+        with self._transaction("DEFERRED") as connection:
+            documents, chunks, with_vector = stats.held(connection, readers)
+            return Stats(
+                documents=documents,
+                chunks=chunks,
+                vectors=with_vector,
+                embedder=self.embedder_name,
+                dimensions=self.dimensions,
+                schema=schema.VERSION,
+                state_root=self._root(connection, readers),
+                bytes={} if readers is not None else stats.sizes(connection, self.folder),
+            )
+
+    def compact(self) -> None:
+        """Give back the room that deleting left; answers and state root stay as they are."""
+        with self._transaction("IMMEDIATE") as connection:
+            compact.forget_unused(connection)
+        with self._statement() as connection:
+            compact.shrink(connection, self.folder)
+
     def close(self) -> None:
         """Let go of files and connections; a second time does nothing."""
         with self._lock:
@@ -214,29 +253,32 @@ class SqliteStore:
     @contextmanager
     def _statement(self) -> Iterator[sqlite3.Connection]:
         """For a single statement, which sees one state by itself."""
-        with self._lock, _guard():
+        with self._lock, guard():
             yield self._connection
 
     @contextmanager
     def _transaction(self, kind: Kind) -> Iterator[sqlite3.Connection]:
         """All that is done inside is the store's own work, and so are its errors."""
-        with self._begun(kind), _guard():
+        with self._begun(kind), guard():
             yield self._connection
 
     @contextmanager
     def _begun(self, kind: Kind) -> Iterator[None]:
         """A transaction around what may be a caller's work, whose errors stay as they are."""
         with self._lock:
-            with _guard():
+            with guard():
                 nested = self._connection.in_transaction
                 self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
             try:
+                if kind == "IMMEDIATE" and not nested:
+                    with guard():
+                        schema.refuse_moved(self._connection)
                 yield
-                with _guard():
+                with guard():
                     self._connection.execute("RELEASE inner" if nested else "COMMIT")
             except BaseException:
                 # A full disk has ended the whole transaction already.
-                with _guard():
+                with guard():
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
                 raise
@@ -245,25 +287,3 @@ class SqliteStore:
 def _remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
     rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items()]
     connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)
-
-
-@contextmanager
-def _guard() -> Iterator[None]:
-    """The one place where the engine's errors become ours, each with what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL:
-            advice = "the disk is full; the store is as it was before, make room and try again"
-        elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            advice = "another process is writing; nothing was changed, try again"
-        elif code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-            advice = f"its file is damaged ({error}); index the documents into a new folder"
-        else:
-            advice = f"{error}; nothing was changed"
-        raise OutsideFailure(f"store: {advice}") from error
-    except OSError as error:
-        raise OutsideFailure(f"store: {error.strerror or error}: {error.filename!r}") from error
-    except OverflowError as error:
-        raise BadInput(f"a number is too large for the store: {error}") from error

@@ -94,28 +94,30 @@ def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) ->
         return known
     path, dimensions = folder / FILE, facts["dimensions"]
     if known is None:
-        known = _load(path, dimensions)
-    usable = known if known is not None and _ancestor(connection, known) else None
-    scan, added = _refresh(connection, usable, generation, version, dimensions)
+        known = load(path, dimensions)
+    usable = known if known is not None and ancestor(connection, known) else None
+    scan, added = refresh(connection, usable, generation, version, dimensions)
     # Written again only when much has changed: a store that grows row by row is not rewritten
     # row by row, and whoever opens it later adds the rest for himself.
     if usable is None or added * 20 > len(scan.ids):
-        _save(path, scan)
+        save(path, scan)
     return scan
 
 
-def _ancestor(connection: sqlite3.Connection, scan: Scan) -> bool:
+def ancestor(connection: sqlite3.Connection, scan: Scan) -> bool:
+    """Whether the array is of a state that this very store has been in lately."""
     query = "SELECT 1 FROM history WHERE generation = ? AND version = ?"
     return connection.execute(query, (scan.generation, scan.version)).fetchone() is not None
 
 
-def _refresh(
+def refresh(
     connection: sqlite3.Connection,
     old: Scan | None,
     generation: int,
     version: bytes,
     dimensions: int,
 ) -> tuple[Scan, int]:
+    """The array of this state, from an older one or from nothing; how many rows were read."""
     import numpy as np
 
     last = int(old.ids[-1]) if old is not None and len(old.ids) else 0
@@ -157,14 +159,15 @@ def _norms(vectors: Any) -> Any:
     return norms
 
 
-def _parts(scan: Scan) -> tuple[Any, ...]:
+def parts(scan: Scan) -> tuple[Any, ...]:
+    """The arrays, in the order in which they stand in the file."""
     return (scan.ids, scan.audiences, scan.terms, scan.norms, scan.vectors)
 
 
-def _save(path: Path, scan: Scan) -> None:
+def save(path: Path, scan: Scan) -> None:
     """Written aside and renamed; best effort: without the file the next reader reads SQLite."""
     digest = blake3()
-    for part in _parts(scan):
+    for part in parts(scan):
         digest.update(part.tobytes())
     rows, dimensions = scan.vectors.shape
     header = (_MAGIC, scan.generation, scan.version, rows, dimensions, digest.digest())
@@ -173,14 +176,14 @@ def _save(path: Path, scan: Scan) -> None:
         try:
             with aside.open("wb") as file:
                 file.write(_HEADER.pack(*header))
-                for part in _parts(scan):
+                for part in parts(scan):
                     file.write(part.tobytes())
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
 
 
-def _load(path: Path, dimensions: int) -> Scan | None:
+def load(path: Path, dimensions: int) -> Scan | None:
     """The array in the file, or None where there is none that can be trusted."""
     import numpy as np
 

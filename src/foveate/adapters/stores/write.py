@@ -118,18 +118,18 @@ def _names(principals: str) -> list[str]:
     return list(json.loads(principals))
 
 
-def _members(row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
+def members(row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
     """(audience, encoded fields) of the document and of each chunk: what the state root covers.
 
     The document's `content_hash` is the caller's bookkeeping and stays outside.
     """
     name = row["document_id"]
     covered = {key: row[key] for key in DOCUMENT_FIELDS if key != "content_hash"}
-    members = [(row["audience"], member("document", covered))]
+    found = [(row["audience"], member("document", covered))]
     for chunk in chunk_rows:
         fields = {key: chunk[key] for key in CHUNK_FIELDS}
-        members.append((chunk["audience"], member("chunk", {**fields, "document_id": name})))
-    return members
+        found.append((chunk["audience"], member("chunk", {**fields, "document_id": name})))
+    return found
 
 
 def _account(
@@ -140,7 +140,7 @@ def _account(
     sign: int,
 ) -> None:
     by_audience: dict[int, list[bytes]] = {}
-    for audience, encoded in _members(row, chunk_rows):
+    for audience, encoded in members(row, chunk_rows):
         by_audience.setdefault(audience, []).append(encoded)
     for audience, encoded_members in by_audience.items():
         query = "SELECT state FROM audiences WHERE id = ?"
@@ -149,7 +149,13 @@ def _account(
             state = shift(state, added=encoded_members)
         else:
             state = shift(state, removed=encoded_members)
-        connection.execute("UPDATE audiences SET state = ? WHERE id = ?", (state, audience))
+        documents = int(audience == row["audience"])
+        chunks = len(encoded_members) - documents
+        connection.execute(
+            "UPDATE audiences SET state = ?, documents = documents + ?, chunks = chunks + ? "
+            "WHERE id = ?",
+            (state, sign * documents, sign * chunks, audience),
+        )
 
 
 def _advance(
@@ -162,7 +168,7 @@ def _advance(
     """The next link of the chain: a hash of the one before and of this write."""
     facts = dict(connection.execute("SELECT key, value FROM meta"))
     link = blake3(facts["version"] + what)
-    for audience, encoded in _members(row, chunk_rows):
+    for audience, encoded in members(row, chunk_rows):
         link.update(audience.to_bytes(8, "little") + len(encoded).to_bytes(8, "little") + encoded)
     version = link.update(vectors).digest()
     generation = facts["generation"] + 1

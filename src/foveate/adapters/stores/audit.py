@@ -1,0 +1,157 @@
+"""Goes through a store's rows document by document, for `check`: what does not agree, in words.
+
+Rules: nothing derived is believed: terms, places, hashes and audiences are worked out again from
+the texts and principals; memory grows with the number of documents and terms, not with the texts.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.adapters.stores import lexical, write
+from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns
+from foveate.core.text.terms import document_terms
+from foveate.core.types import content_hash
+
+# What must find nothing, and what it means where it does; `{}` is the row found.
+_RELATIONS = (
+    (
+        "chunk {!r} belongs to no document",
+        "SELECT chunk_id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
+    ),
+    (
+        "chunk {!r} is not there for searches",
+        "SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT chunk FROM scan)",
+    ),
+    (
+        "row {} is searched and is no chunk",
+        "SELECT chunk FROM scan WHERE chunk NOT IN (SELECT id FROM chunks)",
+    ),
+    (
+        "chunk {!r} is searched for other readers than its own",
+        (
+            "SELECT c.chunk_id FROM chunks AS c JOIN scan AS s ON s.chunk = c.id "
+            "WHERE s.audience <> c.audience"
+        ),
+    ),
+    (
+        "chunk {!r} has an audience of other principals",
+        (
+            "SELECT c.chunk_id FROM chunks AS c LEFT JOIN audiences AS a ON a.id = c.audience "
+            "WHERE a.principals IS NOT c.principals"
+        ),
+    ),
+    (
+        "document {!r} has an audience of other principals",
+        (
+            "SELECT d.document_id FROM documents AS d "
+            "LEFT JOIN audiences AS a ON a.id = d.audience WHERE a.principals IS NOT d.principals"
+        ),
+    ),
+    (
+        "the words of document row {} are kept, and it is gone",
+        "SELECT document FROM indexed WHERE document NOT IN (SELECT id FROM documents)",
+    ),
+)
+_WIDTH = 1 << 128
+
+
+def rows(connection: sqlite3.Connection) -> Iterator[str]:
+    """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
+    for said, query in _RELATIONS:
+        for (found,) in connection.execute(query):
+            yield said.format(found)
+    yield from _readers(connection)
+    for document in _documents(connection, ("document_id", "text", "text_hash")):
+        yield from _texts(connection, document)
+
+
+def _readers(connection: sqlite3.Connection) -> Iterator[str]:
+    members: dict[int, list[str]] = {}
+    for principal, audience in connection.execute("SELECT principal, audience FROM members"):
+        members.setdefault(audience, []).append(principal)
+    for audience, principals in connection.execute("SELECT id, principals FROM audiences"):
+        if sorted(members.pop(audience, [])) != json.loads(principals):
+            yield f"the members of the audience {principals} are others"
+    for audience in members:
+        yield f"audience {audience} has members and is not there"
+
+
+def _texts(connection: sqlite3.Connection, document: dict[str, Any]) -> Iterator[str]:
+    try:
+        text = zlib.decompress(document["text"]).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        yield f"document {document['document_id']!r}: its text cannot be unpacked: {error}"
+        return
+    if content_hash(text) != document["text_hash"]:
+        yield f"document {document['document_id']!r}: its text is not the one that was put"
+    query = 'SELECT chunk_id, text, content_hash, start, "end" FROM chunks WHERE document = ?'
+    for name, piece, digest, start, end in connection.execute(query, (document["id"],)):
+        if content_hash(piece) != digest:
+            yield f"chunk {name!r}: its text is not the one that was put"
+        if text and start is not None and end is not None and text[start:end] != piece:
+            yield f"chunk {name!r} is not what its document says from {start} to {end}"
+
+
+def words(connection: sqlite3.Connection) -> Iterator[str]:
+    """Documents whose postings are not those of their chunks' texts."""
+    numbers = {term: number for number, term in connection.execute("SELECT id, term FROM terms")}
+    expected: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for document in _documents(connection, ("document_id",)):
+        number, name = document["id"], document["document_id"]
+        names[number] = name
+        terms = {}
+        query = (
+            "SELECT c.id, c.chunk_id, c.text, s.terms FROM chunks AS c "
+            "LEFT JOIN scan AS s ON s.chunk = c.id WHERE c.document = ?"
+        )
+        for chunk, chunk_name, text, length in connection.execute(query, (number,)):
+            terms[chunk] = document_terms(text)
+            if length is not None and length != len(terms[chunk]):
+                yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
+        places = lexical.places_of(terms)
+        ids = {numbers.get(term, 0): packed for term, packed in places.items()}
+        expected[number] = sum(_mark(i, lexical.packed(ids[i])) for i in ids) % _WIDTH
+        query = "SELECT terms FROM indexed WHERE document = ?"
+        noted = connection.execute(query, (number,)).fetchone()
+        if noted is None or sorted(lexical.unpacked(noted[0])) != sorted(ids):
+            yield f"document {name!r}: the list of its terms is not that of its text"
+    gone = set[int]()
+    query = "SELECT term, document, CAST(places AS BLOB) FROM postings"
+    for term, number, packed in connection.execute(query):
+        if number in expected:
+            expected[number] = (expected[number] - _mark(term, packed)) % _WIDTH
+        elif number not in gone:
+            gone.add(number)
+            yield f"words are found in document row {number}, which is gone"
+    for number, left in expected.items():
+        if left:
+            yield f"document {names[number]!r}: the words it is found by are not those of its text"
+
+
+def _mark(term: int, packed: bytes) -> int:
+    """A term's places as a number; their sum does not depend on the order."""
+    return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
+
+
+def members(connection: sqlite3.Connection) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
+    """Per document its audience, and (audience, encoded fields) of it and of its chunks."""
+    fields = ["audience", *CHUNK_FIELDS]
+    query = f"SELECT {columns(fields)} FROM chunks WHERE document = ?"
+    for document in _documents(connection, ("audience", *DOCUMENT_FIELDS)):
+        found = connection.execute(query, (document["id"],)).fetchall()
+        chunks = [dict(zip(fields, chunk, strict=True)) for chunk in found]
+        yield document["audience"], write.members(document, chunks)
+
+
+def _documents(connection: sqlite3.Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    names = ("id", *fields)
+    for row in connection.execute(f"SELECT {columns(names)} FROM documents ORDER BY id"):
+        yield dict(zip(names, row, strict=True))

@@ -1,0 +1,42 @@
+"""Gives back what deleting left behind. What a search finds stays the same, bit for bit.
+
+Rules: first, in one transaction, rows that nothing refers to any more; then the file is written
+anew by the engine, which is whole at any moment; last what killed processes left beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from foveate.adapters.stores.schema import DATABASE, PUBLIC
+
+_STALE = 3_600
+"""Seconds after which a file that was to be renamed has nobody left to rename it."""
+
+_UNUSED = (
+    "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
+    "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    f"DELETE FROM audiences WHERE id <> {PUBLIC} AND documents = 0 AND chunks = 0",
+    "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
+)
+
+
+def forget_unused(connection: sqlite3.Connection) -> None:
+    """Terms, counts and sets of principals of documents that are gone."""
+    for statement in _UNUSED:
+        connection.execute(statement)
+
+
+def shrink(connection: sqlite3.Connection, folder: Path) -> None:
+    """Write the database anew without its empty pages, and empty the log of writes."""
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    now = time.time()
+    for pattern in (f"{DATABASE}.*.vectors", f"{DATABASE}.*.new"):
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                if now - path.stat().st_mtime > _STALE:
+                    path.unlink()

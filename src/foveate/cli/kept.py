@@ -1,0 +1,81 @@
+"""What `foveate store` prints: figures, findings, sizes. Pure but for opening and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foveate.cli.layout import rows, wrapped
+from foveate.core.errors import BadOption
+from foveate.ports import Store
+
+if TYPE_CHECKING:
+    from foveate.adapters.stores.check import Report
+    from foveate.adapters.stores.sqlite import SqliteStore
+    from foveate.adapters.stores.stats import Stats
+
+
+def closing_store(store: Store) -> closing[SqliteStore]:
+    """The embedded store, closed at the end; raises `BadOption` for another kind."""
+    from foveate.adapters.stores.sqlite import SqliteStore
+
+    if not isinstance(store, SqliteStore):
+        store.close()
+        raise BadOption("this is no embedded store; look after it with its server's own tools")
+    return closing(store)
+
+
+def stats_lines(found: Stats, width: int) -> list[str]:
+    """One figure a line, sizes by part at the end."""
+    pairs = [
+        ("documents", f"{found.documents:,}"),
+        ("chunks", f"{found.chunks:,}"),
+        ("vectors", f"{found.vectors:,}"),
+        ("embedder", f"{found.embedder} ({found.dimensions})" if found.embedder else "none"),
+        ("schema", f"{found.schema}"),
+        ("state root", found.state_root),
+    ]
+    lines = rows(pairs, width, indent="")
+    if found.bytes:
+        total = sum(found.bytes.values())
+        parts = [(name.replace("_", " "), in_bytes(size)) for name, size in found.bytes.items()]
+        lines += [f"on disk: {in_bytes(total)}", *rows(parts, width)]
+    return lines
+
+
+def report_lines(report: Report, width: int) -> list[str]:
+    """A line a finding, and what was looked at."""
+    lines = list[str]()
+    for finding in report.findings:
+        lines += wrapped(f"{finding.part}: {finding.what}", width, rest="  ")
+    looked = f"{report.documents:,} documents, {report.chunks:,} chunks"
+    if not report.findings:
+        return [f"whole: {looked}, state root {report.state_root}"]
+    many = "1 finding" if len(report.findings) == 1 else f"{len(report.findings)} findings"
+    return [*lines, f"not whole: {many} in {looked}"]
+
+
+def in_bytes(size: int) -> str:
+    """A size for people.
+
+    >>> in_bytes(999), in_bytes(1_500_000)
+    ('999 B', '1.5 MB')
+    """
+    amount, units = float(size), ["B", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount /= 1000
+        del units[0]
+    return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a store's folder."""
+    return sum(_sizes(folder))
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for path in folder.iterdir():
+        if path.is_file():
+            yield path.stat().st_size

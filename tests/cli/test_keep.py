@@ -1,0 +1,106 @@
+"""`foveate store`: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+
+@pytest.fixture
+def indexed(run, tmp_path):
+    """A store of two documents in `.foveate`."""
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "boiler.md").write_text("# Boiler\n\nKeep it between one and two bar.\n")
+    (tmp_path / "manual" / "pump.md").write_text("# Pump\n\nIt starts at one bar.\n")
+    assert run("index", "manual", "--embedder", "hashing").code == 0
+    return tmp_path / ".foveate"
+
+
+def test_stats_show_what_is_there(run, indexed):
+    """F2: figures for people, and the same as one JSON object."""
+    record = run("store", "stats", "--json").json
+    assert list(record) == [
+        *("store", "documents", "chunks", "vectors", "embedder", "dimensions", "schema"),
+        *("state_root", "bytes"),
+    ]
+    assert (record["documents"], record["chunks"], record["vectors"]) == (2, 2, 2)
+
+    ran = run("store", "stats")
+    assert (ran.code, ran.err) == (0, "")
+    assert "documents   2" in ran.out
+    assert "on disk: " in ran.out
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    assert run("store", "stats", "--principal", "x", "--json").json["bytes"] == {}
+
+
+def test_check_ends_with_3_where_something_is_wrong(run, indexed):
+    """F2, T5: each finding on stdout by its part; the exit code tells a script."""
+    ran = run("store", "check")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("whole: 2 documents, 2 chunks, state root ")
+    record = run("store", "check", "--json").json
+    assert (record["ok"], record["findings"]) == (True, [])
+
+    with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
+        connection.execute("DELETE FROM postings WHERE document = 1")
+    ran = run("store", "check")
+    assert (ran.code, ran.err) == (3, "")
+    assert ran.out.startswith("words: document ")
+    assert ran.out.endswith("not whole: 1 finding in 2 documents, 2 chunks\n")
+    ran = run("store", "check", "--json")
+    record = json.loads(ran.out)
+    assert (ran.code, record["ok"], record["findings"][0]["part"]) == (3, False, "words")
+
+
+def test_a_backup_is_opened_like_a_store(run, indexed):
+    """F2, T5: the copy is checked and searched by name; a second one to the same place is not."""
+    ran = run("store", "backup", "copy")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("copied to copy: ")
+    root = run("store", "stats", "--json").json["state_root"]
+    assert run("store", "check", "--store", "copy", "--json").json["state_root"] == root
+
+    ran = run("store", "backup", "copy")
+    assert ran.code == 3
+    assert "is there already; name a new folder" in ran.complaint
+    record = run("store", "backup", "other", "--json").json
+    assert list(record) == ["store", "copy", "bytes"]
+    assert record["bytes"] > 0
+
+
+def test_compact_says_what_it_gave_back(run, indexed):
+    """F2: bytes before and after."""
+    record = run("store", "compact", "--json").json
+    assert record["bytes_before"] >= record["bytes_after"] > 0
+    assert " before, " in run("store", "compact").out
+
+
+def test_an_older_store_is_migrated_when_asked(run, indexed):
+    """F2, X1: reading says which command to run, and that command says what it did."""
+    with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
+        connection.execute("ALTER TABLE audiences DROP COLUMN documents")
+        connection.execute("ALTER TABLE audiences DROP COLUMN chunks")
+        connection.execute("PRAGMA user_version = 1")
+    ran = run("search", "--query", "bar")
+    assert ran.code == 3
+    assert "then run: foveate store migrate --store .foveate" in ran.complaint
+
+    ran = run("store", "migrate")
+    assert (ran.code, ran.out.partition(",")[0]) == (0, "schema 2")
+    assert ran.err.startswith("foveate: warning: the store in '.foveate' was brought from schema 1")
+    assert run("store", "migrate", "--json").json["schema"] == 2
+    assert run("store", "check").code == 0
+
+
+@pytest.mark.parametrize("command", ["stats", "check", "compact", "migrate"])
+def test_where_no_store_is_none_is_made(run, tmp_path, command):
+    """X1: one line, exit code 3, and an empty folder stays empty."""
+    ran = run("store", command, "--store", "missing")
+    assert ran.code == 3
+    assert "no store in 'missing'" in ran.complaint
+    assert run("store", "backup", "copy", "--store", "missing").code == 3
+    assert run("store", command, "--store", "postgress:x").code == 2
+    assert list(tmp_path.iterdir()) == []
