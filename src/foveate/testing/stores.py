@@ -15,6 +15,7 @@ from typing import Any
 
 from foveate.core.types import Chunk
 from foveate.ports import Document, Found, Store
+from foveate.testing import isolation
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus, variants
 
 QUERIES = (
@@ -183,6 +184,7 @@ LAWS: tuple[Law, ...] = (
     documents_are_listed_by_id,
     counts_are_remembered,
     the_root_covers_the_content,
+    *isolation.LAWS,
 )
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 
 from foveate.adapters.stores import open_store
 from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.testing import stores
+from foveate.core.errors import BadOption
+from foveate.testing import isolation, stores
+from foveate.testing.isolation import OWNER
 from foveate.testing.store_corpus import EMBEDDER, corpus
 from foveate.testing.stores import LAWS, Law, check_store
 
@@ -40,32 +43,75 @@ def test_every_law_is_in_the_suite():
     """T1: a law that is written is a law that runs."""
     written = {
         name
-        for name, value in vars(stores).items()
+        for module in (stores, isolation)
+        for name, value in vars(module).items()
         if callable(value)
         and not name.startswith("_")
-        and getattr(value, "__module__", "") == stores.__name__
+        and getattr(value, "__module__", "") == module.__name__
         and list(getattr(value, "__annotations__", {})) == ["open_empty", "entries", "return"]
     }
     assert written == {law.__name__ for law in LAWS} | {"check_store"}
 
 
 class Leaky:
-    """A store that filters after the search has counted."""
+    """A store that answers some questions for everyone as for the owner of the secrets."""
 
-    def __init__(self, inner: SqliteStore) -> None:
+    def __init__(self, inner: SqliteStore, leak: str) -> None:
         self._inner = inner
+        self._leak = leak
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
 
     def neighbours(self, places, window, *, principals=()):  # noqa: D102
-        return self._inner.neighbours(places, window, principals=("blue", "red"))
+        who = (*principals, OWNER) if self._leak == "neighbours" else principals
+        return self._inner.neighbours(places, window, principals=who)
+
+    def state_root(self, *, principals=None):  # noqa: D102
+        return self._inner.state_root(principals=None if self._leak == "root" else principals)
+
+    def stats(self, *, principals=None):  # noqa: D102
+        return self._inner.stats(principals=None if self._leak == "figures" else principals)
+
+    def document(self, name, *, principals=()):  # noqa: D102
+        who = (*principals, OWNER) if self._leak == "document" else principals
+        return self._inner.document(name, principals=who)
+
+    def search(self, query, vector, *, limit=100, depth=50, principals=(), where=None):  # noqa: D102
+        options = {"limit": limit, "depth": depth, "where": where}
+        mine = self._inner.search(query, vector, principals=principals, **options)
+        if self._leak not in {"matches", "scores", "names"}:
+            return mine
+        all_ = self._inner.search(query, vector, principals=(*principals, OWNER), **options)
+        if self._leak == "matches":
+            return replace(mine, lexical_matches=all_.lexical_matches)
+        if self._leak == "names" and len(all_.candidates) > len(mine.candidates):
+            raise BadOption(f"{all_.candidates[0].id} is not for you")
+        scores = {candidate.id: candidate.lexical_score for candidate in all_.candidates}
+        known = [replace(c, lexical_score=scores.get(c.id)) for c in mine.candidates]
+        return replace(mine, candidates=tuple(known))
 
 
-def test_the_suite_catches_a_store_that_forgets_principals(open_empty):
-    """X5: a store whose neighbours ignore the reader does not pass."""
+@pytest.mark.parametrize(
+    "leak", ["neighbours", "root", "figures", "document", "matches", "scores", "names"]
+)
+def test_the_suite_catches_a_store_that_forgets_principals(open_empty, leak):
+    """X5: a store that forgets the reader in one place does not pass the hunt."""
+    entries = corpus(count=8)
+    caught = []
+    for law in isolation.LAWS:
+        try:
+            law(lambda: Leaky(open_empty(), leak), entries)
+        except (AssertionError, BadOption) as found:
+            caught.append((law.__name__, found))
+    assert caught, leak
+
+
+def test_the_suite_runs_all_its_laws(open_empty):
+    """T1, X5: one call checks everything, isolation included."""
+    check_store(open_empty, corpus(count=5))
     with pytest.raises(AssertionError):
-        check_store(lambda: Leaky(open_empty()), corpus(count=6))
+        check_store(lambda: Leaky(open_empty(), "neighbours"), corpus(count=5))
 
 
 def test_neighbours_take_one_statement_for_all_places(open_empty):
