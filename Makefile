@@ -13,6 +13,8 @@ LOCKS := requirements
 SMOKE := .venv-bare
 JOBS  ?= 2
 CASES ?= 20000
+KILLS ?= 1000
+SOAK  ?= 300
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
@@ -20,7 +22,7 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench \
+.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke soak-store bench \
 	bench-quick bench-eval fit docs golden lock clean
 
 help: ## list these targets
@@ -47,6 +49,12 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(PY) tests/fuzz.py --cases $$half --seed 1 & first=$$!; \
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
+
+soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, and 1,000 kills
+	$(call say,soak: four readers and two writers)
+	@$(PY) tests/store_soak.py --seconds $(SOAK)
+	$(call say,soak: kills at random moments)
+	@$(PY) tests/store_kills.py --kills $(KILLS)
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)

@@ -8,12 +8,11 @@ import store_kills
 from foveate.core.types import content_hash
 
 
-def test_two_hundred_kills_lose_nothing(tmp_path, capsys):
+def test_two_hundred_kills_lose_nothing(tmp_path, figure):
     """T5: killed while it writes, deletes, compacts, copies or searches, a store stays whole."""
     tally = store_kills.kill_often(tmp_path, 204, seed=1)
 
-    with capsys.disabled():
-        print(f"\n{tally}")
+    figure(str(tally))
     assert tally.kills == dict.fromkeys(store_kills.KINDS, 34)
     assert tally.acknowledged > 100
     assert tally.under_way.total() > 20

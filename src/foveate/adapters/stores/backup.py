@@ -18,11 +18,12 @@ from foveate.adapters.stores.guard import guard
 from foveate.core.errors import BadInput
 
 
-def backup(folder: Path, target: Path) -> None:
+def backup(folder: Path | str, target: Path | str) -> None:
     """Copy the store in `folder` to the new folder `target`; a store of an older version too.
 
     Raises `BadInput` where `target` is there already or lies inside the store.
     """
+    folder, target = Path(folder), Path(target)
     _refuse(folder, target)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
     with guard():

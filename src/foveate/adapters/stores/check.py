@@ -42,8 +42,9 @@ class Report:
 Part: TypeAlias = Callable[[], Iterator[str]]
 
 
-def check(folder: Path) -> Report:
+def check(folder: Path | str) -> Report:
     """Check the store in `folder`; raises `BadInput` where there is none of this version."""
+    folder = Path(folder)
     with guard():
         try:
             found = schema.connect(folder, embedder="", dimensions=0, create=False)
