@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from foveate.adapters.stores.vectors import Scan, _norms, cosines, quantise, unit
+from foveate.adapters.stores.vectors import Scan, _norms, cosines, quantise, units
 from foveate.core.errors import BadInput
 
 BYTES = st.integers(-127, 127)
@@ -75,7 +75,7 @@ def test_quantised_rows_keep_their_direction(vectors: np.ndarray):
     for row, vector in zip(rows, vectors, strict=True):
         assert np.abs(row.astype(int)).max() == (127 if np.abs(vector).max() > 0 else 0)
         assert np.array_equal(quantise(vector[None] * 4, rows=1, dimensions=6)[0], row)
-        assert np.array_equal(quantise(unit(row.tobytes())[None], rows=1, dimensions=6)[0], row)
+        assert np.array_equal(quantise(units([row.tobytes()]), rows=1, dimensions=6)[0], row)
 
 
 @pytest.mark.parametrize(

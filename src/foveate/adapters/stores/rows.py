@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from foveate.adapters.stores.vectors import unit
+from foveate.adapters.stores.vectors import units
 from foveate.core.errors import BadInput
+from foveate.core.made import maker
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
 
@@ -51,6 +52,9 @@ SELECT c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, 
        c.metadata, c.content_hash, c.text, s.vector
 FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
 """
+
+
+_chunk = maker(Chunk)
 
 
 def document_row(document: Document) -> dict[str, Any]:
@@ -109,30 +113,37 @@ def _refuse_stranger(document: Document, chunk: Chunk) -> None:
         )
 
 
-def chunk_of(row: Sequence[Any]) -> tuple[int, Chunk]:
-    """A row of `SELECT_CHUNK` as (row id, chunk); the embedding is the stored int8, length 1."""
-    chunk = Chunk(
-        id=row[1],
-        document_id=row[2],
-        source=row[3],
-        title=row[4],
-        sequence=row[5],
-        start=row[6],
-        end=row[7],
-        byte_offset=row[8],
-        page=row[9],
-        section=row[10],
-        row=row[11],
-        line=row[12],
-        summary=row[13],
-        modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
-        principals=tuple(json.loads(row[15])),
-        metadata=json.loads(row[16]),
-        content_hash=row[17],
-        text=row[18],
-        embedding=unit(row[19]) if row[19] else None,
-    )
-    return row[0], chunk
+def chunks_of(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
+    """Rows of `SELECT_CHUNK` as row id → chunk; the embedding is the stored int8, length 1.
+
+    They were checked when they were put, so they are made without.
+    """
+    found = list(rows)
+    vectors = units([row[19] for row in found])
+    return {
+        row[0]: _chunk(
+            id=row[1],
+            document_id=row[2],
+            source=row[3],
+            title=row[4],
+            sequence=row[5],
+            start=row[6],
+            end=row[7],
+            byte_offset=row[8],
+            page=row[9],
+            section=row[10],
+            row=row[11],
+            line=row[12],
+            summary=row[13],
+            modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
+            principals=() if row[15] == "[]" else tuple(json.loads(row[15])),
+            metadata={} if row[16] == "{}" else json.loads(row[16]),
+            content_hash=row[17],
+            text=row[18],
+            embedding=vector,
+        )
+        for row, vector in zip(found, vectors, strict=True)
+    }
 
 
 def document_of(row: Mapping[str, Any]) -> Document:

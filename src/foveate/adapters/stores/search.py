@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from foveate.adapters.stores import filters, lexical
-from foveate.adapters.stores.rows import SELECT_CHUNK, chunk_of
+from foveate.adapters.stores.rows import SELECT_CHUNK, chunks_of
 from foveate.adapters.stores.vectors import Scan, cosines, quantise
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
@@ -50,18 +50,17 @@ def find(
     if terms:
         found = lexical.postings(connection, scan, terms)
         bm25 = lexical.bm25(found, scan.terms, readable)
-    near = _top(rows, cosine, depth) if cosine is not None else rows[:0]
+    near = _top(rows, cosine[rows], depth) if cosine is not None else rows[:0]
     hits = rows[bm25[rows] > 0]
     hits = _top(hits, bm25[hits], depth)
     keys = _keys(connection, scan, np.union1d(near, hits))
-    all_cosines = dict(zip(rows.tolist(), cosine.tolist(), strict=True)) if len(near) else {}
     legs = (
-        _ordered(near, keys, all_cosines, depth),
-        _ordered(hits, keys, dict(zip(hits.tolist(), bm25[hits].tolist(), strict=True)), depth),
+        _ordered(near, keys, cosine, depth) if cosine is not None else [],
+        _ordered(hits, keys, bm25, depth),
     )
     fused = [(key[-1], score) for key, score in rrf(legs)[:limit]]
     return Found(
-        candidates=_candidates(connection, scan, fused, all_cosines, bm25),
+        candidates=_candidates(connection, scan, fused, cosine, bm25),
         badge="hybrid" if legs[1] else "vector_only",
         lexical_matches=len(legs[1]),
     )
@@ -72,8 +71,8 @@ def near(
     places: Sequence[tuple[str, int]],
     window: int,
     principals: Iterable[str],
-) -> Iterator[tuple[int, Chunk]]:
-    """(row id, chunk) of what stands within `window` of the places; one statement."""
+) -> dict[int, Chunk]:
+    """Row id → chunk of what stands within `window` of the places; one statement."""
     allowed, bound = filters.audiences(principals)
     # CROSS JOIN keeps this order: from the places through both indexes to the chunks.
     query = f"""
@@ -86,7 +85,7 @@ def near(
         )
         {SELECT_CHUNK} WHERE c.id IN near AND c.audience IN ({allowed})"""
     flat = [value for place in places for value in place]
-    return map(chunk_of, connection.execute(query, [*flat, window, window, *bound]))
+    return chunks_of(connection.execute(query, [*flat, window, window, *bound]))
 
 
 def _readable(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> Any:
@@ -109,12 +108,18 @@ def _matching(connection: sqlite3.Connection, scan: Scan, where: Mapping[str, An
 
 
 def _semantic(scan: Scan, vector: Vector | None, rows: Any) -> Any:
-    """Cosines of the rows; None where there is no vector, or one without a direction."""
+    """Cosines by position, of these rows; None without a vector, or for one of no direction."""
+    import numpy as np
+
     if vector is None:
         return None
     dimensions = scan.vectors.shape[1]
     query = quantise([vector], rows=1, dimensions=dimensions)[0]
-    return cosines(scan, query, rows) if query.any() else None
+    if not query.any():
+        return None
+    found = np.zeros(len(scan.ids))
+    found[rows] = cosines(scan, query, rows)
+    return found
 
 
 def _top(rows: Any, scores: Any, depth: int) -> Any:
@@ -138,29 +143,29 @@ def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Ke
     return {position[row[0]]: (*row[1:], position[row[0]]) for row in found}
 
 
-def _ordered(
-    rows: Any, keys: Mapping[int, Key], scores: Mapping[int, float], depth: int
-) -> list[Key]:
-    best = sorted(rows.tolist(), key=lambda row: (-scores[row], keys[row]))
-    return [keys[row] for row in best[:depth]]
+def _ordered(rows: Any, keys: Mapping[int, Key], scores: Any, depth: int) -> list[Key]:
+    best = sorted(
+        (-score, keys[row]) for row, score in zip(rows.tolist(), scores[rows].tolist(), strict=True)
+    )
+    return [key for _, key in best[:depth]]
 
 
 def _candidates(
     connection: sqlite3.Connection,
     scan: Scan,
     fused: list[tuple[int, float]],
-    cosine: Mapping[int, float],
+    cosine: Any,
     bm25: Any,
 ) -> tuple[Candidate, ...]:
     ids = {row: int(scan.ids[row]) for row, _ in fused}
     query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
     found = connection.execute(query, (json.dumps(list(ids.values())),))
-    chunks = dict(chunk_of(row) for row in found)
+    chunks = chunks_of(found)
     return tuple(
         Candidate(
             chunk=chunks[ids[row]],
             score=score,
-            semantic_score=cosine.get(row),
+            semantic_score=None if cosine is None else float(cosine[row]),
             lexical_score=float(bm25[row]) or None,
         )
         for row, score in fused

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,13 +62,15 @@ def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
     return np.rint(scaled * 127).astype(np.int8)
 
 
-def unit(row: Any) -> Any:
-    """An int8 row as float32 of length 1 (zeros stay zeros)."""
+def units(rows: Sequence[bytes]) -> list[Any]:
+    """Int8 rows of one width as float32 of length 1 (zeros stay zeros); None for one of width 0."""
     import numpy as np
 
-    wide = np.frombuffer(row, dtype=np.int8).astype(np.float64)
-    length = np.sqrt((wide * wide).sum())
-    return (wide / length if length else wide).astype(np.float32)
+    if not rows or not rows[0]:
+        return [None] * len(rows)
+    wide = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    return list(np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32))
 
 
 def cosines(scan: Scan, query: Any, positions: Any) -> Any:
