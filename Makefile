@@ -15,6 +15,7 @@ JOBS  ?= 2
 CASES ?= 20000
 KILLS ?= 1000
 SOAK  ?= 300
+STORE ?= 100000
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
@@ -22,8 +23,8 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke soak-store bench \
-	bench-quick bench-eval fit docs golden lock clean
+.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
+	soak-store bench bench-quick bench-eval fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -49,6 +50,10 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(PY) tests/fuzz.py --cases $$half --seed 1 & first=$$!; \
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
+
+bench-store: $(VENV)/dev.stamp ## the store on 100,000 chunks, beside SQLite's own full text and a plain scan
+	$(call say,bench: the store beside the raw engines)
+	@OPENBLAS_NUM_THREADS=1 $(PY) bench/bench_store.py --chunks $(STORE)
 
 soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, and 1,000 kills
 	$(call say,soak: four readers and two writers)

@@ -250,3 +250,32 @@ def test_answers_do_not_depend_on_the_hash_seed_or_the_threads(tmp_path: Path):
         )
     assert len(outputs) == 1
     assert len(outputs.pop().splitlines()) == 4
+
+
+def test_words_of_a_question_are_read_once_in_a_state(tmp_path: Path):
+    """T4: the second time they come from memory; a write, by whomever, makes them be read anew."""
+    first, second = corpus(count=2)
+    with closing(open_store(tmp_path)) as store, closing(open_store(tmp_path)) as other:
+        store.put(first.document, first.chunks, None)
+        statements: list[str] = []
+        store._connection.set_trace_callback(statements.append)
+        found = [store.search("cold granite", None, principals=EVERYONE) for _ in range(3)]
+        assert found[0] == found[1] == found[2]
+        assert sum("FROM terms" in sql for sql in statements) == 1
+        other.put(second.document, second.chunks, None)
+        assert store.search("cold granite", None, principals=EVERYONE) == other.search(
+            "cold granite", None, principals=EVERYONE
+        )
+        assert sum("FROM terms" in sql for sql in statements) == 2
+
+
+def test_words_that_were_not_asked_for_longest_are_forgotten(store, monkeypatch):
+    """T4: what is kept is bounded, and forgetting changes no answer."""
+    queries = ["amber cold", "river stone lamp", "amber", "quarry", "amber cold"]
+    expected = [store.search(query, None, principals=EVERYONE) for query in queries]
+    monkeypatch.setattr("foveate.adapters.stores.lexical._KEPT", 5000)
+    store._scan.words.clear()
+    for query, found in zip(queries, expected, strict=True):
+        assert store.search(query, None, principals=EVERYONE) == found
+        assert len(store._scan.words) <= 2
+    assert "amber" in store._scan.words

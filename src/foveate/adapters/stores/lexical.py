@@ -27,6 +27,8 @@ _K1 = 1.2
 _B = 0.75
 _MOST = 0xFFFF
 """Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
+_KEPT = 8_000_000
+"""Postings that are kept in memory, of 6 bytes each: 48 MB at the most."""
 
 
 def index(
@@ -71,7 +73,28 @@ def unindex(connection: sqlite3.Connection, document: int) -> None:
 
 
 def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    """Per term, in the order given: (positions in the scan, occurrences)."""
+    """Per term, in the order given: (positions in the scan, occurrences).
+
+    What was read is kept with the scan, which is of one state; words of questions come again.
+    """
+    missing = [term for term in terms if term not in scan.words]
+    read = dict(zip(missing, _read(connection, scan, missing), strict=True))
+    # Taken out and put in again: the front of the dictionary is what was not asked for longest.
+    found = {term: read[term] if term in read else scan.words.pop(term) for term in terms}
+    scan.words.update(found)
+    kept = sum(_weight(one) for one in scan.words.values())
+    for term in list(scan.words):
+        if kept <= _KEPT:
+            break
+        kept -= _weight(scan.words.pop(term))
+    return [found[term] for term in terms]
+
+
+def _weight(found: tuple[Any, Any]) -> int:
+    return len(found[0]) + 2_000  # so that there are never very many rare terms
+
+
+def _read(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
     import numpy as np
 
     blobs: dict[str, list[bytes]] = {term: [] for term in terms}
@@ -84,14 +107,14 @@ def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -
             blobs[term].append(blob)
     found = []
     for term in terms:
-        packed_places = np.frombuffer(b"".join(blobs[term]), dtype="<i8")
-        ids = packed_places >> 16
+        places = np.frombuffer(b"".join(blobs[term]), dtype="<i8")
+        ids = places >> 16
         positions = np.searchsorted(scan.ids, ids)
         if not np.array_equal(scan.ids.take(positions, mode="clip"), ids):
             raise OutsideFailure(
                 "the store's full-text index is damaged; foveate store check says where"
             )
-        found.append((positions, packed_places & _MOST))
+        found.append((positions.astype(np.int32), (places & _MOST).astype(np.uint16)))
     return found
 
 

@@ -17,7 +17,7 @@ import sqlite3
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class Scan:
     terms: Any  # int32: BM25's document length
     norms: Any  # int32: the squared length of each vector
     vectors: Any  # int8, (rows, dimensions)
+    words: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """Postings read in this state, kept by `lexical.postings`; not in the file."""
 
 
 def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
