@@ -6,8 +6,8 @@ The corpus is made from the Python language reference that comes with CPython: s
 follow one another, and rare names between them, the same for the same seed. Vectors are random:
 what an embedder costs is its own. Times are CPU milliseconds of this process, so that a busy
 machine changes them little; a ratio is ours beside the raw engine's. `words` asks every question
-for the first time, `search` again, when its words are in memory; `context` is of the default recipe,
-with texts that it has not seen.
+for the first time, `search` again, when its words are in memory; `context` is of the default
+recipe, with texts that it has not seen.
 """
 
 from __future__ import annotations
