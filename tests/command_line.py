@@ -7,7 +7,8 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,16 +65,24 @@ def jsonl(records: Iterable[Mapping[str, Any]]) -> str:
 def on_terminal(folder: Path, *words: str) -> tuple[str, str]:
     """The program in a folder with a terminal as stderr: its stdout, what the terminal saw."""
     ours, theirs = pty.openpty()
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-m", "foveate", *words],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=theirs,
-        check=True,
         encoding="utf-8",
         env={"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm", "COLUMNS": "80"},
-    )
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode()
+    ) as running:
+        os.close(theirs)
+        shown = b"".join(_until_it_ends(ours))
+        said, _ = running.communicate()
     os.close(ours)
-    return done.stdout, shown
+    assert running.returncode == 0
+    return said, shown.decode()
+
+
+def _until_it_ends(terminal: int) -> Iterator[bytes]:
+    """What comes out of a terminal; it gives a few kilobytes at a time, and an error at the end."""
+    with suppress(OSError):
+        while piece := os.read(terminal, 100_000):
+            yield piece

@@ -63,7 +63,9 @@ class Divide:
     def __post_init__(self) -> None:
         """Refuse a contrast that is none."""
         if not isfinite(self.contrast) or self.contrast < 1:
-            raise BadOption(f"divide: contrast is {self.contrast!r}; it must be a number of 1 or more, and finite")
+            raise BadOption(
+                f"divide: contrast is {self.contrast!r}; it must be a number of 1 or more, and finite"
+            )
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Put the pieces in the place of each divided passage, as they read.

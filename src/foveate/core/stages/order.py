@@ -108,7 +108,7 @@ def best_read(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
     were of one size, then anew by where that put them, a few times.
 
     >>> best_read([7, 7, 7, 7, 7], (9.0, 1.0, 5.0))
-    [0, 3, 4, 2, 1]
+    [0, 1, 4, 3, 2]
     """
     n = len(sizes)
     found: list[int] = []
