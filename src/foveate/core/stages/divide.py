@@ -64,7 +64,7 @@ class Divide:
         """Refuse a contrast that is none."""
         if not isfinite(self.contrast) or self.contrast < 1:
             raise BadOption(
-                f"divide: contrast is {self.contrast!r}; it must be a number of 1 or more, and finite"
+                f"divide: contrast is {self.contrast!r}; it must be finite, and 1 or more"
             )
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
