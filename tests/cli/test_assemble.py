@@ -219,3 +219,17 @@ def test_the_smoke_test_and_the_page_name_flags_that_exist(run):
     ):  # fmt: skip
         assert flag in shown
     assert (ROOT / "docs" / "cli.md").is_file()
+
+
+def test_candidates_without_scores_are_warned_of(run, tmp_path):
+    """X2: where nothing says which candidate is better, stderr says so, and what to give."""
+    plain = [{name: value for name, value in c.items() if name != "score"} for c in CHUNKS[:3]]
+    (tmp_path / "plain.jsonl").write_text(jsonl(plain), encoding="utf-8")
+    (tmp_path / "one.jsonl").write_text(jsonl(plain[:1]), encoding="utf-8")
+
+    ran = run("assemble", "--query", QUERY, "--chunks", tmp_path / "plain.jsonl")
+    alone = run("assemble", "--query", QUERY, "--chunks", tmp_path / "one.jsonl")
+
+    assert (ran.code, alone.code, alone.err) == (0, 0, "")
+    assert ran.err.startswith("foveate: warning: ")
+    assert "no candidate has a score" in ran.err

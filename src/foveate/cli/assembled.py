@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from datetime import UTC, datetime
 
 from foveate import plugins
@@ -42,6 +43,10 @@ def settle(
     )
 
 
+class Unranked(UserWarning):
+    """Candidates came without scores: what their order was meant to say is lost."""
+
+
 def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
     lines, name = text_lines(name), called(name)
@@ -52,6 +57,13 @@ def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...])
         raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from error
     if not candidates:
         raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
+    if len(candidates) > 1 and not any(candidate.score for candidate in candidates):
+        warnings.warn(
+            f"{name}: no candidate has a score, so their order means nothing; give each a score "
+            "(1 / rank will do)",
+            Unranked,
+            stacklevel=2,
+        )
     return prepare_candidates(query, candidates, settled, principals=principals)
 
 
