@@ -221,31 +221,31 @@ def _choices(basket: Basket, counted: dict[int, Choice], scale: Scale, room: int
         cost = scale.cost(candidate, rendition)
         scale.take(candidate, cost)
         choices.chosen.append(taken(candidate=candidate, rendition=rendition, cost=cost))
-    waits = _waits(basket, room - _used(basket, counted)[basket.unit])
+    order = _order([*map(neg, map(truediv, basket.worths, basket.costs))])
+    waits = _waits(basket, order, room - _used(basket, counted)[basket.unit])
     choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
     value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
-    choices.notes |= report(value, _relaxed(basket, room))
+    choices.notes |= report(value, _relaxed(basket, order, room))
     return choices
 
 
-def _waits(basket: Basket, left: int) -> dict[int, tuple[int, int]]:
+def _waits(basket: Basket, order: list[int], left: int) -> dict[int, tuple[int, int]]:
     """What comes in before a candidate's first piece, and how much that lacks; of those not shown.
 
-    In the unit that limits. With more room the pieces that wait come in by density; those that say
-    little new wait on.
+    In the unit that limits. With more room the pieces that wait come in by density, `order`; those
+    that say little new wait on.
     """
-    worths, costs = basket.worths, basket.costs
     closed = basket.many.count(0)
     found: dict[int, tuple[int, int]] = {}
     spent = 0
-    for p in _order([*map(neg, map(truediv, worths, costs))]):
+    for p in order:
         if len(found) == closed:
             break
         if basket.taken[p] or basket.fresh(p) < FRESH:
             continue
         owner = basket.owners[p]
         if basket.many[owner] or owner in found:
-            spent += costs[p]
+            spent += basket.costs[p]
             continue
         cost = basket.cost(basket.with_heads(p))
         found[owner] = spent, max(cost - left, 1)
@@ -253,11 +253,11 @@ def _waits(basket: Basket, left: int) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _relaxed(basket: Basket, room: int) -> float:
+def _relaxed(basket: Basket, order: list[int], room: int) -> float:
     """The best fractional filling of the room with pieces, their blocks for nothing."""
     costs, worths = basket.costs, basket.worths
     total = 0.0
-    for p in _order([*map(neg, map(truediv, worths, costs))]):
+    for p in order:
         if room <= 0:
             break
         part = min(costs[p], room)
