@@ -196,6 +196,18 @@ class Store(Protocol):
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort, never an error."""
 
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version: content hash to bytes, as they went in.
+
+        One round trip. A store without this method and `keep` works; texts are then read anew.
+        """
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts, by content hash; best effort, never an error.
+
+        Not part of the content: answers and the state root do not know of it.
+        """
+
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content: independent of insertion order, covers the embedder's name.
 

@@ -160,6 +160,29 @@ def counts_are_remembered(open_empty: Open, entries: Sequence[Entry]) -> None:
         assert store.counts("f2", hashes) == {hashes[0]: 3}
 
 
+def readings_are_kept(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Bytes come back as they went in, by version and content hash; nothing else knows of them."""
+    with closing(_filled(open_empty, entries)) as store:
+        before = store.state_root(), _answers(store, QUERIES[0])
+        hashes = [chunk.content_hash for chunk in entries[0].chunks]
+        kept = {hash_: bytes([n, 0, 255]) * n for n, hash_ in enumerate([*hashes, "of no chunk"])}
+        assert store.readings("v1", hashes) == {}
+        store.keep("v1", {})
+        store.keep("v1", kept)
+        assert store.readings("v1", [*kept, "unknown", *hashes]) == kept
+        assert store.readings("v1", []) == {}
+        assert store.readings("v1", hashes[:1]) == {hashes[0]: kept[hashes[0]]}
+        assert store.readings("v2", list(kept)) == {}, "another version's bytes were handed out"
+        many = {f"{n:032x}": n.to_bytes(4, "big") for n in range(20_000)}
+        store.keep("v2", {hashes[0]: b"other", **many})
+        store.keep("v1", {hashes[0]: b"newer"})
+        assert store.readings("v1", list(kept)) == {**kept, hashes[0]: b"newer"}
+        assert store.readings("v2", [*many, *hashes]) == {hashes[0]: b"other", **many}
+        assert (store.state_root(), _answers(store, QUERIES[0])) == before, "a search knows of it"
+        entries[0].put(store)
+        assert store.readings("v1", [hashes[0]]) in ({}, {hashes[0]: b"newer"})
+
+
 def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
@@ -183,6 +206,7 @@ LAWS: tuple[Law, ...] = (
     a_query_is_text,
     documents_are_listed_by_id,
     counts_are_remembered,
+    readings_are_kept,
     the_root_covers_the_content,
     *isolation.LAWS,
 )

@@ -54,7 +54,7 @@ def test_stats_count_what_is_there(folder: Path):
         found = store.stats()
         chunks = sum(len(entry.chunks) for entry in ENTRIES[1:])
         assert (found.documents, found.chunks, found.vectors) == (13, chunks, chunks)
-        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 2)
+        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 3)
         assert found.state_root == store.state_root()
         sizes = dict(found.bytes)
         assert sum(sizes.values()) >= sum(path.stat().st_size for path in folder.iterdir())
@@ -63,6 +63,35 @@ def test_stats_count_what_is_there(folder: Path):
         assert "left_over" not in sizes
         store.put(ENTRIES[0].document, ENTRIES[0].chunks, None)
         assert store.stats().vectors == chunks
+
+
+def test_what_is_known_of_texts_that_are_gone_is_forgotten(folder: Path):
+    """B7, T1: compacting keeps what is known of texts that are there, in the version kept last."""
+    gone, *there = (chunk.content_hash for entry in ENTRIES[:2] for chunk in entry.chunks[:1])
+    with closing(opened(folder)) as store:
+        store.keep("old", dict.fromkeys([gone, *there], b"x"))
+        assert store.stats().bytes["readings"] >= 8192
+        store.keep("new", dict.fromkeys([gone, *there], b"y"))
+        store.delete(ENTRIES[0].document.id)
+        store.compact()
+        assert store.readings("old", [gone, *there]) == {}
+        assert store.readings("new", [gone, *there]) == dict.fromkeys(there, b"y")
+        assert store.counts("f1", [gone]) == {}
+
+
+def test_remembering_does_not_wait_for_a_writer(folder: Path):
+    """B7, X3: what need not be written is left where another writer is busy; later it goes in."""
+    with closing(opened(folder)) as store, closing(opened(folder)) as writer:
+        with writer.batch():
+            writer.delete(ENTRIES[0].document.id)
+            store.remember("f9", {"h": 1})
+            store.keep("v9", {"h": b"x"})
+            assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({}, {})
+        store.remember("f9", {"h": 1})
+        store.keep("v9", {"h": b"x"})
+        assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({"h": 1}, {"h": b"x"})
+        store.delete(ENTRIES[1].document.id)
+    assert check(folder).findings == ()
 
 
 @pytest.mark.parametrize("who", PRINCIPALS)

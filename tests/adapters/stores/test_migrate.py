@@ -40,6 +40,7 @@ def made_by_schema_1(folder: Path) -> tuple[str, object]:
             INSERT INTO before SELECT id, principals, state FROM audiences;
             DROP TABLE audiences;
             ALTER TABLE before RENAME TO audiences;
+            DROP TABLE readings;
             PRAGMA user_version = 1;
             COMMIT""")
     return root, found
@@ -60,7 +61,7 @@ def test_an_older_store_is_brought_up_to_date_where_it_is_written(tmp_path: Path
     root, found = made_by_schema_1(tmp_path / "old")
     vectors = (tmp_path / "old" / "vectors.bin").read_bytes()
 
-    with pytest.warns(StoreMigrated, match="from schema 1 to 2; older versions of foveate open"):
+    with pytest.warns(StoreMigrated, match="from schema 1 to 3; older versions of foveate open"):
         store = open_store(tmp_path / "old", embedder_name=EMBEDDER.name, dimensions=64)
     with closing(store):
         vector = EMBEDDER.embed(["granite"])[0]
@@ -76,12 +77,27 @@ def test_an_older_store_is_brought_up_to_date_where_it_is_written(tmp_path: Path
     assert check(tmp_path / "old").findings == ()
 
 
+def test_a_store_of_schema_2_gets_room_for_readings(tmp_path: Path):
+    """T5, B7: the table is there, and what is kept in it comes back."""
+    with closing(filled(tmp_path)) as store:
+        root = store.state_root()
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as old:
+        old.execute("DROP TABLE readings")
+        old.execute("PRAGMA user_version = 2")
+    with pytest.warns(StoreMigrated, match="from schema 2 to 3"):
+        store = open_store(tmp_path)
+    with closing(store):
+        store.keep("v", {"h": b"x"})
+        assert (store.readings("v", ["h"]), store.state_root()) == ({"h": b"x"}, root)
+    assert check(tmp_path).findings == ()
+
+
 def test_an_older_store_that_is_only_read_is_left_alone(tmp_path: Path):
     """X1: reading says what to do, a copy first, and changes no byte."""
     made_by_schema_1(tmp_path)
     before = (tmp_path / "store.db").read_bytes()
 
-    with pytest.raises(BadInput, match=r"has schema 1, .* reads 2; keep a copy .* store migrate"):
+    with pytest.raises(BadInput, match=r"has schema 1, .* reads 3; keep a copy .* store migrate"):
         open_store(tmp_path, create=False)
     with pytest.raises(BadInput, match="store migrate"):
         check(tmp_path)
@@ -140,7 +156,7 @@ def test_a_program_that_was_overtaken_writes_no_more(tmp_path: Path):
     with closing(filled(tmp_path)) as store:
         root = store.state_root()
         with closing(sqlite3.connect(tmp_path / "store.db")) as newer:
-            newer.execute("PRAGMA user_version = 3")
+            newer.execute("PRAGMA user_version = 4")
         with pytest.raises(OutsideFailure, match="newer version of foveate has changed its form"):
             entry.put(store)
         store.remember("f", {"h": 1})

@@ -19,13 +19,19 @@ _STALE = 3_600
 _UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
     "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    "DELETE FROM readings WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    # Of versions before the one that was kept last, nobody asks any more.
+    (
+        "DELETE FROM readings WHERE version <> "
+        "(SELECT version FROM readings ORDER BY id DESC LIMIT 1)"
+    ),
     f"DELETE FROM audiences WHERE id <> {PUBLIC} AND documents = 0 AND chunks = 0",
     "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
 )
 
 
 def forget_unused(connection: sqlite3.Connection) -> None:
-    """Terms, counts and sets of principals of documents that are gone."""
+    """Terms, counts, readings and sets of principals of documents that are gone."""
     for statement in _UNUSED:
         connection.execute(statement)
 

@@ -26,6 +26,13 @@ STEPS: Mapping[int, tuple[str, ...]] = {
         _COUNT.format(table="documents", counted="documents"),
         _COUNT.format(table="scan", counted="chunks"),
     ),
+    # What is known of texts.
+    2: (
+        """CREATE TABLE readings (
+            id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
+            UNIQUE (version, hash)
+        )""",
+    ),
 }
 """Version → what leads to the one after it."""
 

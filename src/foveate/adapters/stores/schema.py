@@ -21,7 +21,7 @@ from typing import Any
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import EMPTY
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
@@ -103,6 +103,12 @@ CREATE TABLE counts (
     fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
     PRIMARY KEY (fingerprint, hash)
 ) WITHOUT ROWID;
+
+-- What is known of a text, as bytes in the form that `version` names. Sealed by who wrote them.
+CREATE TABLE readings (
+    id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
+    UNIQUE (version, hash)
+);
 """
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, Self, TypeAlias
 
-from foveate.adapters.stores import compact, filters, schema, search, stats, vectors, write
+from foveate.adapters.stores import compact, filters, known, schema, search, stats, vectors, write
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.rows import document_of
 from foveate.adapters.stores.stats import Stats
@@ -89,7 +89,8 @@ class SqliteStore:
             write.replace_document(connection, document, chunks, rows)
             if fingerprint:
                 hashes = [chunk.content_hash for chunk in chunks]
-                _remember(connection, fingerprint, dict(zip(hashes, counts, strict=False)))
+                counted = dict(zip(hashes, counts, strict=False))
+                known.remember(connection, fingerprint, counted)
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
@@ -180,23 +181,23 @@ class SqliteStore:
 
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
-        known: dict[str, int] = {}
         with self._statement() as connection:
-            for some in filters.sliced(hashes):
-                query = (
-                    "SELECT hash, tokens FROM counts "
-                    f"WHERE fingerprint = ? AND hash IN ({filters.marks(some)})"
-                )
-                known.update(connection.execute(query, [fingerprint, *some]))
-        return known
+            return known.counts(connection, fingerprint, hashes)
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        try:
-            with self._transaction("IMMEDIATE") as connection:
-                _remember(connection, fingerprint, counts)
-        except OutsideFailure:
-            return
+        with suppress(OutsideFailure), self._noted() as connection:
+            known.remember(connection, fingerprint, counts)
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version (who has a hash has the text)."""
+        with self._statement() as connection:
+            return known.readings(connection, version, hashes)
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts; best effort: a store that cannot write only reads again."""
+        with suppress(OutsideFailure), self._noted() as connection:
+            known.keep(connection, version, readings)
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.
@@ -263,6 +264,13 @@ class SqliteStore:
             yield self._connection
 
     @contextmanager
+    def _noted(self) -> Iterator[sqlite3.Connection]:
+        """For what need not be written: only where no other writer stands in the way."""
+        connection = self._connection
+        with self._lock, guard(), known.impatient(connection), self._transaction("IMMEDIATE"):
+            yield connection
+
+    @contextmanager
     def _begun(self, kind: Kind) -> Iterator[None]:
         """A transaction around what may be a caller's work, whose errors stay as they are."""
         with self._lock:
@@ -282,8 +290,3 @@ class SqliteStore:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
                 raise
-
-
-def _remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
-    rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items()]
-    connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)

@@ -27,6 +27,7 @@ PARTS: Mapping[str, frozenset[str]] = {
     "words": frozenset({"terms", "sqlite_autoindex_terms_1", "postings", "indexed"}),
     "vectors": frozenset({"scan"}),
     "counts": frozenset({"counts"}),
+    "readings": frozenset({"readings", "sqlite_autoindex_readings_1"}),
 }
 """Part → tables and indexes of the database; what is in none of them is `other`."""
 

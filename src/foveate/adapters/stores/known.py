@@ -1,0 +1,68 @@
+"""What a store remembers of texts by content hash: token counts, and readings as they were sealed.
+
+Not content: answers and the state root do not know of it, and it may be lost at any time. Who has
+a content hash has the text, so nobody learns anything here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from foveate.adapters.stores import filters
+from foveate.adapters.stores.schema import BUSY_MS
+
+
+def counts(
+    connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[str]
+) -> dict[str, int]:
+    """Tokens of the texts that were counted under this fingerprint."""
+    known: dict[str, int] = {}
+    for some in filters.sliced(hashes):
+        query = (
+            "SELECT hash, tokens FROM counts "
+            f"WHERE fingerprint = ? AND hash IN ({filters.marks(some)})"
+        )
+        known.update(connection.execute(query, [fingerprint, *some]))
+    return known
+
+
+def remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
+    """Keep tokens by content hash."""
+    rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items()]
+    connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)
+
+
+def readings(
+    connection: sqlite3.Connection, version: str, hashes: Sequence[str]
+) -> dict[str, bytes]:
+    """What was kept of the texts under this version."""
+    known: dict[str, bytes] = {}
+    for some in filters.sliced(hashes):
+        query = (
+            "SELECT hash, CAST(data AS BLOB) FROM readings "
+            f"WHERE version = ? AND hash IN ({filters.marks(some)})"
+        )
+        known.update(connection.execute(query, [version, *some]))
+    return known
+
+
+def keep(connection: sqlite3.Connection, version: str, readings: Mapping[str, bytes]) -> None:
+    """Keep bytes by content hash, in the place of those that are there."""
+    rows = [(version, hash_, data) for hash_, data in readings.items()]
+    query = "INSERT OR REPLACE INTO readings (version, hash, data) VALUES (?, ?, ?)"
+    connection.executemany(query, rows)
+
+
+@contextmanager
+def impatient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Inside, a write that another writer stands in the way of fails at once.
+
+    Nobody who asks a question should wait for a long ingest, only to have something remembered.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
