@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -23,9 +23,13 @@ __all__ = [
     "Found",
     "Loaded",
     "Loader",
+    "Message",
+    "Model",
+    "Reply",
     "Section",
     "Store",
     "Tokenizer",
+    "Usage",
 ]
 
 
@@ -148,6 +152,72 @@ class Cache(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds open."""
+
+
+class Message(TypedDict):
+    """One chat message, as most clients take it; `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the model counts them; None where it does not say.
+
+    `prompt` is all that was read, of which `cached` came from the provider's cache of prefixes.
+    """
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model wrote. `finish`: it came to its end, or to the limit, or something else was.
+
+    `model` is the name that the other side gives itself; it can say more than what was asked for.
+    """
+
+    text: str
+    finish: Literal["stop", "length", "other"] = "stop"
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+
+class Model(Protocol):
+    """Writes the next message of a chat. `name` is what one types to get it.
+
+    Both raise `OutsideFailure` where no answer can be had. `max_tokens` limits what is written,
+    `timeout` the whole call in seconds, retries included; `stop`: texts that end the answer.
+    """
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Reply:
+        """The whole answer."""
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Iterator[str | Reply]:
+        """The answer in pieces as it comes, none empty; the last item is the `Reply` of it all."""
 
 
 class Store(Protocol):

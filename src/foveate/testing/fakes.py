@@ -1,4 +1,4 @@
-"""Small stand-ins: a tokenizer one can count by eye, a request, a candidate in one line.
+"""Small stand-ins: a tokenizer one can count by eye, a model that says what it is told to say.
 
 No mocks: everything here keeps the contracts of the real thing. Words are tokens.
 """
@@ -6,7 +6,7 @@ No mocks: everything here keeps the contracts of the real thing. Words are token
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.gauge import Gauge
 from foveate.core.types import Candidate, Chunk, Origin, Place, Request, Supplement, Vector
 from foveate.core.zones import Budget
+from foveate.ports import Message, Reply, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,59 @@ class Words:
         """The text up to the end of its nth word."""
         ends = [match.end() for match in re.finditer(r"\S+", text)]
         return text if len(ends) <= n else text[: ends[n - 1] if n > 0 else 0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A model that says what `says` makes of the messages; words are its tokens.
+
+    >>> model = Told(says=lambda messages: messages[-1]["content"].upper())
+    >>> model.complete([{"role": "user", "content": "nine metres deep"}], max_tokens=2)
+    Reply(text='NINE METRES', finish='length', usage=Usage(prompt=3, completion=2, cached=None),
+        model='told')
+    """
+
+    says: Callable[[Sequence[Message]], str]
+    name: str = "told"
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Reply:
+        """Up to `max_tokens` words of it, and nothing from the first of `stop` on."""
+        said = self.says(messages)
+        ends = [at for mark in stop if (at := said.find(mark)) >= 0]
+        said = said[: min(ends)] if ends else said
+        words = Words()
+        text = words.truncate(said, max_tokens)
+        read = sum(words.count(message["content"]) for message in messages)
+        return Reply(
+            text=text,
+            finish="stop" if text == said else "length",
+            usage=Usage(prompt=read, completion=words.count(text)),
+            model=self.name,
+        )
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Iterator[str | Reply]:
+        """Word by word, then the reply."""
+        reply = self.complete(
+            messages, max_tokens=max_tokens, temperature=temperature, stop=stop, timeout=timeout
+        )
+        yield from re.findall(r"\S+\s*|\s+", reply.text)
+        yield reply
 
 
 def as_it_is(text: str) -> str:
