@@ -12,9 +12,8 @@ from foveate.core.errors import BadOption
 from foveate.ports import Store
 
 if TYPE_CHECKING:
-    from foveate.adapters.stores.check import Report
+    from foveate.adapters.stores.report import Report, Stats
     from foveate.adapters.stores.sqlite import SqliteStore
-    from foveate.adapters.stores.stats import Stats
 
 
 def closing_store(store: Store) -> closing[SqliteStore]:

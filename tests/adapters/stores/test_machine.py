@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from foveate.adapters.stores import open_store
 from foveate.adapters.stores.backup import backup
 from foveate.adapters.stores.check import check
+from foveate.adapters.stores.int8 import quantise
 from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.adapters.stores.vectors import quantise
 from foveate.core.fuse import rrf
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Candidate, Chunk, rank

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from foveate.adapters.stores.vectors import Scan, _norms, cosines, quantise, units
+from foveate.adapters.stores.int8 import norms, quantise, units
+from foveate.adapters.stores.vectors import Scan, cosines
 from foveate.core.errors import BadInput
 
 BYTES = st.integers(-127, 127)
@@ -23,7 +24,7 @@ def scan_of(vectors: np.ndarray) -> Scan:
         ids=np.arange(1, rows + 1, dtype=np.int64),
         audiences=np.zeros(rows, dtype=np.int32),
         terms=np.ones(rows, dtype=np.int32),
-        norms=_norms(vectors),
+        norms=norms(vectors),
         vectors=vectors,
     )
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.adapters.stores import lexical, write
+from foveate.adapters.stores import lexical
+from foveate.adapters.stores import rows as stored
 from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns
 from foveate.core.text.terms import document_terms
 from foveate.core.types import content_hash
@@ -148,7 +149,7 @@ def members(connection: sqlite3.Connection) -> Iterator[tuple[int, list[tuple[in
     for document in _documents(connection, ("audience", *DOCUMENT_FIELDS)):
         found = connection.execute(query, (document["id"],)).fetchall()
         chunks = [dict(zip(fields, chunk, strict=True)) for chunk in found]
-        yield document["audience"], write.members(document, chunks)
+        yield document["audience"], stored.members(document, chunks)
 
 
 def _documents(connection: sqlite3.Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:

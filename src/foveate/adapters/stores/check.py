@@ -9,34 +9,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from foveate.adapters.stores import audit, schema, vectors
 from foveate.adapters.stores.guard import damaged, guard
+from foveate.adapters.stores.report import Finding, Report
 from foveate.core.state import EMPTY, combine, root, shift
 
 _MOST = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that is wrong, and in which part: file, rows, words, vectors or state."""
-
-    part: str
-    what: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What was looked at, and what is wrong with it. `state_root`: worked out from the rows."""
-
-    documents: int = 0
-    chunks: int = 0
-    state_root: str = ""
-    findings: tuple[Finding, ...] = ()
 
 
 Part: TypeAlias = Callable[[], Iterator[str]]

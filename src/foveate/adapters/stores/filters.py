@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from foveate.adapters.stores.asked import wanted_values
 from foveate.adapters.stores.schema import PUBLIC
-from foveate.core.errors import BadOption
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""
@@ -65,7 +65,7 @@ def where_condition(where: Mapping[str, Any]) -> Condition:
     parts: list[str] = []
     bound: list[Any] = []
     for key, wanted in where.items():
-        values = _values(key, wanted)
+        values = wanted_values(key, wanted)
         column = _COLUMNS.get(key)
         if column is None:
             parts.append(_METADATA.format(marks=marks(values)))
@@ -74,14 +74,3 @@ def where_condition(where: Mapping[str, Any]) -> Condition:
             parts.append(f"{column} IN ({marks(values)})")
         bound.extend(values)
     return " AND ".join(parts) or "1", bound
-
-
-def _values(key: str, wanted: Any) -> list[Any]:
-    many = isinstance(wanted, list | tuple | set | frozenset)
-    values = list(wanted) if many else [wanted]
-    for value in values:
-        if not isinstance(value, str | int | float):
-            raise BadOption(
-                f"where: {key!r} is {value!r}; give a string, a number, a boolean or a list of them"
-            )
-    return values

@@ -1,12 +1,8 @@
 """BM25 over an inverted index in plain tables: exact, and blind to what one may not read.
 
 Not FTS5: its `bm25()` takes idf and average length over all rows, so that a score tells about
-documents that the reader may not see. Here both are taken over what the request may read. Nothing
-is parsed as a query, and sums run term by term in sorted order, so a score is the same whatever
-the order of insertion.
-
-Robertson and Zaragoza, "The probabilistic relevance framework", 2009; idf as in Lucene (never
-negative); k1 = 1.2, b = 0.75.
+documents that the reader may not see. Here both are taken over what the request may read. The
+formula is in `bm25.py`.
 """
 
 from __future__ import annotations
@@ -16,17 +12,13 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import Any
 
+from foveate.adapters.stores.bm25 import MOST, scores
 from foveate.adapters.stores.filters import marks, sliced
 from foveate.adapters.stores.vectors import Scan
 from foveate.core.errors import OutsideFailure
 
-_K1 = 1.2
-_B = 0.75
-_MOST = 0xFFFF
-"""Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
 _KEPT = 8_000_000
 """Postings that are kept in memory, of 6 bytes each: 48 MB at the most."""
 
@@ -57,7 +49,7 @@ def places_of(terms: Mapping[int, Sequence[str]]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for chunk in sorted(terms):
         for term, count in Counter(terms[chunk]).items():
-            places.setdefault(term, []).append(chunk << 16 | min(count, _MOST))
+            places.setdefault(term, []).append(chunk << 16 | min(count, MOST))
     return places
 
 
@@ -114,37 +106,24 @@ def _read(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> l
             raise OutsideFailure(
                 "the store's full-text index is damaged; foveate store check says where"
             )
-        found.append((positions.astype(np.int32), (places & _MOST).astype(np.uint16)))
+        found.append((positions.astype(np.int32), (places & MOST).astype(np.uint16)))
     return found
 
 
 def bm25(found: Sequence[Any], lengths: Any, readable: Any) -> Any:
     """BM25 of every row; `readable` (booleans) is what idf and average length are taken over.
 
-    A term that stands in more than half of the rows is left out where a rarer one is there. Rows
-    that are not readable score 0.
+    Rows that are not readable score 0.
     """
     import numpy as np
 
-    scores = np.zeros(len(lengths), dtype=np.float64)
     total = int(np.count_nonzero(readable))
     words = int(lengths[readable].sum(dtype=np.int64))
-    if not words:
-        return scores
     seen = []
     for positions, occurrences in found:
         mine = readable[positions]
-        seen.append((positions[mine], occurrences[mine].astype(np.float64)))
-    rare = any(0 < 2 * len(positions) <= total for positions, _ in seen)
-    for positions, occurrences in seen:
-        frequency = len(positions)
-        if rare and 2 * frequency > total:
-            continue
-        # Rounded, because the last bit of a logarithm is the machine's own.
-        idf = round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
-        norm = _K1 * (1 - _B + _B * (lengths[positions] * (total / words)))
-        scores[positions] += idf * (occurrences * (_K1 + 1) / (occurrences + norm))
-    return scores
+        seen.append((positions[mine], occurrences[mine]))
+    return scores(seen, lengths, total=total, words=words)
 
 
 def packed(numbers: Sequence[int]) -> bytes:

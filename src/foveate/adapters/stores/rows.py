@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from foveate.adapters.stores.vectors import units
+from foveate.adapters.stores.int8 import units
 from foveate.core.errors import BadInput
 from foveate.core.made import maker
+from foveate.core.state import member
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import Document
 
@@ -111,6 +112,25 @@ def _refuse_stranger(document: Document, chunk: Chunk) -> None:
             f"is not the chunk's; give the offsets in characters of the stored text",
             field="start",
         )
+
+
+def members(row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
+    """(audience, encoded fields) of the document and of each chunk: what the state root covers.
+
+    The document's `content_hash` is the caller's bookkeeping and stays outside.
+    """
+    name = row["document_id"]
+    covered = {key: row[key] for key in DOCUMENT_FIELDS if key != "content_hash"}
+    found = [(row["audience"], member("document", covered))]
+    for chunk in chunk_rows:
+        fields = {key: chunk[key] for key in CHUNK_FIELDS}
+        found.append((chunk["audience"], member("chunk", {**fields, "document_id": name})))
+    return found
+
+
+def names_of(principals: str) -> list[str]:
+    """The principals of an audience, from their sorted JSON."""
+    return list(json.loads(principals))
 
 
 def chunks_of(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:

@@ -10,19 +10,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from foveate.adapters.stores import filters, lexical
+from foveate.adapters.stores.int8 import direction
+from foveate.adapters.stores.ranking import Key, fuse, ordered, refuse_nothing, top
 from foveate.adapters.stores.rows import SELECT_CHUNK, chunks_of
-from foveate.adapters.stores.vectors import Scan, cosines, quantise
-from foveate.core.errors import BadOption
-from foveate.core.fuse import rrf
+from foveate.adapters.stores.vectors import Scan, cosines
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import Found
-
-Key: TypeAlias = tuple[str, int, int, str, int]
-"""Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
 
 
 def find(
@@ -39,8 +36,7 @@ def find(
     """See `foveate.ports.Store.search`."""
     import numpy as np
 
-    if limit < 1 or depth < 1:
-        raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
+    refuse_nothing(limit, depth)
     readable = _readable(connection, scan, principals)
     wanted = readable & _matching(connection, scan, where) if where else readable
     rows = np.flatnonzero(wanted)
@@ -50,19 +46,17 @@ def find(
     if terms:
         found = lexical.postings(connection, scan, terms)
         bm25 = lexical.bm25(found, scan.terms, readable)
-    near = _top(rows, cosine[rows], depth) if cosine is not None else rows[:0]
+    near = top(rows, cosine[rows], depth) if cosine is not None else rows[:0]
     hits = rows[bm25[rows] > 0]
-    hits = _top(hits, bm25[hits], depth)
+    hits = top(hits, bm25[hits], depth)
     keys = _keys(connection, scan, np.union1d(near, hits))
-    legs = (
-        _ordered(near, keys, cosine, depth) if cosine is not None else [],
-        _ordered(hits, keys, bm25, depth),
-    )
-    fused = [(key[-1], score) for key, score in rrf(legs)[:limit]]
+    semantic = ordered(near, keys, cosine[near], depth) if cosine is not None else []
+    lexical_leg = ordered(hits, keys, bm25[hits], depth)
+    fused = fuse(semantic, lexical_leg, limit)
     return Found(
         candidates=_candidates(connection, scan, fused, cosine, bm25),
-        badge="hybrid" if legs[1] else "vector_only",
-        lexical_matches=len(legs[1]),
+        badge="hybrid" if lexical_leg else "vector_only",
+        lexical_matches=len(lexical_leg),
     )
 
 
@@ -111,25 +105,12 @@ def _semantic(scan: Scan, vector: Vector | None, rows: Any) -> Any:
     """Cosines by position, of these rows; None without a vector, or for one of no direction."""
     import numpy as np
 
-    if vector is None:
-        return None
-    dimensions = scan.vectors.shape[1]
-    query = quantise([vector], rows=1, dimensions=dimensions)[0]
-    if not query.any():
+    query = direction(vector, scan.vectors.shape[1])
+    if query is None:
         return None
     found = np.zeros(len(scan.ids))
     found[rows] = cosines(scan, query, rows)
     return found
-
-
-def _top(rows: Any, scores: Any, depth: int) -> Any:
-    """The rows with the `depth` best scores, and all that tie with the last of them."""
-    import numpy as np
-
-    if len(rows) <= depth:
-        return rows
-    bar = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-    return rows[scores >= bar]
 
 
 def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Key]:
@@ -141,13 +122,6 @@ def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Ke
     )
     found = connection.execute(query, (json.dumps(list(position)),))
     return {position[row[0]]: (*row[1:], position[row[0]]) for row in found}
-
-
-def _ordered(rows: Any, keys: Mapping[int, Key], scores: Any, depth: int) -> list[Key]:
-    best = sorted(
-        (-score, keys[row]) for row, score in zip(rows.tolist(), scores[rows].tolist(), strict=True)
-    )
-    return [key for _, key in best[:depth]]
 
 
 def _candidates(

@@ -18,8 +18,9 @@ from typing import Any, Literal, Self, TypeAlias
 
 from foveate.adapters.stores import compact, filters, known, schema, search, stats, vectors, write
 from foveate.adapters.stores.guard import guard
+from foveate.adapters.stores.int8 import quantised
+from foveate.adapters.stores.report import Stats
 from foveate.adapters.stores.rows import document_of
-from foveate.adapters.stores.stats import Stats
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import combine, root
 from foveate.core.types import Chunk, Vector
@@ -84,7 +85,7 @@ class SqliteStore:
         """
         if counts and len(counts) != len(chunks):
             raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
-        rows = self._quantised(vectors, len(chunks))
+        rows = quantised(vectors, rows=len(chunks), dimensions=self.dimensions)
         with self._transaction("IMMEDIATE") as connection:
             write.replace_document(connection, document, chunks, rows)
             if fingerprint:
@@ -243,13 +244,6 @@ class SqliteStore:
         with self._lock:
             self._scan = None
             self._connection.close()
-
-    def _quantised(self, given: Any, rows: int) -> Any:
-        import numpy as np
-
-        if given is None:
-            return np.zeros((rows, self.dimensions), dtype=np.int8)
-        return vectors.quantise(given, rows=rows, dimensions=self.dimensions)
 
     @contextmanager
     def _statement(self) -> Iterator[sqlite3.Connection]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +36,6 @@ _FILES = {
     f"{schema.DATABASE}-shm": "log",
 }
 """The files beside the database; any other is what a killed process left."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stats:
-    """A store in figures. `bytes`: part → bytes on disk, empty for a caller with principals."""
-
-    documents: int
-    chunks: int
-    vectors: int
-    embedder: str
-    dimensions: int
-    schema: int
-    state_root: str
-    bytes: Mapping[str, int] = field(default_factory=dict)
 
 
 def held(connection: sqlite3.Connection, principals: Iterable[str] | None) -> tuple[int, int, int]:

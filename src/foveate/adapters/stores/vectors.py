@@ -5,9 +5,7 @@ carries the number and the hash chain of the write it belongs to, and a digest o
 torn, stale or foreign file is not used. An older state of this very store is brought up to date
 (row ids are never used again, so the set of ids says what is gone and what is new).
 
-*Exact* means: every readable row is compared, and the cosine is that of the int8 vectors, computed
-from integers. Products stay below 2^24 up to 1,040 dimensions, so float32 holds every sum
-exactly whatever the order of additions; above that float64 does.
+*Exact* means: every readable row is compared, and the cosine is that of the int8 vectors.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,13 +20,11 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.core.errors import BadInput
+from foveate.adapters.stores.int8 import BLOCK, dots, norms, over_lengths
 
 FILE = "vectors.bin"
 _HEADER = struct.Struct("<8sQ32sQQ32s")
 _MAGIC = b"FOVEVEC1"
-_BLOCK = 1024  # rows at a time: their float32 copy stays in the cache (8,192 took ten times longer)
-_FLOAT32_DIMENSIONS = 1040
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,48 +42,17 @@ class Scan:
     """Postings read in this state, kept by `lexical.postings`; not in the file."""
 
 
-def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
-    """Rows of any length → int8 by `rint(127 · x / max|x|)`; a row of zeros stays one.
-
-    Each row has its own scale, so all 8 bits are used; cosine does not see the scale.
-    """
-    import numpy as np
-
-    array = np.asarray(vectors, dtype=np.float64)
-    if array.shape != (rows, dimensions):
-        raise BadInput(f"shape {array.shape}, expected {(rows, dimensions)}", field="embedding")
-    if not np.isfinite(array).all():
-        raise BadInput("a component is not a finite number", field="embedding")
-    largest = np.abs(array).max(axis=1, keepdims=True, initial=0.0)
-    scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0)
-    return np.rint(scaled * 127).astype(np.int8)
-
-
-def units(rows: Sequence[bytes]) -> list[Any]:
-    """Int8 rows of one width as float32 of length 1 (zeros stay zeros); None for one of width 0."""
-    import numpy as np
-
-    if not rows or not rows[0]:
-        return [None] * len(rows)
-    wide = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float64)
-    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
-    return list(np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32))
-
-
 def cosines(scan: Scan, query: Any, positions: Any) -> Any:
     """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
     import numpy as np
 
-    exact = np.float32 if len(query) <= _FLOAT32_DIMENSIONS else np.float64
-    wide = query.astype(exact)
-    dots = np.empty(len(positions), dtype=np.float64)
+    products = np.empty(len(positions), dtype=np.float64)
     everything = len(positions) == len(scan.ids)
-    for start in range(0, len(positions), _BLOCK):
-        end = start + _BLOCK
+    for start in range(0, len(positions), BLOCK):
+        end = start + BLOCK
         block = scan.vectors[start:end] if everything else scan.vectors[positions[start:end]]
-        dots[start:end] = block.astype(exact) @ wide
-    lengths = np.sqrt(scan.norms[positions].astype(np.float64) * float(_norms(query[None])[0]))
-    return np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+        products[start:end] = dots(block, query)
+    return over_lengths(products, scan.norms[positions], query)
 
 
 def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) -> Scan:
@@ -133,14 +97,14 @@ def refresh(
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     audiences = np.array([row[1] for row in rows], dtype=np.int32)
     terms = np.array([row[2] for row in rows], dtype=np.int32)
-    norms = _norms(vectors)
+    squares = norms(vectors)
     if old is not None:
         live = connection.execute("SELECT chunk FROM scan WHERE chunk <= ? ORDER BY chunk", (last,))
         kept = np.isin(old.ids, np.fromiter((row[0] for row in live), dtype=np.int64))
         ids = np.concatenate([old.ids[kept], ids])
         audiences = np.concatenate([old.audiences[kept], audiences])
         terms = np.concatenate([old.terms[kept], terms])
-        norms = np.concatenate([old.norms[kept], norms])
+        squares = np.concatenate([old.norms[kept], squares])
         vectors = np.concatenate([old.vectors[kept], vectors])
     scan = Scan(
         generation=generation,
@@ -148,20 +112,10 @@ def refresh(
         ids=ids,
         audiences=audiences,
         terms=terms,
-        norms=norms,
+        norms=squares,
         vectors=vectors,
     )
     return scan, len(rows)
-
-
-def _norms(vectors: Any) -> Any:
-    import numpy as np
-
-    norms = np.empty(len(vectors), dtype=np.int32)
-    for start in range(0, len(vectors), _BLOCK):
-        block = vectors[start : start + _BLOCK].astype(np.int32)
-        norms[start : start + _BLOCK] = (block * block).sum(axis=1)
-    return norms
 
 
 def parts(scan: Scan) -> tuple[Any, ...]:

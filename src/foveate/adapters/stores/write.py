@@ -6,7 +6,6 @@ index, the scanned rows and the hash chain of writes change with the rows, or no
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
@@ -22,10 +21,12 @@ from foveate.adapters.stores.rows import (
     chunk_row,
     columns,
     document_row,
+    members,
+    names_of,
 )
 from foveate.adapters.stores.schema import PUBLIC
 from foveate.core.errors import BadInput
-from foveate.core.state import EMPTY, member, shift
+from foveate.core.state import EMPTY, shift
 from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import Document
@@ -109,27 +110,9 @@ def _audience(connection: sqlite3.Connection, principals: str) -> int:
     number = _insert(connection, "audiences", row)
     assert number != PUBLIC
     connection.executemany(
-        "INSERT INTO members VALUES (?, ?)", [(name, number) for name in _names(principals)]
+        "INSERT INTO members VALUES (?, ?)", [(name, number) for name in names_of(principals)]
     )
     return number
-
-
-def _names(principals: str) -> list[str]:
-    return list(json.loads(principals))
-
-
-def members(row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
-    """(audience, encoded fields) of the document and of each chunk: what the state root covers.
-
-    The document's `content_hash` is the caller's bookkeeping and stays outside.
-    """
-    name = row["document_id"]
-    covered = {key: row[key] for key in DOCUMENT_FIELDS if key != "content_hash"}
-    found = [(row["audience"], member("document", covered))]
-    for chunk in chunk_rows:
-        fields = {key: chunk[key] for key in CHUNK_FIELDS}
-        found.append((chunk["audience"], member("chunk", {**fields, "document_id": name})))
-    return found
 
 
 def _account(

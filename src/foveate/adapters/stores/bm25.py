@@ -1,0 +1,44 @@
+"""BM25 over postings, wherever they came from: the formula that every store shares. Pure.
+
+Nothing is parsed as a query, and sums run term by term in the order given (sorted), so a score is
+the same whatever the order of insertion, and the same in every store.
+
+Robertson and Zaragoza, "The probabilistic relevance framework", 2009; idf as in Lucene (never
+negative); k1 = 1.2, b = 0.75.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import Any
+
+_K1 = 1.2
+_B = 0.75
+MOST = 0xFFFF
+"""Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
+
+
+def scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
+    """BM25 of every row, float64; 0 where no term is.
+
+    `found`: per term, rows that may be read and how often each holds it. `lengths`: terms of
+    every row. `total` and `words`: how many rows may be read, and their lengths' sum. A term that
+    stands in more than half of the rows is left out where a rarer one is there.
+    """
+    import numpy as np
+
+    scored = np.zeros(len(lengths), dtype=np.float64)
+    if not words:
+        return scored
+    rare = any(0 < 2 * len(positions) <= total for positions, _ in found)
+    for positions, counts in found:
+        frequency = len(positions)
+        if rare and 2 * frequency > total:
+            continue
+        occurrences = counts.astype(np.float64)
+        # Rounded, because the last bit of a logarithm is the machine's own.
+        idf = round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
+        norm = _K1 * (1 - _B + _B * (lengths[positions] * (total / words)))
+        scored[positions] += idf * (occurrences * (_K1 + 1) / (occurrences + norm))
+    return scored

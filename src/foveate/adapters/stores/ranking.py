@@ -1,0 +1,45 @@
+"""From scores to an order: what every store does alike once its engine has scored. Pure.
+
+Rules: each leg is ordered by score, then by the content key (source, sequence, byte offset, id),
+which also decides who stands at the end of a leg; the fused order is by RRF, then by the same key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from foveate.core.errors import BadOption
+from foveate.core.fuse import rrf
+
+Key: TypeAlias = tuple[str, int, int, str, int]
+"""Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
+
+
+def refuse_nothing(limit: int, depth: int) -> None:
+    """Raise `BadOption` where a search asks for no rows."""
+    if limit < 1 or depth < 1:
+        raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
+
+
+def top(rows: Any, scores: Any, depth: int) -> Any:
+    """The rows with the `depth` best scores, and all that tie with the last of them."""
+    import numpy as np
+
+    if len(rows) <= depth:
+        return rows
+    bar = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    return rows[scores >= bar]
+
+
+def ordered(rows: Any, keys: Mapping[int, Key], scores: Any, depth: int) -> list[Key]:
+    """The keys of the `depth` best rows; `scores`: one a row."""
+    best = sorted(
+        (-score, keys[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+    )
+    return [key for _, key in best[:depth]]
+
+
+def fuse(semantic: list[Key], lexical: list[Key], limit: int) -> list[tuple[int, float]]:
+    """Both legs as one: (position, fused score), best first."""
+    return [(key[-1], score) for key, score in rrf((semantic, lexical))[:limit]]
