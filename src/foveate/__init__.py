@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foveate._version import __version__
 
 if TYPE_CHECKING:
+    from foveate.answer.check import Checked, check_answer
     from foveate.assembler import Assembler, assemble
     from foveate.budget import Budget
     from foveate.core.errors import (
@@ -48,6 +49,7 @@ __all__ = [
     "Budget",
     "BudgetTooSmall",
     "Candidate",
+    "Checked",
     "Chunk",
     "Citation",
     "Context",
@@ -66,9 +68,16 @@ __all__ = [
     "UnknownName",
     "__version__",
     "assemble",
+    "check_answer",
 ]
 
-_HOME = {"Assembler": "assembler", "assemble": "assembler", "Budget": "budget"}
+_HOME = {
+    "Assembler": "assembler",
+    "Budget": "budget",
+    "Checked": "answer.check",
+    "assemble": "assembler",
+    "check_answer": "answer.check",
+}
 _ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
 _ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}
 

@@ -1,0 +1,182 @@
+"""An answer held against the context that it was given: what it cites, and whether that says so.
+
+Structure is certain: a marker that names nothing shown, a sentence without one, a quotation that
+is not there. Support is an estimate with its passage, so that a reader can look: the share of a
+claim's words that the best run of sentences of a cited block has, or what a scorer says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from foveate.answer.claims import Sentence, sentences_of
+from foveate.answer.figures import missing
+from foveate.answer.marks import Mark, Piece, scanned
+from foveate.answer.named import left_out, names_of
+from foveate.answer.quotes import Quotation, quotations
+from foveate.answer.support import Grounds, Scorer, Support
+from foveate.core.errors import BadInput
+from foveate.core.types import Context, Span
+
+SUPPORTED = 0.5
+"""A claim whose best cited passage scores less is called unsupported."""
+CLEARLY = 0.25
+"""Another block must say so much more before a claim is said to be another block's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dangling:
+    """A marker that resolves to nothing that was shown, and why."""
+
+    text: str
+    span: Span
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence that says something, with what it cites.
+
+    `support`: the best passage among its markers; None where it cites nothing shown. `elsewhere`:
+    the passage of another marker that says clearly more of it. `figures`: numbers that stand
+    neither in what it cites nor in the question.
+    """
+
+    text: str
+    span: Span
+    markers: tuple[int, ...]
+    support: Support | None = None
+    elsewhere: Support | None = None
+    figures: tuple[str, ...] = ()
+    quotations: tuple[Quotation, ...] = ()
+
+    @property
+    def supported(self) -> bool:
+        """Whether a passage that it cites scores at least `SUPPORTED`."""
+        return self.support is not None and self.support.score >= SUPPORTED
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with it, by name; empty where nothing is."""
+        found = []
+        if not self.markers:
+            found.append("uncited")
+        elif not self.supported:
+            found.append("unsupported")
+        if self.elsewhere is not None and self.markers:
+            found.append("other_source")
+        if self.figures:
+            found.append("unsupported_figures")
+        found += sorted({f"{q.verdict}_quotation" for q in self.quotations if _wrong(q)})
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """An answer, checked. Spans are character ranges of the answer."""
+
+    answer: str
+    claims: tuple[Claim, ...]
+    dangling: tuple[Dangling, ...]
+    cited: tuple[int, ...]
+    uncited: tuple[Claim, ...] = field(default=())
+    unused: tuple[int, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing at all was found."""
+        return not self.dangling and not any(claim.faults for claim in self.claims)
+
+    @property
+    def support(self) -> float | None:
+        """The mean support of the claims that cite something; None where none does."""
+        scores = [claim.support.score for claim in self.claims if claim.support is not None]
+        return sum(scores) / len(scores) if scores else None
+
+
+def check_answer(
+    answer: str,
+    context: Context,
+    *,
+    scorer: Scorer | None = None,
+    language: str = "en",
+) -> Checked:
+    """Hold an answer against its context; raises `BadInput` where the answer is no text.
+
+    >>> from foveate import assemble
+    >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
+    >>> context = assemble("When was the mill built?", found, budget=99)
+    >>> checked = check_answer("It was built in 1881 [1]. It has a red roof [2].", context)
+    >>> [claim.faults for claim in checked.claims], [one.name for one in checked.dangling]
+    ([('unsupported_figures',), ('uncited',)], ['2'])
+
+    `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
+    an entailment model, or `foveate.answer.embedded` for an embedder.
+    """
+    if not isinstance(answer, str):
+        raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
+    pieces = list(scanned(answer, names_of(context)))
+    grounds = Grounds(context, language=language)
+    shown = set(grounds.markers)
+    sentences = sentences_of(pieces, language)
+    claims = tuple(
+        _claim(sentence, grounds, context, scorer) for sentence in sentences if sentence.claims
+    )
+    cited = sorted({n for piece in _marks(pieces) for n in piece.numbers if n in shown})
+    return Checked(
+        answer=answer,
+        claims=claims,
+        dangling=tuple(_dangling(_marks(pieces), shown, context)),
+        cited=tuple(cited),
+        uncited=tuple(claim for claim in claims if not claim.markers),
+        unused=tuple(n for n in grounds.markers if n not in cited),
+    )
+
+
+def _marks(pieces: Iterable[Piece]) -> list[Mark]:
+    return [piece for piece in pieces if isinstance(piece, Mark)]
+
+
+def _claim(sentence: Sentence, grounds: Grounds, context: Context, scorer: Scorer | None) -> Claim:
+    named = [n for mark in sentence.marks for n in mark.numbers]
+    markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
+    found = [grounds.best(sentence.text, n, scorer) for n in markers]
+    support = max((s for s in found if s is not None), key=_strength, default=None)
+    others = [grounds.best(sentence.text, n, scorer) for n in grounds.markers if n not in markers]
+    other = max((s for s in others if s is not None), key=_strength, default=None)
+    floor = max(support.score + CLEARLY if support else SUPPORTED, SUPPORTED)
+    texts = [text for n in (markers or grounds.markers) for text in grounds.shown(n)]
+    return Claim(
+        text=sentence.text,
+        span=sentence.span,
+        markers=markers,
+        support=support,
+        elsewhere=other if other is not None and other.score >= floor else None,
+        figures=missing(sentence.text, [*texts, context.query]),
+        quotations=quotations(sentence.text, sentence.span[0], texts),
+    )
+
+
+def _strength(support: Support) -> tuple[float, int]:
+    return (support.score, -support.marker)
+
+
+def _wrong(quotation: Quotation) -> bool:
+    return quotation.verdict != "verbatim"
+
+
+def _dangling(marks: Iterable[Mark], shown: set[int], context: Context) -> Iterable[Dangling]:
+    gone = left_out(context)
+    last = max(shown, default=0)
+    for mark in marks:
+        span = (mark.start, mark.end)
+        for number in mark.numbers:
+            if number not in shown:
+                reason = f"there are {last} sources" if last else "the context shows no source"
+                yield Dangling(text=mark.text, span=span, name=str(number), reason=reason)
+        for name in mark.unknown:
+            left = gone.get(name.casefold())
+            reason = f"left out by {left}" if left else "no such source in the context"
+            yield Dangling(text=mark.text, span=span, name=name, reason=reason)

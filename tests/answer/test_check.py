@@ -1,0 +1,199 @@
+"""Answers held against their context, with faults planted one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate import assemble
+from foveate.answer.check import check_answer
+from foveate.answer.figures import figures, missing
+from foveate.answer.stream import Cited, aresolved, resolved
+from foveate.core.errors import BadInput
+
+MUSEUM = (
+    "The museum opens at 9 a.m. on weekdays. Tickets cost 1,200 yen for adults. "
+    "Children under six enter free."
+)
+FERRY = (
+    "The harbour ferry leaves every 30 minutes from pier two. It does not run in storms. "
+    "Bring a coat."
+)
+GARDEN = "The botanical garden closes at dusk. Its greenhouse holds four hundred orchids."
+
+
+def context(format_="numbered", cite="citations", budget=400):
+    """Three sources, a copy, and one too long."""
+    found = [
+        {"id": "m1", "text": MUSEUM, "source": "museum.md", "score": 0.9, "document_id": "museum"},
+        {"id": "f1", "text": FERRY, "source": "ferry.md", "score": 0.8, "document_id": "ferry"},
+        {"id": "g1", "text": GARDEN, "source": "garden.md", "score": 0.7, "document_id": "garden"},
+        {"id": "m2", "text": MUSEUM, "source": "copy.md", "score": 0.2, "document_id": "copy"},
+        {"id": "long", "text": GARDEN * 40, "source": "long.md", "score": 0.1, "document_id": "l"},
+    ]
+    query = "When does the museum open, and how often does the ferry leave?"
+    return assemble(query, found, budget=budget, recipe=cite, format=format_)
+
+
+def faults(answer, **options):
+    """What is wrong with each claim, and the check."""
+    checked = check_answer(answer, context(), **options)
+    return [claim.faults for claim in checked.claims], checked
+
+
+def test_a_true_answer_is_clean():
+    """C3: every sentence cited, supported, with the passage that says so."""
+    answer = (
+        "The museum opens at 9 a.m. on weekdays [1]. The harbour ferry leaves from pier 2 every "
+        "30 minutes. [2]\n\n> Adults pay 1200 yen [1]."
+    )
+    found, checked = faults(answer)
+    assert found == [(), (), ()]
+    assert checked.clean
+    assert checked.cited == (1, 2)
+    assert checked.unused == (3,)
+    shown = context().text
+    for claim in checked.claims:
+        start, end = claim.support.span
+        assert shown[start:end] == claim.support.text
+        assert answer[slice(*claim.span)].startswith(claim.text[:10])
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("The museum opens at 9 a.m. on weekdays.", "uncited"),
+        ("The harbour ferry does not run in storms [1].", "other_source"),
+        ("Adult tickets at the museum cost 1,500 yen [1].", "unsupported_figures"),
+        ("The greenhouse holds forty lemon trees and a lift [3].", "unsupported"),
+        ('It says "the ferry leaves every hour from pier two" [2].', "altered_quotation"),
+        ('"Bring a coat. It does not run in storms." [2]', "stitched_quotation"),
+        (
+            '"The museum opens at 9 a.m. … Its greenhouse holds four hundred" [1][3]',
+            "stitched_quotation",
+        ),
+    ],
+)
+def test_planted_faults_are_found(answer, fault):
+    """C3: uncited, swapped sources, a wrong number, no support, altered and stitched quotations."""
+    found, checked = faults(answer)
+    assert fault in found[0]
+    assert not checked.clean
+
+
+def test_what_is_quoted_in_order_is_verbatim():
+    """C3: an ellipsis is honest where the parts come in that order; marks and case do not count."""
+    found, _ = faults("“Tickets cost 1,200 yen … children under six enter free” [1].")
+    assert found == [()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "name", "reason"),
+    [
+        ("It opens at nine [7].", "7", "there are 3 sources"),
+        ("It opens at nine [0].", "0", "there are 3 sources"),
+        ("It opens at nine [long].", "long", "left out by pack"),
+        ("It opens at nine [DOC: guide.md].", "DOC: guide.md", "no such source"),
+    ],
+)
+def test_markers_that_resolve_to_nothing_dangle(answer, name, reason):
+    """C3: out of range, of a chunk that was left out, of a source that never was."""
+    _, checked = faults(answer)
+    assert [(d.name, answer[slice(*d.span)] == d.text) for d in checked.dangling] == [(name, True)]
+    assert reason in checked.dangling[0].reason
+
+
+def test_sources_may_be_named_by_what_was_shown():
+    """C3: by label, path, document or chunk, where that names one source."""
+    checked = check_answer("Children under six enter free [copy.md].", context())
+    assert (checked.cited, checked.dangling) == ((1,), ())
+    for name in ("ferry.md", "DOC: ferry.md", "f1", "FERRY", "[SOURCE 2]"):
+        answer = f"The harbour ferry leaves every 30 minutes [{name}].".replace("[[", "[").replace(
+            "]]", "]"
+        )
+        checked = check_answer(answer, context("source"))
+        assert (checked.cited, checked.dangling) == ((2,), ())
+
+
+def test_what_claims_nothing_needs_no_source():
+    """C3: headings, questions, code, lead-ins, pleasantries of a word, closing lists of sources."""
+    answer = (
+        "# The museum opens at nine\n\nHere is what the sources say of the museum:\n\n"
+        "Would you like to know more about ferries?\n\nYes.\n\n```\nmuseum ferry garden\n```\n\n"
+        "Sources:\n[1] museum.md\n[2] ferry.md\n"
+    )
+    checked = check_answer(answer, context())
+    assert (checked.claims, checked.cited) == ((), (1, 2))
+
+
+def test_a_scorer_takes_the_place_of_words():
+    """C3: where entailment is to be had, it decides, and the passage is the one it likes best."""
+    asked = []
+
+    def scorer(claim, passages):
+        asked.append(claim)
+        return [0.9 if "storms" in passage else 0.1 for passage in passages]
+
+    checked = check_answer("No boats in heavy weather [2].", context(), scorer=scorer)
+    assert checked.claims[0].support.score == 0.9
+    assert "storms" in checked.claims[0].support.text
+    assert set(asked) == {"No boats in heavy weather."}
+
+
+@pytest.mark.parametrize(
+    "answer", ["", " \n", "[", "[1]", "][", "1. [1]\n2. [2]", "\ud800 [1]", "。[1]"]
+)
+def test_odd_answers_are_answers(answer):
+    """C3, X2: nothing is refused but what is no text."""
+    checked = check_answer(answer, context())
+    assert checked.answer == answer
+    with pytest.raises(BadInput, match="string"):
+        check_answer(None, context())
+
+
+@pytest.mark.parametrize(
+    "form", ["minimal", "numbered", "xml", "grouped", "source", "doc", "markdown"]
+)
+def test_every_format_can_be_checked(form):
+    """C1, C3: by number, whatever the context looks like."""
+    checked = check_answer("The museum opens at 9 a.m. on weekdays [1].", context(form))
+    assert checked.claims[0].supported
+    assert checked.claims[0].support.marker == 1
+
+
+def test_figures_are_values():
+    """C3: spelling is set aside, list numbers are none, and sums are not looked for."""
+    assert figures("1.000 and 1,000 and 1 000 and 1000") == ["1000"] * 4
+    assert figures("3,5 % of 7.50, on 2024-01-31") == ["3.5", "7.5", "2024", "1", "31"]
+    assert missing("1. Twelve of 40", ["dozen: 12", "forty"]) == ("40",)
+    assert missing("five of them", ["5 of them"]) == ()
+
+
+def test_a_stream_resolves_as_the_whole_does():
+    """C5: whatever the pieces, the same citations, each with its entry."""
+    made = context()
+    answer = "The museum opens [1], the ferry leaves [2, 9] and `[3]` is code."
+    for size in range(1, len(answer)):
+        pieces = [answer[at : at + size] for at in range(0, len(answer), size)]
+        cited = [event for event in resolved(pieces, made) if isinstance(event, Cited)]
+        assert [[c.source for c in event.citations] for event in cited] == [
+            ["museum.md"],
+            ["ferry.md"],
+        ]
+        assert [event.dangling for event in cited] == [(), ("9",)]
+        assert [answer[e.start : e.start + len(e.text)] for e in cited] == ["[1]", "[2, 9]"]
+
+
+async def _astream(pieces, made):
+    async def arriving():
+        for piece in pieces:
+            yield piece
+
+    return [event async for event in aresolved(arriving(), made)]
+
+
+def test_an_asynchronous_stream_is_the_same():
+    """C5, F1: sync and async give equal events."""
+    import asyncio
+
+    made, pieces = context(), ["See [", "1", "] and [2", "]."]
+    assert asyncio.run(_astream(pieces, made)) == list(resolved(pieces, made))

@@ -1,0 +1,44 @@
+"""Answers that are heard."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate import assemble
+from foveate.adapters.embedders.hashing import HashingEmbedder
+from foveate.answer.check import check_answer
+from foveate.answer.embedded import embedded
+from foveate.answer.spoken import attribution, heard
+from foveate.core.errors import UnknownName
+
+FOUND = [
+    {"text": "The mill was built in 1880 by two brothers.", "source": "old_mill.md", "score": 0.9},
+    {"text": "Flour is sold on Saturdays at the gate.", "source": "x.md", "title": "Shop hours"},
+]
+CONTEXT = assemble("When is flour sold?", FOUND, budget=300, recipe="citations")
+
+
+def test_sources_are_found_by_what_is_said():
+    """C4: without a marker in the answer, each claim's source is the block that says it."""
+    answer = (
+        "Flour is sold on Saturdays. The mill was built by two brothers. It has a red roof tile."
+    )
+    assert [one.source for one in heard(answer, CONTEXT)] == ["x.md", "old_mill.md"]
+    assert heard("Pianos need tuning every second winter.", CONTEXT) == ()
+
+
+def test_attribution_is_one_sentence():
+    """C4: spoken on request, by title or file name, in the user's language."""
+    found = heard("Flour is sold on Saturdays. The mill was built by two brothers.", CONTEXT)
+    assert attribution(found) == "This is from Shop hours and old mill."
+    assert attribution(found[:1], "nl") == "Dit komt uit Shop hours."
+    assert attribution(()) == ""
+    with pytest.raises(UnknownName, match="language"):
+        attribution(found, "xx")
+
+
+def test_an_embedder_can_score():
+    """C3: by embedding where one is at hand."""
+    scorer = embedded(HashingEmbedder(dimensions=64))
+    checked = check_answer("Flour is sold on Saturdays at the gate [2].", CONTEXT, scorer=scorer)
+    assert checked.claims[0].support.score > 0.9
