@@ -24,7 +24,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
-	soak-store bench bench-quick bench-eval fit docs golden lock clean
+	soak-store bench bench-quick bench-eval bench-support fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -79,6 +79,11 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
 		$(BIN)/foveate eval --dataset $(DATA)/dev/*.jsonl.gz --recipes naive,default,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
+bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many are found: needs FOVEATE_DATA
+	$(call say,bench: faults planted into answers)
+	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support $(DATA)/dev; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA

@@ -30,8 +30,8 @@ _NUMBERS = re.compile(
 )
 _EACH = re.compile(_ONE, re.IGNORECASE)
 
-Names: TypeAlias = Callable[[str], int | str | None]
-"""What a bracket's words name: a marker, words that name something not shown, or None: text."""
+Names: TypeAlias = Callable[[str], tuple[int, ...] | str | None]
+"""What a bracket's words name: markers, words that name something not shown, or None: text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +172,10 @@ def _by_name(words: str, names: Names) -> tuple[tuple[int, ...], tuple[str, ...]
     for found in [whole] if whole is not None else [names(w.strip()) for w in words.split(";")]:
         if found is None:
             return None
-        if isinstance(found, int):
-            numbers[found] = None
-        else:
+        if isinstance(found, str):
             unknown.append(found)
+        else:
+            numbers.update(dict.fromkeys(found))
     return tuple(numbers), tuple(unknown)
 
 
