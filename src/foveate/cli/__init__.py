@@ -16,6 +16,7 @@ import typer
 from foveate.cli import (
     assemble,
     assemble_batch,
+    diagnose,
     index,
     output,
     plugins,
@@ -48,6 +49,7 @@ app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble_batch.assemble_batch)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval")
+app.command()(diagnose.diagnose)
 app.add_typer(store.app, name="store")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)

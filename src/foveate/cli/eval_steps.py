@@ -62,7 +62,7 @@ def evaluated(
     made, reference = setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
-    cases = _first(read_cases(names), limit)
+    cases = first(read_cases(names), limit)
     if out is not None:
         _made(out)
     with progress() as on_progress:
@@ -92,7 +92,7 @@ def _made(out: Path) -> None:
         raise OutsideFailure(f"{out}: cannot be written to; name another --out")
 
 
-def _first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
+def first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
     """The first of each set."""
     seen: Counter[str] = Counter()
     kept = []

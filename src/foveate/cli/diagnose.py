@@ -1,0 +1,74 @@
+"""`foveate diagnose`: which layer lost each failing question of a golden set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foveate.cli.options import Json, Principals
+
+
+def diagnose(
+    *,
+    dataset: Annotated[
+        list[str], typer.Option("--dataset", metavar="FILE", help="Cases; patterns too.")
+    ],
+    store: Annotated[
+        str,
+        typer.Option("--store", metavar="URL", help="What they are asked of [their candidates]."),
+    ] = "",
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option("--folder", metavar="DIR", help="The documents as they are now."),
+    ] = None,
+    recipe: Annotated[str, typer.Option("--recipe", metavar="R", help="How it is assembled.")] = (
+        "default"
+    ),
+    budget: Annotated[int, typer.Option("--budget", metavar="N", min=1, help="Tokens.")] = 2000,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="Candidates a search brings.")
+    ] = 20,
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", min=1, help="At most N of each set.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="FILE", help="What was answered: id, answer, baseline."),
+    ] = None,
+    sessions: Annotated[
+        Path | None,
+        typer.Option("--sessions", metavar="FILE", help="What agents did: id, turns."),
+    ] = None,
+    principal: Principals = None,
+    as_json: Json = False,
+) -> None:
+    """Say which layer lost each failing question, with counts, measures and what to try.
+
+    Every question is followed: its evidence in the documents, in the chunks, in each leg of the
+    search, in the context. Without --store the candidates of the cases are indexed and searched.
+    """
+    from foveate.cli import output
+    from foveate.cli.diagnosed import diagnosed
+    from foveate.evals.diagnosis.tables import tables, to_json
+    from foveate.evals.tables import markdown
+
+    found = diagnosed(
+        dataset,
+        store=store,
+        folders=folder or [],
+        recipe=recipe,
+        budget=budget,
+        limit=limit,
+        most=cases,
+        answers=answers,
+        sessions=sessions,
+        principals=principal or [],
+    )
+    if as_json:
+        output.write_json(to_json(found))
+        return
+    for number, table in enumerate(tables(found)):
+        output.write_line(("\n" if number else "") + f"{table.title}\n")
+        output.write_line(markdown(table))

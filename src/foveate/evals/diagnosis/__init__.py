@@ -1,0 +1,1 @@
+"""Which layer of a retrieval pipeline lost what a question needed (SPEC E4)."""

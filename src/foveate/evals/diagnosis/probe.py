@@ -1,0 +1,157 @@
+"""One question followed through the pipeline: where its evidence was last seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from foveate.assembler import Assembler
+from foveate.core.types import Candidate, Chunk, Context
+from foveate.evals.cases import Case, Evidence
+from foveate.evals.diagnosis.shelf import Ranked, Shelf, held, whole
+
+ENOUGH = 0.8
+"""The share of an evidence's words from which on it counts as there."""
+
+Current = Callable[[str], str | None]
+"""A document's id → its text as it is now, where that is known."""
+Rerank = Callable[[str, Sequence[str]], Sequence[float]]
+"""A query and texts → a score for each, higher is better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """Where one evidence unit was seen; shares are of its words.
+
+    `indexed`: its document is in the store. `document`, `chunk`, `pool`, `context`: the shares in
+    the stored document, in its best chunk, in candidates with neighbours, in the context. Ranks
+    count from 1, None beyond what was looked at. `reason`: the stage that let it go, and why.
+    """
+
+    evidence: Evidence
+    indexed: bool
+    stale: bool
+    document: float
+    chunk: float
+    pool: float
+    context: float
+    words: int | None
+    vectors: int | None
+    fused: int | None
+    reranked: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One question: the trails of its evidence, the rankings, and the context that was made."""
+
+    case: Case
+    trails: tuple[Trail, ...]
+    ranked: Ranked
+    reranked: tuple[str, ...] | None
+    gold: frozenset[str]
+    context: Context
+
+
+def probe(
+    case: Case,
+    shelf: Shelf,
+    assembler: Assembler,
+    *,
+    current: Current | None = None,
+    rerank: Rerank | None = None,
+) -> Probe:
+    """Follow the case through the store and the assembler's plan."""
+    ranked = shelf.ranked(case.question)
+    prepared = assembler.prepare(case.question, principals=shelf.principals)
+    pool = [c.chunk for c in prepared.inputs.candidates] + list(prepared.inputs.neighbours)
+    after = reranked(case.question, ranked.fused[: assembler.limit], rerank)
+    golds = {n: _gold(evidence, shelf) for n, evidence in enumerate(case.evidence)}
+    seen = _Seen(ranked, after, pool, prepared.context)
+    trails = tuple(
+        _trail(evidence, golds[n], shelf, seen, current) for n, evidence in enumerate(case.evidence)
+    )
+    return Probe(
+        case=case,
+        trails=trails,
+        ranked=ranked,
+        reranked=after,
+        gold=frozenset().union(*golds.values()) if golds else frozenset(),
+        context=prepared.context,
+    )
+
+
+def reranked(
+    query: str, candidates: Sequence[Candidate], rerank: Rerank | None
+) -> tuple[str, ...] | None:
+    """Chunk ids in the reranker's order, ties as they were; None without one."""
+    if rerank is None:
+        return None
+    scores = rerank(query, [candidate.text for candidate in candidates])
+    order = sorted(range(len(candidates)), key=lambda n: (-scores[n], n))
+    return tuple(candidates[n].id for n in order)
+
+
+def _gold(evidence: Evidence, shelf: Shelf) -> frozenset[str]:
+    """The chunks that hold the evidence; where none holds enough, those that hold most."""
+    shares = {c.id: held(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
+    best = max(shares.values(), default=0.0)
+    return frozenset(name for name, share in shares.items() if share >= min(best, ENOUGH) > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the pipeline made of the question."""
+
+    ranked: Ranked
+    reranked: tuple[str, ...] | None
+    pool: Sequence[Chunk]
+    context: Context
+
+
+def _trail(
+    evidence: Evidence,
+    gold: frozenset[str],
+    shelf: Shelf,
+    seen: _Seen,
+    current: Current | None,
+) -> Trail:
+    chunks = shelf.chunks(evidence.doc_id)
+    ranked, after, context = seen.ranked, seen.reranked, seen.context
+    stored = held(evidence.text, [whole(chunks)])
+    now = current(evidence.doc_id) if current is not None else None
+    return Trail(
+        evidence=evidence,
+        indexed=bool(chunks),
+        stale=now is not None and stored < ENOUGH <= held(evidence.text, [now]),
+        document=stored,
+        chunk=max((held(evidence.text, [c.text]) for c in chunks), default=0.0),
+        pool=held(evidence.text, [whole(_in_order(seen.pool, evidence.doc_id))]),
+        context=held(evidence.text, [context.text]),
+        words=_rank(gold, ranked.words),
+        vectors=_rank(gold, ranked.vectors),
+        fused=_rank(gold, [candidate.id for candidate in ranked.fused]),
+        reranked=_rank(gold, after) if after is not None else None,
+        reason=_reason(gold, context),
+    )
+
+
+def _in_order(pool: Sequence[Chunk], document_id: str) -> list[Chunk]:
+    mine: Mapping[str, Chunk] = {c.id: c for c in pool if c.document_id == document_id}
+    return sorted(mine.values(), key=lambda c: (c.sequence, c.id))
+
+
+def _rank(gold: frozenset[str], ids: Sequence[str]) -> int | None:
+    return next((rank for rank, name in enumerate(ids, 1) if name in gold), None)
+
+
+def _reason(gold: frozenset[str], context: Context) -> str:
+    """The last stage that dropped a chunk of the evidence, and its reason."""
+    found = [
+        f"{stage.stage}: {decision.reason}"
+        for stage in context.trace
+        for decision in stage.decisions
+        if decision.chunk_id in gold and decision.action == "dropped"
+    ]
+    return found[-1] if found else ""

@@ -1,0 +1,137 @@
+"""From what was seen of a question to the layer that lost it; a pure function of the probe.
+
+Layers are asked in the order in which they work: the first that lost the evidence is named, for
+what comes after it never had a chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from foveate.evals.diagnosis import layers
+from foveate.evals.diagnosis.probe import ENOUGH, Probe, Trail
+from foveate.evals.measures import Spread
+
+IDLE = 3
+"""Turns in a row without a new chunk; then a session goes round in circles."""
+FAR = 4
+"""So many times further down by vectors than by words is the embedder's fault."""
+_NEVER = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One iteration of an agent: tokens it sent, chunks it had in front of it."""
+
+    tokens: int
+    chunk_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What was answered with the assembled context, and with the same joined by score."""
+
+    answer: str
+    baseline: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The layer that lost a question, `""` where nothing was lost, and how that shows."""
+
+    id: str
+    dataset: str
+    layer: str
+    detail: str = ""
+
+
+def verdict(
+    probe: Probe,
+    *,
+    limit: int,
+    said: Said | None = None,
+    session: Sequence[Turn] = (),
+) -> Verdict:
+    """Which layer lost the question, if any did; `limit`: candidates that the pipeline takes."""
+    layer, detail = _lost(probe, limit)
+    if not layer and session:
+        layer, detail = _wandered(probe, session)
+    if not layer and said is not None:
+        layer, detail = _misread(probe, said)
+    return Verdict(id=probe.case.id, dataset=probe.case.dataset, layer=layer, detail=detail)
+
+
+def _lost(probe: Probe, limit: int) -> tuple[str, str]:
+    for trail in probe.trails:
+        if trail.context < ENOUGH:
+            layer, detail = _where(trail, limit)
+            return layer.name, detail
+    return "", ""
+
+
+def _where(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
+    name = trail.evidence.doc_id or "its document"
+    if trail.stale:
+        return layers.FRESHNESS, f"{name} has changed since it was indexed"
+    if not trail.indexed:
+        return layers.EVALUATION, f"{name} is not in the store"
+    if trail.document < ENOUGH:
+        return layers.EVALUATION, f"{name} does not say it ({trail.document:.0%} of the words)"
+    if trail.pool >= ENOUGH:
+        return layers.ASSEMBLY, trail.reason or "its sentences were not chosen"
+    if trail.chunk < ENOUGH:
+        return layers.CHUNKING, f"the best chunk holds {trail.chunk:.0%} of it"
+    if trail.reranked is not None and trail.fused is not None and trail.fused <= limit:
+        return layers.RERANKING, f"rank {trail.fused} before, {trail.reranked} after"
+    return _retrieval(trail, limit)
+
+
+def _retrieval(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
+    """Where words find it and vectors do not, it is the embedder; else how the legs are used."""
+    said = f"rank {_said(trail.words)} by words, {_said(trail.vectors)} by vectors"
+    said += f", {_said(trail.fused)} together; {limit} are taken"
+    words, vectors = trail.words or _NEVER, trail.vectors or _NEVER
+    if words <= limit < vectors or words * FAR < vectors:
+        return layers.EMBEDDING, said
+    return layers.STRATEGY, said
+
+
+def _said(rank: int | None) -> str:
+    return "none" if rank is None else str(rank)
+
+
+def _wandered(probe: Probe, session: Sequence[Turn]) -> tuple[str, str]:
+    """The evidence was in front of the agent, and was gone at its last turn; or it went round."""
+    had = [bool(probe.gold & set(turn.chunk_ids)) for turn in session]
+    if any(had) and not had[-1]:
+        return layers.AGENT.name, f"there at turn {had.index(True) + 1}, gone at {len(session)}"
+    seen: set[str] = set()
+    idle = 0
+    for turn in session:
+        idle = 0 if set(turn.chunk_ids) - seen else idle + 1
+        seen |= set(turn.chunk_ids)
+    if idle >= IDLE:
+        tokens = sum(turn.tokens for turn in session[-idle:])
+        return layers.AGENT.name, f"{idle} turns and {tokens:,} tokens without anything new"
+    return "", ""
+
+
+def _misread(probe: Probe, said: Said) -> tuple[str, str]:
+    answers = probe.case.answers
+    if not answers or _right(said.answer, answers):
+        return "", ""
+    if said.baseline is not None and _right(said.baseline, answers):
+        return layers.ASSEMBLY.name, "joined by score it was answered, as assembled it was not"
+    return layers.MODEL, "the evidence was in the context"
+
+
+def _right(answer: str, answers: Sequence[str]) -> bool:
+    spread = Spread(answer, 1)
+    return any(spread.has(one) for one in answers)
+
+
+def counted(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
+    """Questions lost by layer, in the order of the layers; others (the model) last."""
+    names = [layer.name for layer in layers.LAYERS] + [layers.MODEL]
+    return {name: sum(v.layer == name for v in verdicts) for name in names}

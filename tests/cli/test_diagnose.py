@@ -1,0 +1,92 @@
+"""`foveate diagnose`, on candidates and on a store of files that have changed since."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from golden_cases import FILE
+
+OLD = "The night ferry to the island is suspended until further notice from the harbour."
+NEW = "The night ferry to the island sails again every Friday evening at ten from pier four."
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """One question about a file that has changed since it was indexed."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "ferry.md").write_text(f"# Ferry\n\n{OLD}\n", encoding="utf-8")
+    evidence = {"doc_id": "docs/ferry.md", "start": 0, "end": 1, "text": NEW, "chunk_ids": []}
+    chunk = {"id": "x", "doc_id": "docs/ferry.md", "text": OLD, "score": 1.0, "start": 0}
+    record = {
+        "id": "f1",
+        "dataset": "own",
+        "question": "When does the ferry sail?",
+        "answers": [],
+        "chunks": [chunk],
+        "gold_doc_ids": [],
+        "evidence": [evidence],
+    }
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
+    """E4, F2: the evidence stands in the file by now, and not in the store."""
+    docs = dataset.parent / "docs"
+    assert run("index", docs, "--store", "s").code == 0
+    (docs / "ferry.md").write_text(f"# Ferry\n\n{NEW}\n", encoding="utf-8")
+    ran = run("diagnose", "--dataset", dataset, "--store", "s", "--folder", docs, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    record = json.loads(ran.out)
+    assert [one["layer"] for one in record["verdicts"]] == ["index freshness"]
+    table = run("diagnose", "--dataset", dataset, "--store", "s")
+    assert "1 of 1 questions lost something" in table.out
+    assert "evaluation gap" in table.out  # without the folder nobody knows better
+    assert run("index", docs, "--store", "s").code == 0
+    mended = run("diagnose", "--dataset", dataset, "--store", "s", "--folder", docs)
+    assert mended.out.startswith("0 of 1 questions")
+
+
+def test_without_a_store_the_candidates_are_searched(run):
+    """E4, F2: golden cases alone are enough to begin with."""
+    ran = run("diagnose", "--dataset", FILE, "--budget", 500, "--json")
+    assert ran.code == 0
+    record = json.loads(ran.out)
+    assert record["questions"] == len(record["verdicts"]) > 3
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": 1, "answer": "x"}', "id must be a string"),
+        ("[1]", "an object with an id"),
+        ('{"id": "a"}', "answer must be a string"),
+        ("{", "notes.jsonl"),
+    ],
+)
+def test_answers_that_are_none_are_refused(run, tmp_path, line, said):
+    """E4, X2: with the file and the line, before any work."""
+    notes = tmp_path / "notes.jsonl"
+    notes.write_text(f"\n{line}\n", encoding="utf-8")
+    ran = run("diagnose", "--dataset", FILE, "--answers", notes)
+    assert ran.code == 3
+    assert said in ran.err
+    assert "notes.jsonl" in ran.err
+    assert "line 2" in ran.err
+
+
+@pytest.mark.parametrize(
+    "turns", ['"x"', "[1]", '[{"tokens": -1}]', '[{"tokens": 1, "chunk_ids": "a"}]']
+)
+def test_sessions_that_are_none_are_refused(run, tmp_path, turns):
+    """E4, X2: likewise."""
+    notes = tmp_path / "sessions.jsonl"
+    notes.write_text(f'{{"id": "a", "turns": {turns}}}\n', encoding="utf-8")
+    ran = run("diagnose", "--dataset", FILE, "--sessions", notes)
+    assert ran.code == 3
+    assert "line 1" in ran.err
+    assert run("diagnose", "--dataset", FILE, "--sessions", tmp_path / "none.jsonl").code == 3

@@ -1,0 +1,198 @@
+"""A failure planted in each layer, and found there."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.adapters.embedders.hashing import HashingEmbedder
+from foveate.adapters.stores import open_store
+from foveate.assembler import Assembler
+from foveate.core.types import Chunk
+from foveate.evals.cases import Case, Evidence
+from foveate.evals.diagnosis.layers import LAYERS, MODEL
+from foveate.evals.diagnosis.run import Beside, diagnose
+from foveate.evals.diagnosis.tables import tables, to_json
+from foveate.evals.diagnosis.verdict import Said, Turn
+from foveate.plan import plan
+from foveate.ports import Document
+
+EMBEDDER = HashingEmbedder(dimensions=64)
+FILLER = "The committee met on a grey morning and spoke about chairs, tea and the minutes. "
+KILN = "The lower kiln fires its tiles at eleven hundred degrees for nine hours in a row."
+MILL = "The paper mill by the weir takes its water from the upper sluice gate all year round."
+OLD = "The night ferry to the island is suspended until further notice from the harbour."
+NEW = "The night ferry to the island sails again every Friday evening at ten from pier four."
+LONG = "The archive keeps the ledgers of the guild in the vaulted cellar beneath the old chapel."
+
+
+def documents():
+    """A kiln in a chunk, a mill cut over two, a ferry that is out of date, and much else."""
+    halves = [MILL[:40], MILL[40:]]
+    filler = [f"{FILLER}Note {n} is about topic {n} and its many faces. " * 2 for n in range(30)]
+    return {
+        "kiln.md": [KILN],
+        "mill.md": halves,
+        "ferry.md": [OLD],
+        "archive.md": [LONG + " " + FILLER * 60],
+        "noise.md": filler,
+    }
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The documents in a store."""
+    made = open_store(tmp_path / "s", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+    for name, texts in documents().items():
+        chunks = [
+            Chunk(text=text, id=f"{name}#{n}", document_id=name, source=name, sequence=n)
+            for n, text in enumerate(texts)
+        ]
+        vectors = EMBEDDER.embed(texts)
+        made.put(Document(id=name, source=name, text=""), chunks, vectors)
+    yield made
+    made.close()
+
+
+def case(name, question, text, doc, answers=()):
+    """One question with one unit of evidence."""
+    evidence = (Evidence(text=text, doc_id=doc),)
+    return Case(
+        id=name, dataset="own", question=question, chunks=(), evidence=evidence, answers=answers
+    )
+
+
+def found(store, cases, beside=None, limit=5, **options):
+    """What is diagnosed, by case."""
+    settled = plan(recipe=options.pop("recipe", "citations"), budget=options.pop("budget", 2000))
+    assembler = Assembler(store=store, embedder=EMBEDDER, plan=settled, limit=limit, **options)
+    made = diagnose(cases, assembler, beside=beside)
+    return {v.id: v for v in made.verdicts}, made
+
+
+KILN_CASE = case(
+    "k", "How hot does the lower kiln fire its tiles?", KILN, "kiln.md", ("eleven hundred",)
+)
+
+
+def test_nothing_is_lost_where_nothing_is(store):
+    """E4: a question whose evidence is in its context is laid at nobody's door."""
+    verdicts, made = found(store, [KILN_CASE])
+    assert verdicts["k"].layer == ""
+    assert sum(made.counts.values()) == 0
+    assert made.figures["context assembly"]["assembled"] == 1.0
+    assert len(tables(made)) == 1
+
+
+def test_evaluation_gap(store):
+    """E4: evidence that no document holds, or of a document that is nowhere, is the set's fault."""
+    cases = [
+        case("a", "How hot is the kiln?", "The kiln is a cold place with swans in it.", "kiln.md"),
+        case("b", "How hot is the kiln?", NEW, "nowhere.md"),
+    ]
+    verdicts, made = found(store, cases)
+    assert [v.layer for v in verdicts.values()] == ["evaluation gap"] * 2
+    assert made.figures["evaluation gap"]["recall"] == 0.0
+
+
+def test_index_freshness(store):
+    """E4: what the folder says by now, and the store does not, was not indexed again."""
+    beside = Beside(current={"ferry.md": NEW}.get)
+    verdicts, made = found(
+        store, [case("f", "When does the night ferry sail?", NEW, "ferry.md")], beside
+    )
+    assert verdicts["f"].layer == "index freshness"
+    assert made.figures["index freshness"]["stale"] == 1.0
+
+
+def test_chunking(store):
+    """E4: a sentence cut in two of which only one half is found."""
+    asked = case("m", "upper sluice gate all year round?", MILL, "mill.md")
+    verdicts, made = found(store, [asked], limit=1)
+    assert verdicts["m"].layer == "chunking"
+    assert made.figures["chunking"]["under"] == 1
+    assert 0.2 < made.figures["chunking"]["context_recall"] < 0.8
+
+
+class Fixed:
+    """An embedder for which every question points to one text."""
+
+    name, dimensions = EMBEDDER.name, EMBEDDER.dimensions
+
+    def __init__(self, text):
+        self._text = text
+
+    def embed(self, texts):
+        """The text's vector, for each."""
+        return EMBEDDER.embed([self._text for _ in texts])
+
+
+def test_embedding(store):
+    """E4: found by words, lost by vectors: recall of one leg without the other."""
+    settled = plan(recipe="citations", budget=2000)
+    assembler = Assembler(
+        store=store, embedder=Fixed(FILLER + "Note 7 is about topic 7"), plan=settled, limit=1
+    )
+    asked = case("e", "On note 7: how hot does the kiln fire its tiles?", KILN, "kiln.md")
+    made = diagnose([asked], assembler)
+    assert made.verdicts[0].layer == "embedding", made.verdicts
+    gap = made.figures["embedding"]
+    assert (gap["recall_words"], gap["recall_vectors"]) == (1.0, 0.0)
+
+
+def test_retrieval_strategy(store):
+    """E4: one leg had it on top, and together they did not: another route would have found it."""
+    asked = case("s", "chairs, tea and minutes of note 3 and topic 4", KILN, "kiln.md")
+    settled = plan(recipe="citations", budget=2000)
+    assembler = Assembler(store=store, embedder=Fixed(KILN), plan=settled, limit=1)
+    made = diagnose([asked], assembler)
+    assert made.verdicts[0].layer == "retrieval strategy", made.verdicts
+    figures = made.figures["retrieval strategy"]
+    assert figures["ndcg_routed"] == 1.0 > figures["ndcg"]
+
+
+def test_context_assembly(store):
+    """E4: it was among the candidates, and the trace says which stage let it go."""
+    asked = case("c", "Where does the archive keep the ledgers of the guild?", LONG, "archive.md")
+    verdicts, made = found(store, [asked], budget=100)
+    assert verdicts["c"].layer == "context assembly"
+    assert verdicts["c"].detail.startswith("pack: ")
+    assert made.figures["context assembly"]["assembled"] < 0.8
+
+
+def test_agent_loop(store):
+    """E4: evidence that was there and gone by the last turn; turns that bring nothing new."""
+    sessions = {
+        "k": (Turn(tokens=900, chunk_ids=("kiln.md#0",)), Turn(tokens=999, chunk_ids=("x",))),
+        "r": tuple(Turn(tokens=1000, chunk_ids=("kiln.md#0",)) for _ in range(5)),
+    }
+    round_ = case("r", KILN_CASE.question, KILN, "kiln.md")
+    verdicts, made = found(store, [KILN_CASE, round_], Beside(sessions=sessions))
+    assert (verdicts["k"].layer, verdicts["k"].detail) == (
+        "agent loop",
+        "there at turn 1, gone at 2",
+    )
+    assert verdicts["r"].detail == "4 turns and 4,000 tokens without anything new"
+    assert made.figures["agent loop"] == {"iterations": 3.5, "tokens": 3449.5}
+
+
+def test_answers(store):
+    """E4: wrong with the evidence in front of it is the model's; right before is assembly's."""
+    wrong = Said(answer="It is quite cold.")
+    worse = Said(answer="It is quite cold.", baseline="At eleven hundred degrees.")
+    right = Said(answer="Eleven hundred degrees.")
+    layers = [
+        found(store, [KILN_CASE], Beside(said={"k": said}))[0]["k"].layer
+        for said in (wrong, worse, right)
+    ]
+    assert layers == [MODEL, "context assembly", ""]
+
+
+def test_the_json_names_every_layer(store):
+    """E4: eight layers, each with its measure and what to try, and every verdict."""
+    _, made = found(store, [KILN_CASE, case("b", "How hot?", NEW, "nowhere.md")])
+    record = to_json(made)
+    assert [one["layer"] for one in record["layers"]] == [layer.name for layer in LAYERS]
+    assert len(record["layers"]) == 8
+    assert all(one["measure"] and one["advice"] for one in record["layers"])
+    assert (record["questions"], record["lost"]) == (2, 1)
+    assert tables(made)[1].rows[0][:3] == ("own", "b", "evaluation gap")
