@@ -93,7 +93,11 @@ class Loader(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. `name` goes into the store's state root."""
+    """Turns texts into vectors. `name` goes into the store's state root.
+
+    Where it has an attribute `copies` that is true, a copy in each of several processes is cheap:
+    it can be pickled, is at work within a second, and uses one thread.
+    """
 
     @property
     def name(self) -> str:

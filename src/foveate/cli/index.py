@@ -34,6 +34,15 @@ def index(
             "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
         ),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="Processes that read files [one for each 32 files, up to the cores and 8].",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Index files and folders into a store.
@@ -48,7 +57,9 @@ def index(
     from foveate.cli.limits import limits_of
 
     limits = limits_of(limit or ())
-    done = brought_up_to_date(paths, store, embedder, size=size, overlap=overlap, limits=limits)
+    done = brought_up_to_date(
+        paths, store, embedder, size=size, overlap=overlap, limits=limits, jobs=jobs
+    )
     if as_json:
         output.write_json(report_as_json(done))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from foveate.ingest.walk import Walk
 from foveate.ports import Embedder, Store
 
 TOKENIZER = "cl100k_base"
+_MOST_JOBS, _FILES_A_JOB = 8, 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +41,12 @@ def brought_up_to_date(
     size: int,
     overlap: int,
     limits: Limits | None = None,
+    jobs: int | None = None,
 ) -> Done:
     """Ingest the paths; no store is made for wrong sizes or paths, or where there is no file.
 
     A store that is there already is brought up to date even so, for its files may be gone.
+    `jobs`: None for as many processes as are worth starting.
     """
     refuse_sizes(size, overlap)
     walks = walked(paths)
@@ -59,12 +63,23 @@ def brought_up_to_date(
                 size=size,
                 overlap=overlap,
                 limits=limits,
+                jobs=jobs or jobs_for(sum(len(each.files) for each in walks)),
                 on_progress=on_progress,
             )
         root = store.state_root()
     finally:
         store.close()
     return Done(store=url, embedder=reader.name, state_root=root, report=report)
+
+
+def jobs_for(files: int) -> int:
+    """How many processes are worth starting: a core each, and half a second of its own work.
+
+    >>> jobs_for(3)
+    1
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(cores or 1, _MOST_JOBS, files // _FILES_A_JOB))
 
 
 def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:

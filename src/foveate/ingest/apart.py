@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, Self
 
-import foveate
 from foveate.adapters.loaders.limits import Limits
 from foveate.core.errors import BadInput
 from foveate.ingest.answers import Answer, parts_of
+from foveate.ingest.process import cause, left, started
 from foveate.ports import Loaded
 
 __all__ = ["Apart"]
@@ -67,32 +64,18 @@ class Apart:
         code = self._end()
         if overtime:
             raise BadInput(f"takes longer than {self.limits.seconds} seconds (limit `seconds`)")
-        raise BadInput(f"its reader broke down ({_cause(code)}); the file is damaged or hostile")
+        raise BadInput(f"its reader broke down ({cause(code)}); the file is damaged or hostile")
 
     def _end(self) -> int:
         """Let the process go; how it ended."""
         process, self._process = self._process, None
         if process is None:
             return 0
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        return process.wait()
+        return left(process)
 
 
 def _started(limits: Limits) -> subprocess.Popen[bytes]:
-    # -P: what lies in the current folder is no module of ours.
-    command = [sys.executable, "-P", "-m", "foveate.ingest.reader", json.dumps(asdict(limits))]
-    root = str(Path(foveate.__file__).parents[1])
-    known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(known)},
-    )
+    return started("foveate.ingest.reader", json.dumps(asdict(limits)))
 
 
 def _asked(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
@@ -120,10 +103,3 @@ def _understood(line: bytes) -> list[Loaded | BadInput]:
 def _pipe(pipe: IO[bytes] | None) -> Any:
     assert pipe is not None
     return pipe
-
-
-def _cause(code: int) -> str:
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"exit code {code}"

@@ -13,44 +13,34 @@ chunk's text alone, as measured. Nothing is printed here.
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from foveate.adapters.loaders import suffixes
 from foveate.adapters.loaders.limits import Limits
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
-from foveate.core.types import Chunk
+from foveate.core.errors import BadOption
 from foveate.ingest.apart import Apart
+from foveate.ingest.books import Books, Report
 from foveate.ingest.chunk import refuse_sizes
-from foveate.ingest.load import load, read
-from foveate.ingest.prepare import Settings, chunked, document_of, file_hash, origin_of, root_of
-from foveate.ingest.walk import Failure, File, Walk, walk
-from foveate.ports import Document, Embedder, Loaded, Store
+from foveate.ingest.one import Part, Preparer, Task
+from foveate.ingest.pool import prepared_apart
+from foveate.ingest.prepare import Settings
+from foveate.ingest.walk import Failure, Walk, walk
+from foveate.ports import Embedder, Store
 
-__all__ = ["Failure", "Progress", "Report", "ingest", "walked"]
+__all__ = ["Engine", "Failure", "Progress", "Report", "ingest", "prepared_here", "walked"]
 
 Progress = Callable[[int, int, str], None]
 """Called after each file: files done, files in all, the file's name."""
 
-_BATCH = 256
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    deleted: int = 0
-    failed: tuple[Failure, ...] = ()
-    skipped: tuple[Failure, ...] = ()
-    chunks: int = 0
+Engine: TypeAlias = Callable[
+    [Preparer, Sequence[Task]], AbstractContextManager[Iterator[Iterator[Part]]]
+]
+"""Prepares tasks, wherever that is; gives the parts of each, in the order of the tasks."""
 
 
 def ingest(
@@ -64,18 +54,23 @@ def ingest(
     language: str = "en",
     principals: Sequence[str] = (),
     limits: Limits | None = None,
+    jobs: int = 1,
+    engine: Engine | None = None,
     on_progress: Progress | None = None,
 ) -> Report:
     """Index files and folders; afterwards the store holds of them what is there now.
 
     `principals`: who may read documents that do not say so themselves; empty is everybody.
     `limits`: how much of one file is read; what is over them is reported, and not read in part.
-    Without an `embedder` the store gets no vectors. Raises `BadInput` for a path that is not
-    there, `BadOption`, also where the store has documents of another path of the same name, and
-    `OutsideFailure` where the store or the embedder fails or the disk is full: what was written
-    until then stays, and the next run goes on from there.
+    `jobs`: how many processes prepare files, 1 is this one alone; or another `engine` does. The
+    outcome is the same. Without an `embedder` the store gets no vectors. Raises `BadInput` for a
+    path that is not there, `BadOption`, also where the store has documents of another path of the
+    same name, and `OutsideFailure` where the store or the embedder fails or the disk is full: what
+    was written until then stays, and the next run goes on from there.
     """
     refuse_sizes(size, overlap)
+    if jobs < 1:
+        raise BadOption(f"jobs is {jobs}; it must be 1 or more")
     settings = Settings(
         size=size,
         overlap=overlap,
@@ -84,16 +79,37 @@ def ingest(
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
     )
-    walks = walked(paths)
-    with Apart(limits or Limits()) as apart:
-        run = _Run(store, embedder, tokenizer, settings, walks, apart=apart)
-        files = [file for each in walks for file in each.files]
-        for done, file in enumerate(files, 1):
-            run.take(file)
+    there = embedder if getattr(embedder, "copies", False) else None
+    preparer = Preparer(
+        settings=settings, tokenizer=tokenizer, embedder=there, limits=limits or Limits()
+    )
+    here = embedder if there is None else None
+    books = Books(store, here, tokenizer.fingerprint, walked(paths))
+    _fill(books, preparer, engine or _engine(jobs), on_progress)
+    books.delete_gone()
+    return books.report()
+
+
+def _fill(books: Books, preparer: Preparer, engine: Engine, on_progress: Progress | None) -> None:
+    tasks = books.tasks()
+    with engine(preparer, tasks) as prepared:
+        for done, (task, parts) in enumerate(zip(tasks, prepared, strict=True), 1):
+            for part in parts:
+                books.take(task.file, part)
             if on_progress is not None:
-                on_progress(done, len(files), file.name)
-        run.delete_gone()
-        return run.report()
+                on_progress(done, len(tasks), task.file.name)
+    books.write()
+
+
+def _engine(jobs: int) -> Engine:
+    return prepared_here if jobs == 1 else partial(prepared_apart, jobs=jobs)
+
+
+@contextmanager
+def prepared_here(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+    """The parts of each task, in order, prepared in this process."""
+    with Apart(preparer.limits) as apart:
+        yield (preparer.parts(task, apart) for task in tasks)
 
 
 def walked(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
@@ -114,145 +130,3 @@ def _refuse_same_names(walks: Sequence[Walk]) -> None:
                 f"rename one, or index the folder that holds both"
             )
         taken.add(scope)
-
-
-def _refuse_other_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
-    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
-    for each in walks:
-        for stored in known.values():
-            if _is_under(origin_of(stored), each.scope) and root_of(stored) != each.root:
-                raise BadOption(
-                    f"the store has documents of another place called {each.scope!r}, and they "
-                    f"would be lost; index this one into another store, or the folder that holds "
-                    f"both into a new one (if it was moved: delete the store and index anew)"
-                )
-
-
-def _is_under(origin: str, scope: str) -> bool:
-    return origin.startswith(scope) if scope.endswith("/") else origin == scope
-
-
-class _Run:
-    """One run's books: what was there, what was seen, what became of it."""
-
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder | None,
-        tokenizer: Tokenizer,
-        settings: Settings,
-        walks: Sequence[Walk],
-        *,
-        apart: Apart,
-    ) -> None:
-        self._store, self._embedder, self._tokenizer = store, embedder, tokenizer
-        self._apart, self._limits = apart, apart.limits
-        self._settings, self._walks = settings, walks
-        self._known = dict(store.documents())
-        _refuse_other_roots(walks, self._known)
-        self._seen: dict[str, str] = {}
-        self._failed = [failure for each in walks for failure in each.failed]
-        self._unread = {failure.path for failure in self._failed}
-        self._counts = {"added": 0, "updated": 0, "unchanged": 0, "deleted": 0, "chunks": 0}
-
-    def take(self, file: File) -> None:
-        """Read one file and write what is new in it."""
-        try:
-            data = read(file.path, self._limits)
-            whole = file_hash(data, file, self._settings)
-            if self._known.get(file.name) == whole and file.name not in self._seen:
-                self._seen[file.name] = file.name
-                self._counts["unchanged"] += 1
-                return
-            parts = load(data, file.path, self._limits, self._apart)
-        except (BadRequest, OSError) as error:
-            self._fail(file, error)
-            return
-        for part in parts:
-            if isinstance(part, BadInput):
-                self._fail(file, part)
-            else:
-                self._take_part(file, part, whole)
-
-    def _take_part(self, file: File, loaded: Loaded, whole: str) -> None:
-        try:
-            document = document_of(loaded, file, whole, self._settings)
-            self._refuse_taken(document.id, file)
-            if self._known.get(document.id) == document.content_hash:
-                self._seen[document.id] = file.name
-                self._counts["unchanged"] += 1
-                return
-            chunks, counts = chunked(loaded, document, self._settings, self._tokenizer)
-            self._write(document, chunks, counts)
-        except BadRequest as error:
-            self._fail(file, error)
-            return
-        self._seen[document.id] = file.name
-        self._counts["updated" if document.id in self._known else "added"] += 1
-        self._counts["chunks"] += len(chunks)
-
-    def _refuse_taken(self, identity: str, file: File) -> None:
-        """An id belongs to one file; one that is in the store from elsewhere is left alone."""
-        if identity in self._seen:
-            raise BadInput(f"{identity!r} is taken by {self._seen[identity]}", field="id")
-        if identity not in self._known:
-            return
-        origin = origin_of(self._known[identity])
-        if not self._ours(origin):
-            raise BadInput(
-                f"{identity!r} is in the store from {origin or 'another writer'}; "
-                f"delete it there first, or use another id",
-                field="id",
-            )
-
-    def _write(self, document: Document, chunks: Sequence[Chunk], counts: Sequence[int]) -> None:
-        vectors = _vectors(self._embedder, [chunk.text for chunk in chunks])
-        try:
-            self._store.put(
-                document, chunks, vectors, counts, fingerprint=self._settings.fingerprint
-            )
-        except OSError as error:
-            if error.errno in _FULL:
-                raise OutsideFailure(
-                    f"the disk is full; {document.id!r} was not written, what came before it was: "
-                    f"make room and run again"
-                ) from error
-            raise OutsideFailure(f"the store failed at {document.id!r}: {error}") from error
-
-    def delete_gone(self) -> None:
-        """Delete what came from these paths and was not seen, unless it could not be read."""
-        for identity, stored in self._known.items():
-            origin = origin_of(stored)
-            if identity in self._seen or not self._ours(origin) or self._is_unread(origin):
-                continue
-            try:
-                self._counts["deleted"] += self._store.delete(identity)
-            except BadRequest as error:
-                self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
-
-    def report(self) -> Report:
-        """The books, closed."""
-        skipped = tuple(failure for each in self._walks for failure in each.skipped)
-        return Report(failed=tuple(self._failed), skipped=skipped, **self._counts)
-
-    def _ours(self, origin: str) -> bool:
-        return any(_is_under(origin, each.scope) for each in self._walks)
-
-    def _is_unread(self, origin: str) -> bool:
-        parents = (origin[: i + 1] for i, char in enumerate(origin) if char == "/")
-        return origin in self._unread or any(parent in self._unread for parent in parents)
-
-    def _fail(self, file: File, error: Exception) -> None:
-        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        self._failed.append(Failure(path=file.name, reason=reason))
-        self._unread.add(file.name)
-
-
-def _vectors(embedder: Embedder | None, texts: Sequence[str]) -> Any:
-    """The texts' vectors, shape (texts, dimensions), asked for in batches; None without one."""
-    if embedder is None or not texts:
-        return None
-    import numpy as np
-
-    batches = [embedder.embed(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
-    return np.concatenate([np.asarray(batch, dtype=np.float32) for batch in batches])

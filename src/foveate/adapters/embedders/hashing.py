@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from blake3 import blake3
 
@@ -25,6 +25,7 @@ class HashingEmbedder:
     """Vectors of `dimensions` numbers; the counts are whole, so every machine gives the same."""
 
     dimensions: int = 256
+    copies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse a length that no vector has."""

@@ -23,12 +23,18 @@ _DIMENSIONS = 256
 class WordLlamaEmbedder:
     """256 dimensions, about a millisecond a chunk; weights distilled from Llama 2 (MIT)."""
 
+    copies = True
+
     def __init__(self) -> None:
         self._table, self._tokenizer, version = _load()
         self._name = f"wordllama/{_MODEL}-{_DIMENSIONS}@{version}"
 
     def __repr__(self) -> str:
         return "WordLlamaEmbedder()"
+
+    def __reduce__(self) -> tuple[type[WordLlamaEmbedder], tuple[()]]:
+        """Made again in another process: the weights are there too."""
+        return WordLlamaEmbedder, ()
 
     @property
     def name(self) -> str:

@@ -1,0 +1,191 @@
+"""One run's books: what the store had, what was seen, what became of it. Reads no file.
+
+Everything that is written is written here, in the order in which it is told, so that the store
+does not depend on who prepared it, or on who was done first.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
+from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
+from foveate.ingest.prepare import origin_of, root_of
+from foveate.ingest.walk import Failure, File, Walk
+from foveate.ports import Embedder, Store
+
+__all__ = ["Books", "Report"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    failed: tuple[Failure, ...] = ()
+    skipped: tuple[Failure, ...] = ()
+    chunks: int = 0
+
+
+class Books:
+    """Takes what is prepared, writes it, and says at the end what was done.
+
+    `embedder` makes the vectors of what comes without them, of several documents at once. Raises
+    `BadOption` where the store has documents of another path of the same name.
+    """
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None, fingerprint: str, walks: Sequence[Walk]
+    ) -> None:
+        self._store, self._embedder, self._fingerprint = store, embedder, fingerprint
+        self._walks = walks
+        self._known = dict(store.documents())
+        _refuse_other_roots(walks, self._known)
+        self._seen: dict[str, str] = {}
+        self._waiting: list[tuple[File, Prepared]] = []
+        self._failed = [failure for each in walks for failure in each.failed]
+        self._unread = {failure.path for failure in self._failed}
+        self._counts = {"added": 0, "updated": 0, "unchanged": 0, "deleted": 0, "chunks": 0}
+
+    def tasks(self) -> list[Task]:
+        """The files to read, in the walk's order, each with what the store has from it."""
+        known: dict[str, dict[str, str]] = {}
+        for identity, stored in self._known.items():
+            known.setdefault(origin_of(stored), {})[identity] = stored
+        files = (file for each in self._walks for file in each.files)
+        return [Task(file=file, known=known.get(file.name, {})) for file in files]
+
+    def take(self, file: File, part: Part) -> None:
+        """One part of a file: count it, or write it."""
+        if isinstance(part, Refused):
+            self._fail(file, part.reason)
+            return
+        identity = part.id if isinstance(part, Unchanged) else part.document.id
+        try:
+            self._refuse_taken(identity)
+        except BadInput as error:
+            self._fail(file, str(error))
+            return
+        self._seen[identity] = file.name
+        if isinstance(part, Unchanged):
+            self._counts["unchanged"] += 1
+            return
+        self._waiting.append((file, part))
+        if self._embedder is None or self._texts_waiting() >= BATCH:
+            self.write()
+
+    def write(self) -> None:
+        """Write what waits, each document in a transaction of its own."""
+        waiting, self._waiting = self._waiting, []
+        for file, part in self._embedded(waiting):
+            try:
+                self._put(part)
+            except BadRequest as error:
+                del self._seen[part.document.id]
+                self._fail(file, str(error))
+                continue
+            known = part.document.id in self._known
+            self._counts["updated" if known else "added"] += 1
+            self._counts["chunks"] += len(part.chunks)
+
+    def _texts_waiting(self) -> int:
+        """How many; a document without any is no reason to wait."""
+        return sum(len(part.chunks) for _, part in self._waiting)
+
+    def _embedded(self, waiting: list[tuple[File, Prepared]]) -> list[tuple[File, Prepared]]:
+        bare = [part for _, part in waiting if part.vectors is None]
+        texts = [chunk.text for part in bare for chunk in part.chunks]
+        vectors = vectors_of(self._embedder, texts)
+        if vectors is None:
+            return waiting
+        found, at = [], 0
+        for file, part in waiting:
+            if part.vectors is None:
+                own = vectors[at : at + len(part.chunks)]
+                at += len(part.chunks)
+                found.append((file, replace(part, vectors=own)))
+            else:
+                found.append((file, part))
+        return found
+
+    def _refuse_taken(self, identity: str) -> None:
+        """An id belongs to one file; one that is in the store from elsewhere is left alone."""
+        if identity in self._seen:
+            raise BadInput(f"{identity!r} is taken by {self._seen[identity]}", field="id")
+        if identity not in self._known:
+            return
+        origin = origin_of(self._known[identity])
+        if not self._ours(origin):
+            raise BadInput(
+                f"{identity!r} is in the store from {origin or 'another writer'}; "
+                f"delete it there first, or use another id",
+                field="id",
+            )
+
+    def _put(self, part: Prepared) -> None:
+        try:
+            self._store.put(
+                part.document,
+                part.chunks,
+                part.vectors,
+                part.counts,
+                fingerprint=self._fingerprint,
+            )
+        except OSError as error:
+            identity = part.document.id
+            if error.errno in _FULL:
+                raise OutsideFailure(
+                    f"the disk is full; {identity!r} was not written, what came before it was: "
+                    f"make room and run again"
+                ) from error
+            raise OutsideFailure(f"the store failed at {identity!r}: {error}") from error
+
+    def delete_gone(self) -> None:
+        """Delete what came from these paths and was not seen, unless it could not be read."""
+        for identity, stored in self._known.items():
+            origin = origin_of(stored)
+            if identity in self._seen or not self._ours(origin) or self._is_unread(origin):
+                continue
+            try:
+                self._counts["deleted"] += self._store.delete(identity)
+            except BadRequest as error:
+                self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
+
+    def report(self) -> Report:
+        """The books, closed."""
+        skipped = tuple(failure for each in self._walks for failure in each.skipped)
+        return Report(failed=tuple(self._failed), skipped=skipped, **self._counts)
+
+    def _ours(self, origin: str) -> bool:
+        return any(_is_under(origin, each.scope) for each in self._walks)
+
+    def _is_unread(self, origin: str) -> bool:
+        parents = (origin[: i + 1] for i, char in enumerate(origin) if char == "/")
+        return origin in self._unread or any(parent in self._unread for parent in parents)
+
+    def _fail(self, file: File, reason: str) -> None:
+        self._failed.append(Failure(path=file.name, reason=reason))
+        self._unread.add(file.name)
+
+
+def _refuse_other_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
+    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
+    for each in walks:
+        for stored in known.values():
+            if _is_under(origin_of(stored), each.scope) and root_of(stored) != each.root:
+                raise BadOption(
+                    f"the store has documents of another place called {each.scope!r}, and they "
+                    f"would be lost; index this one into another store, or the folder that holds "
+                    f"both into a new one (if it was moved: delete the store and index anew)"
+                )
+
+
+def _is_under(origin: str, scope: str) -> bool:
+    return origin.startswith(scope) if scope.endswith("/") else origin == scope

@@ -1,0 +1,90 @@
+"""Processes of our own, and how one talks to them: pipes, and bytes with their length before.
+
+Not `multiprocessing`: it starts the caller's script anew, which must then guard its main part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import foveate
+
+__all__ = ["Failed", "cause", "kill", "left", "receive", "send", "started"]
+
+_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """Sent in place of an answer: what the run is to end with."""
+
+    error: Exception
+
+
+def started(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
+    """Our interpreter with one of our modules; `group`: with all that it starts, a group apart.
+
+    What is in a group apart gets no Ctrl-C, and is ended as a whole.
+    """
+    # -P: what lies in the current folder is no module of ours.
+    command = [sys.executable, "-P", "-m", module, *words]
+    root = str(Path(foveate.__file__).parents[1])
+    known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
+    apart: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(known)},
+        **apart,
+    )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End it, and the group apart that it was started in, without waiting."""
+    with contextlib.suppress(OSError):
+        process.kill()
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def left(process: subprocess.Popen[bytes]) -> int:
+    """Close its pipes, at which it ends by itself, and wait for that; how it ended."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    return process.wait()
+
+
+def cause(code: int) -> str:
+    """How a process ended, in words."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit code {code}"
+
+
+def send(pipe: IO[bytes], data: bytes) -> None:
+    """Put it into the pipe, and hand it over."""
+    pipe.write(len(data).to_bytes(_LENGTH, "little"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> bytes | None:
+    """What was sent; None where the other side is gone."""
+    head = pipe.read(_LENGTH)
+    if len(head) < _LENGTH:
+        return None
+    size = int.from_bytes(head, "little")
+    data = pipe.read(size)
+    return data if len(data) == size else None

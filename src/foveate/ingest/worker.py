@@ -1,0 +1,116 @@
+"""The preparing process itself, `python -m foveate.ingest.worker`: tasks in, parts out, pickled.
+
+Both sides are ours and trust each other as two threads would: what a hostile file could take over
+is the reader (`apart`), of which every worker has its own, and which answers in JSON alone.
+
+First come the places of modules, the preparer and its embedder, which is made when it is first
+needed. The answer to them, and the end of each task, is an empty piece; an error is a piece too.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import IO, Any
+
+from foveate.core.errors import BadOption, FoveateError, OutsideFailure
+from foveate.ingest.apart import Apart
+from foveate.ingest.one import Preparer
+from foveate.ingest.process import Failed, receive, send
+from foveate.ports import Embedder
+
+__all__ = ["Late", "main", "portable"]
+
+
+def main() -> None:
+    """Answer until the tasks end."""
+    tasks, answers = sys.stdin.buffer, _own_output()
+    try:
+        preparer = _preparer(tasks)
+        send(answers, b"")
+        with Apart(preparer.limits) as apart:
+            while (asked := receive(tasks)) is not None:
+                for part in preparer.parts(_remade(asked), apart):
+                    send(answers, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
+                send(answers, b"")
+    except BrokenPipeError:
+        os._exit(0)  # nobody waits for what is still buffered
+    except Exception as error:  # noqa: BLE001 - raised where the parts are taken
+        send(answers, pickle.dumps(Failed(error=portable(error))))
+        send(answers, b"")
+
+
+class Late:
+    """An embedder that is made when it is first needed: it may take a second, and no file need it.
+
+    `pickled`: the embedder.
+    """
+
+    def __init__(self, pickled: bytes) -> None:
+        self._pickled = pickled
+        self._made: Embedder | None = None
+
+    @property
+    def name(self) -> str:
+        """The embedder's."""
+        return self._embedder().name
+
+    @property
+    def dimensions(self) -> int:
+        """The embedder's."""
+        return self._embedder().dimensions
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """The embedder's vectors."""
+        return self._embedder().embed(texts)
+
+    def _embedder(self) -> Embedder:
+        if self._made is None:
+            self._made = _remade(self._pickled)
+        return self._made
+
+
+def _preparer(tasks: IO[bytes]) -> Preparer:
+    places: Sequence[str] = _remade(receive(tasks))
+    sys.path += [place for place in places if place not in sys.path]
+    found: Preparer = _remade(receive(tasks))
+    embedder = receive(tasks)
+    return replace(found, embedder=Late(embedder)) if embedder else found
+
+
+def _remade(pickled: bytes | None) -> Any:
+    """What our own parent sent. Raises `BadOption` where its class is not to be found here."""
+    try:
+        return pickle.loads(pickled or b"")  # noqa: S301 - through a pipe that nobody else has
+    except (AttributeError, ImportError, EOFError, TypeError) as error:
+        raise BadOption(
+            f"jobs: the tokenizer or the embedder cannot be made again in another process "
+            f"({error}); define it in a module that can be imported, or use jobs=1"
+        ) from None
+
+
+def portable(error: Exception) -> Exception:
+    """The error if it survives being pickled, else one that says the same."""
+    try:
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    except Exception:  # noqa: BLE001 - whatever an exception's own constructor raises
+        again = None
+    if isinstance(again, type(error)) and str(again) == str(error):
+        return error
+    if isinstance(error, FoveateError):
+        return OutsideFailure(str(error))
+    return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def _own_output() -> IO[bytes]:
+    """The answers' own channel: what a library prints goes to stderr."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return own
+
+
+if __name__ == "__main__":
+    main()
