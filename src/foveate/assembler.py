@@ -14,8 +14,9 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Chunk, Context, Inputs, Recipe, Supplement, Vector
 from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Channel, Plan, plan
-from foveate.ports import Cache, Embedder, Found, Store
+from foveate.ports import Cache, Embedder, Found, Reranker, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run
+from foveate.rerank import rerank
 
 
 def assemble(
@@ -117,6 +118,8 @@ class Assembler:
     """A store, an embedder and a plan: from a question to its context.
 
     `limit`: how many candidates a search brings; `depth`: how many each of its two legs looks at.
+    `reranker`: reads them anew and decides their order, of which the best `keep` stay; where it
+    fails, the search's own order stands, and the trace says so.
     `cache`: where contexts are kept; a context that was kept is the same to the last byte, and a
     write to the store makes it out of reach at once.
     """
@@ -127,6 +130,8 @@ class Assembler:
     limit: int = 20
     depth: int = 50
     cache: Cache | None = None
+    reranker: Reranker | None = None
+    keep: int | None = None
 
     def search(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -175,7 +180,7 @@ class Assembler:
                 where=where,
             )
         )
-        return found
+        return (yield from rerank(self.reranker, query, found, self.keep))
 
     def _cached(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
@@ -187,7 +192,8 @@ class Assembler:
         scope = (
             tuple(sorted(set(principals))),
             sorted((where or {}).items(), key=repr),
-            (self.limit, self.depth),
+            (self.limit, self.depth, self.keep),
+            self.reranker.name if self.reranker is not None else "",
             self.embedder.name if self.embedder is not None else "",
         )
         root = yield Call(lambda: store.state_root(principals=principals))
@@ -214,6 +220,7 @@ class Assembler:
             budget=self.plan.budget,
             principals=principals,
             state_root=found.state_root,
+            notes=found.notes,
         )
         return (yield from flow(inputs, self.plan.tokenizer, self.store))
 

@@ -26,6 +26,7 @@ __all__ = [
     "Message",
     "Model",
     "Reply",
+    "Reranker",
     "Section",
     "Store",
     "Tokenizer",
@@ -111,11 +112,23 @@ class Embedder(Protocol):
         """Float32 array of shape (len(texts), dimensions), rows of length 1."""
 
 
+class Reranker(Protocol):
+    """Scores passages for a query by reading both together."""
+
+    @property
+    def name(self) -> str:
+        """Model and version."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite score a text, higher is better."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """What a search gave: candidates best first, and how they were found.
 
-    `state_root`: of what the caller may read, in the very state that was searched.
+    `state_root`: of what the caller may read, in the very state that was searched. `notes`: what
+    stood between the search and these candidates, and what could not be done.
     """
 
     candidates: tuple[Candidate, ...]
@@ -123,6 +136,7 @@ class Found:
     lexical_matches: int
     exact: bool = True
     state_root: str = ""
+    notes: tuple[tuple[str, int | float | str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

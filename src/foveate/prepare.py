@@ -66,13 +66,16 @@ def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prep
 
 
 def run(steps: Flow[T]) -> T:
-    """Drive a flow here and now."""
-    try:
-        call = next(steps)
-        while True:
-            call = steps.send(call.call())
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
+    """Drive a flow here and now; what a call raises is raised where the flow asked for it."""
+    outcome: Any = None
+    while True:
+        step = _advance(steps, outcome)
+        if not isinstance(step, Call):
+            return step.value  # type: ignore[no-any-return]
+        try:
+            outcome = step.call()
+        except Exception as error:  # noqa: BLE001
+            outcome = _Raised(error)
 
 
 async def arun(steps: Flow[T]) -> T:
@@ -82,14 +85,17 @@ async def arun(steps: Flow[T]) -> T:
     """
     import asyncio
 
-    result: Any = None
+    outcome: Any = None
     while True:
-        step = await asyncio.to_thread(_advance, steps, result)
+        step = await asyncio.to_thread(_advance, steps, outcome)
         if not isinstance(step, Call):
             return step.value  # type: ignore[no-any-return]
-        result = await asyncio.to_thread(step.call)
-        if isawaitable(result):
-            result = await result
+        try:
+            outcome = await asyncio.to_thread(step.call)
+            if isawaitable(outcome):
+                outcome = await outcome
+        except Exception as error:  # noqa: BLE001
+            outcome = _Raised(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +103,16 @@ class _Done:
     value: Any
 
 
-def _advance(steps: Flow[Any], result: Any) -> Call | _Done:
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: Exception
+
+
+def _advance(steps: Flow[Any], outcome: Any) -> Call | _Done:
     """One step of the generator; its end as a value, which a thread can hand back."""
     try:
-        return steps.send(result)
+        if isinstance(outcome, _Raised):
+            return steps.throw(outcome.error)
+        return steps.send(outcome)
     except StopIteration as done:
         return _Done(done.value)

@@ -170,6 +170,8 @@ def _stages(
 ) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
     """All stages in order; the books are balanced after each."""
     step = once_each(inputs.candidates)
+    if inputs.notes:
+        step = replace(step, notes={**step.notes, **dict(inputs.notes)})
     trace = [_entry("input", "", len(inputs.candidates), step)]
     names, options, *_ = spelling(inputs.recipe)
     for stage, name, typed in zip(inputs.recipe.stages, names, options, strict=True):

@@ -149,7 +149,8 @@ def inputs_hash(inputs: Inputs) -> str:
         digest(repr(inputs.supplements)),
         vectors_hash((inputs.query_embedding,)),
     ]
-    return digest("".join(hashes) + repr([getattr(inputs, name) for name in _OTHERS]))
+    others = [getattr(inputs, name) for name in _OTHERS]
+    return digest("".join(hashes) + repr([*others, inputs.notes] if inputs.notes else others))
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:
@@ -163,6 +164,8 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
     found["query embedding"] = vectors_hash((inputs.query_embedding,))
     for name in _OTHERS:
         found[name] = digest(repr(getattr(inputs, name)))
+    if inputs.notes:
+        found["notes"] = digest(repr(inputs.notes))
     return found
 
 

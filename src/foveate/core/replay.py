@@ -68,6 +68,7 @@ def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "")
         "instant": inputs.instant.isoformat() if inputs.instant else None,
         "language": inputs.language,
         "state_root": inputs.state_root,
+        "notes": [list(note) for note in inputs.notes],
         "parts": part_hashes(inputs),
         "recipe_spelled": spelled(inputs.recipe),
         "manifest": manifest_to_json(replace(context.manifest, when=when)),
@@ -97,6 +98,7 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
             instant=datetime.fromisoformat(bundle["instant"]) if bundle["instant"] else None,
             language=bundle["language"],
             state_root=bundle["state_root"],
+            notes=tuple((name, value) for name, value in bundle.get("notes", [])),
         )
     except BadInput:
         raise

@@ -407,6 +407,7 @@ class Inputs:
 
     `candidates` are already filtered by `principals`. `messages` are the chat messages that share
     the window with the context, as (role, content) pairs. `state_root` names the store's content.
+    `notes`: what was done before, or could not be, for the trace's first entry; decides nothing.
     """
 
     query: str
@@ -422,6 +423,7 @@ class Inputs:
     instant: datetime | None = None
     language: str = "en"
     state_root: str = ""
+    notes: tuple[tuple[str, Number], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

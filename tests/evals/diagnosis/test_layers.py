@@ -150,6 +150,24 @@ def test_retrieval_strategy(store):
     assert figures["ndcg_routed"] == 1.0 > figures["ndcg"]
 
 
+class Contrary:
+    """A reranker that likes what is long and off the point."""
+
+    name = "contrary@1"
+
+    def rerank(self, query, texts):
+        """Characters."""
+        return [float(len(text)) for text in texts]
+
+
+def test_reranking(store):
+    """E4: among the candidates before, not among those kept."""
+    verdicts, made = found(store, [KILN_CASE], reranker=Contrary(), keep=1)
+    assert verdicts["k"].layer == "reranking"
+    figures = made.figures["reranking"]
+    assert figures["ndcg_before"] > figures["ndcg_after"] == 0.0
+
+
 def test_context_assembly(store):
     """E4: it was among the candidates, and the trace says which stage let it go."""
     asked = case("c", "Where does the archive keep the ledgers of the guild?", LONG, "archive.md")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from foveate.assembler import Assembler
-from foveate.core.types import Candidate, Chunk, Context
+from foveate.core.types import Chunk, Context
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.shelf import Ranked, Shelf, held, whole
 
@@ -15,8 +15,6 @@ ENOUGH = 0.8
 
 Current = Callable[[str], str | None]
 """A document's id → its text as it is now, where that is known."""
-Rerank = Callable[[str, Sequence[str]], Sequence[float]]
-"""A query and texts → a score for each, higher is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +38,7 @@ class Trail:
     fused: int | None
     reranked: int | None
     reason: str = ""
+    with_reranker: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +59,14 @@ def probe(
     assembler: Assembler,
     *,
     current: Current | None = None,
-    rerank: Rerank | None = None,
 ) -> Probe:
     """Follow the case through the store and the assembler's plan."""
     ranked = shelf.ranked(case.question)
     prepared = assembler.prepare(case.question, principals=shelf.principals)
     pool = [c.chunk for c in prepared.inputs.candidates] + list(prepared.inputs.neighbours)
-    after = reranked(case.question, ranked.fused[: assembler.limit], rerank)
+    after = None
+    if assembler.reranker is not None:
+        after = tuple(candidate.id for candidate in prepared.inputs.candidates)
     golds = {n: _gold(evidence, shelf) for n, evidence in enumerate(case.evidence)}
     seen = _Seen(ranked, after, pool, prepared.context)
     trails = tuple(
@@ -80,17 +80,6 @@ def probe(
         gold=frozenset().union(*golds.values()) if golds else frozenset(),
         context=prepared.context,
     )
-
-
-def reranked(
-    query: str, candidates: Sequence[Candidate], rerank: Rerank | None
-) -> tuple[str, ...] | None:
-    """Chunk ids in the reranker's order, ties as they were; None without one."""
-    if rerank is None:
-        return None
-    scores = rerank(query, [candidate.text for candidate in candidates])
-    order = sorted(range(len(candidates)), key=lambda n: (-scores[n], n))
-    return tuple(candidates[n].id for n in order)
 
 
 def _gold(evidence: Evidence, shelf: Shelf) -> frozenset[str]:
@@ -134,6 +123,7 @@ def _trail(
         fused=_rank(gold, [candidate.id for candidate in ranked.fused]),
         reranked=_rank(gold, after) if after is not None else None,
         reason=_reason(gold, context),
+        with_reranker=after is not None,
     )
 
 

@@ -10,7 +10,7 @@ from foveate.assembler import Assembler, prepare_candidates
 from foveate.core.errors import BudgetTooSmall
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.figures import Figures, measured
-from foveate.evals.diagnosis.probe import Current, Probe, Rerank, probe
+from foveate.evals.diagnosis.probe import Current, Probe, probe
 from foveate.evals.diagnosis.shelf import Shelf, held
 from foveate.evals.diagnosis.verdict import Said, Turn, Verdict, counted, verdict
 from foveate.plan import plan
@@ -24,11 +24,10 @@ class Beside:
     """What is known beside the golden set.
 
     `current`: documents as they are now. `said`, `sessions`: per case id, what was answered, and
-    the turns of an agent. `rerank`: the reranker that stands behind the search, if one does.
+    the turns of an agent.
     """
 
     current: Current | None = None
-    rerank: Rerank | None = None
     said: Mapping[str, Said] = field(default_factory=dict)
     sessions: Mapping[str, Sequence[Turn]] = field(default_factory=dict)
 
@@ -55,7 +54,7 @@ def diagnose(
     shelf = Shelf(assembler.store, assembler.embedder, tuple(principals))
     probes, verdicts, baselines = [], [], []
     for number, case in enumerate(cases, 1):
-        followed = probe(case, shelf, assembler, current=known.current, rerank=known.rerank)
+        followed = probe(case, shelf, assembler, current=known.current)
         probes.append(followed)
         baselines.append(_joined(followed, assembler))
         verdicts.append(

@@ -82,8 +82,8 @@ def _where(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
         return layers.ASSEMBLY, trail.reason or "its sentences were not chosen"
     if trail.chunk < ENOUGH:
         return layers.CHUNKING, f"the best chunk holds {trail.chunk:.0%} of it"
-    if trail.reranked is not None and trail.fused is not None and trail.fused <= limit:
-        return layers.RERANKING, f"rank {trail.fused} before, {trail.reranked} after"
+    if trail.with_reranker and trail.fused is not None and trail.fused <= limit:
+        return layers.RERANKING, f"rank {trail.fused} before, {_said(trail.reranked)} after"
     return _retrieval(trail, limit)
 
 
