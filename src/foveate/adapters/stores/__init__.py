@@ -21,6 +21,7 @@ def open_store(
 ) -> Store:
     """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
 
+    `lance:PATH` and `lance+s3://BUCKET/PREFIX` are the distributed one (docs/lance.md).
     A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
     existing one is checked against them where they are given. `create=False` refuses to make one.
     A store of an older version is brought up to date, with a `StoreMigrated` warning, where
@@ -28,20 +29,30 @@ def open_store(
     scheme, `BadInput` where the folder is no store or a store of another version, `BadOption`
     where it was made with another embedder.
     """
-    folder = folder_of(url)
     if dimensions < 0 or bool(embedder_name) != bool(dimensions):
         raise BadOption(
             f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
         )
+    if on_lance(url):
+        from foveate.adapters.stores.lance import LanceStore
+
+        return LanceStore(
+            str(url), embedder_name=embedder_name, dimensions=dimensions, create=create
+        )
     from foveate.adapters.stores.sqlite import SqliteStore
 
     return SqliteStore(
-        folder,
+        folder_of(url),
         embedder_name=embedder_name,
         dimensions=dimensions,
         create=create,
         migrate=migrate,
     )
+
+
+def on_lance(url: str | Path) -> bool:
+    """Whether the URL is of a distributed store: `lance:` or `lance+` an object store."""
+    return _split(str(url))[0].partition("+")[0] == "lance"
 
 
 def folder_of(url: str | Path) -> Path:

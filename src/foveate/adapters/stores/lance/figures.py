@@ -1,0 +1,56 @@
+"""What a store on Lance holds and how much room it takes, and whole documents. Only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foveate.adapters.stores.lance.labels import among
+from foveate.adapters.stores.lance.scan import Scan
+from foveate.adapters.stores.lance.schema import DOCUMENT
+from foveate.adapters.stores.lance.snapshot import Snapshot
+from foveate.adapters.stores.rows import document_of
+from foveate.ports import Document
+
+
+def held(snapshot: Snapshot, scan: Scan, audiences: Sequence[int]) -> tuple[int, int, int]:
+    """Documents, chunks, and chunks with a vector that has a direction."""
+    import numpy as np
+
+    mine = [snapshot.head.audiences[n] for n in audiences if n in snapshot.head.audiences]
+    directed = int(np.count_nonzero(scan.norms[scan.readable(audiences)]))
+    return sum(a.documents for a in mine), sum(a.chunks for a in mine), directed
+
+
+def sizes(snapshot: Snapshot) -> dict[str, int]:
+    """Bytes of this version's files by kind, and of its indexes; older versions are not in it."""
+    kinds = {
+        name: kind
+        for segment in snapshot.head.segments.values()
+        for kind, name in segment.files.items()
+    }
+    found = dict.fromkeys(("documents", "chunks", "postings", "head"), 0)
+    for name, fragment in snapshot.files.items():
+        found[kinds.get(name, "head")] += fragment.data_files()[0].file_size_bytes or 0
+    found["indexes"] = sum(one.total_size_bytes or 0 for one in snapshot.dataset.describe_indices())
+    return found
+
+
+def document(snapshot: Snapshot, name: str, audiences: Sequence[int]) -> Document | None:
+    """One document with its text; None where it is not there, or not all of it to be read."""
+    named, mine = among("document_id", [name]), among("audience", audiences)
+    found = snapshot.rows("documents", DOCUMENT, f"{named} AND {mine}")
+    if found is None or not found.num_rows:
+        return None
+    hidden = snapshot.rows("chunks", ["key"], f"{named} AND NOT ({mine})")
+    if hidden is not None and hidden.num_rows:
+        return None
+    row = found.to_pylist()[0]
+    return document_of({**row, "text": row["packed"]})
+
+
+def listed(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """(document id, content hash) of every document, by id."""
+    found = snapshot.rows("documents", ["document_id", "content_hash"])
+    if found is None:
+        return []
+    return sorted(zip(*(found.column(n).to_pylist() for n in (0, 1)), strict=True))

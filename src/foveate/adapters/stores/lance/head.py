@@ -1,0 +1,165 @@
+"""The head of a store: who may read how much of it, and which files are a segment. Pure values.
+
+It is one small file of the table that every write replaces: the one thing that two writers cannot
+both do.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.adapters.stores.rows import names_of
+from foveate.core.errors import BadInput, OutsideFailure
+from foveate.core.state import EMPTY, combine, shift
+
+PUBLIC = 0
+"""The audience of what everybody may read."""
+
+_FIGURES = struct.Struct("<qq")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """One set of principals (sorted JSON), its lattice hash, and how much it may read."""
+
+    principals: str
+    state: bytes = EMPTY
+    documents: int = 0
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """What was written together. `files`: kind → name of its data file; `rows`: chunks in it."""
+
+    files: Mapping[str, str]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Audiences and segments, by their numbers."""
+
+    audiences: Mapping[int, Audience] = field(default_factory=dict)
+    segments: Mapping[int, Segment] = field(default_factory=dict)
+
+    def readable(self, principals: Iterable[str]) -> list[int]:
+        """The audiences that these principals belong to, the public one included; sorted."""
+        mine = set(principals)
+        return sorted(
+            number
+            for number, audience in self.audiences.items()
+            if number == PUBLIC or mine & set(names_of(audience.principals))
+        )
+
+    def state(self, audiences: Iterable[int] | None = None) -> bytes:
+        """The lattice hash of what these audiences read; None is everything."""
+        wanted = self.audiences if audiences is None else audiences
+        return combine(self.audiences[number].state for number in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an audience gains or loses: a lattice hash of the members, and how many they are."""
+
+    state: bytes = EMPTY
+    documents: int = 0
+    chunks: int = 0
+
+
+def audience_number(principals: str) -> int:
+    """The number of a set of principals (sorted JSON): its hash, so that nobody hands it out."""
+    if principals == "[]":
+        return PUBLIC
+    return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
+
+
+def changes(members: Iterable[tuple[int, int, list[bytes]]]) -> dict[int, Change]:
+    """(audience, documents, encoded members) → what each audience gains."""
+    found: dict[int, Change] = {}
+    for audience, documents, encoded in members:
+        before = found.get(audience, Change())
+        found[audience] = Change(
+            state=shift(before.state, added=encoded),
+            documents=before.documents + documents,
+            chunks=before.chunks + len(encoded) - documents,
+        )
+    return found
+
+
+def with_change(head: Head, principals: str, change: Change, *, sign: int) -> Head:
+    """The head after an audience gained (`sign` 1) or lost (-1) members."""
+    number = audience_number(principals)
+    before = head.audiences.get(number, Audience(principals=principals))
+    if before.principals != principals:
+        raise BadInput(
+            f"the principals {principals} have the hash of {before.principals}; rename one",
+            field="principals",
+        )
+    after = Audience(
+        principals=principals,
+        state=combine([before.state, change.state if sign > 0 else _negative(change.state)]),
+        documents=before.documents + sign * change.documents,
+        chunks=before.chunks + sign * change.chunks,
+    )
+    audiences = {**head.audiences, number: after}
+    if not after.documents and not after.chunks:
+        del audiences[number]
+    return replace(head, audiences=audiences)
+
+
+def _negative(state: bytes) -> bytes:
+    import numpy as np
+
+    return (-np.frombuffer(state, dtype="<u2")).astype("<u2").tobytes()
+
+
+def head_table(head: Head) -> Any:
+    """The head as rows: a key and bytes each."""
+    import pyarrow as pa
+
+    rows = [
+        (
+            f"audience:{number}",
+            a.state + _FIGURES.pack(a.documents, a.chunks) + a.principals.encode(),
+        )
+        for number, a in sorted(head.audiences.items())
+    ]
+    rows += [
+        (f"segment:{number}", json.dumps({"files": dict(s.files), "rows": s.rows}).encode())
+        for number, s in sorted(head.segments.items())
+    ]
+    # Never without a row, so that there always is a file to replace.
+    rows = [("head", b""), *rows]
+    schema = pa.schema([("head_key", pa.string()), ("head_value", pa.binary())])
+    keys, values = zip(*rows, strict=True)
+    return pa.table([pa.array(keys), pa.array(values, pa.binary())], schema=schema)
+
+
+def head_of(rows: Iterable[tuple[str, bytes]]) -> Head:
+    """The head that these rows are; raises `OutsideFailure` for what nobody wrote."""
+    audiences: dict[int, Audience] = {}
+    segments: dict[int, Segment] = {}
+    for key, value in rows:
+        kind, _, number = key.partition(":")
+        if kind == "audience":
+            end = len(EMPTY) + _FIGURES.size
+            documents, chunks = _FIGURES.unpack(value[len(EMPTY) : end])
+            audiences[int(number)] = Audience(
+                principals=value[end:].decode(),
+                state=value[: len(EMPTY)],
+                documents=documents,
+                chunks=chunks,
+            )
+        elif kind == "segment":
+            record = json.loads(value)
+            segments[int(number)] = Segment(files=record["files"], rows=record["rows"])
+        elif key != "head":
+            raise OutsideFailure(f"store: its head has a row {key!r} that this version cannot read")
+    return Head(audiences=audiences, segments=segments)

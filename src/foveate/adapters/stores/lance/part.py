@@ -1,0 +1,237 @@
+"""What one writer prepares on its own: documents as files that no version of the table names yet.
+
+`commit` makes parts, of one or of many writers, one transaction.
+
+Rules: a part is a plain value that travels between processes; it holds names and hashes, never
+texts; nothing is read from the store to make one; a part that is never committed is a few files
+that `compact` takes away after a week, and until then it may be committed, once.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foveate.adapters.stores.int8 import norms, quantised
+from foveate.adapters.stores.lance import schema, words
+from foveate.adapters.stores.lance.guard import engine
+from foveate.adapters.stores.lance.head import Change, Segment, audience_number, changes
+from foveate.adapters.stores.lance.labels import labels_of
+from foveate.adapters.stores.lance.place import Place
+from foveate.adapters.stores.rows import chunk_row, document_row, members
+from foveate.core.errors import BadInput
+from foveate.core.text.terms import document_terms
+from foveate.core.types import Chunk
+from foveate.ports import Document
+
+_KEY_BITS = 63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A document and its chunks as rows, with what is derived from them."""
+
+    row: dict[str, Any]
+    chunks: list[dict[str, Any]]
+    vectors: Any
+    terms: list[list[str]]
+    known: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Written and not committed. `fragments`: kind → Lance's description of its file, as JSON."""
+
+    segment: int
+    rows: int
+    documents: tuple[str, ...]
+    chunks: tuple[str, ...]
+    fragments: Mapping[str, str]
+    audiences: Mapping[str, Change]
+    known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def new_segment() -> int:
+    """A number that no other writer draws: 40 bits of chance, and `commit` refuses one twice."""
+    return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
+
+
+def segment_of(made: Mapping[str, str], rows: int) -> Segment:
+    """What the head notes of files that were written."""
+    lance = engine()
+    files = {
+        kind: lance.FragmentMetadata.from_json(text).files[0].path for kind, text in made.items()
+    }
+    return Segment(files=files, rows=rows)
+
+
+def prepared(
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: Any,
+    counts: Sequence[int] = (),
+    *,
+    fingerprint: str = "",
+    dimensions: int,
+) -> Prepared:
+    """Rows, terms and int8 vectors; raises `BadInput` where the store could not hold them."""
+    if counts and len(counts) != len(chunks):
+        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+    if len(chunks) >= schema.MOST_ROWS:
+        raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
+    vectors = quantised(vectors, rows=len(chunks), dimensions=dimensions)
+    row = document_row(document)
+    row["audience"] = audience_number(row["principals"])
+    row["packed"] = zlib.compress(document.text.encode())
+    chunk_rows = [chunk_row(document, chunk) for chunk in chunks]
+    seen: set[str] = set()
+    for one in chunk_rows:
+        if one["chunk_id"] in seen:
+            raise taken("this document", one["chunk_id"])
+        seen.add(one["chunk_id"])
+        one["audience"] = audience_number(one["principals"])
+    known = dict(zip((one["content_hash"] for one in chunk_rows), counts, strict=False))
+    return Prepared(
+        row=row,
+        chunks=chunk_rows,
+        vectors=vectors,
+        terms=[document_terms(one["text"]) for one in chunk_rows],
+        known=known if fingerprint else {},
+        fingerprint=fingerprint,
+    )
+
+
+def taken(whose: str, name: str) -> BadInput:
+    """The error of a chunk's id that is there already."""
+    return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+
+
+def write_part(place: Place, dimensions: int, documents: Sequence[Prepared]) -> Part:
+    """Write the files; raises `BadInput` where two documents or chunks have one id."""
+    rows = [one.row for one in documents]
+    chunks = [chunk for one in documents for chunk in one.chunks]
+    names = tuple(row["document_id"] for row in rows)
+    ids = tuple(chunk["chunk_id"] for chunk in chunks)
+    _refuse_twice(names, ids)
+    segment = new_segment()
+    tables = {"documents": _document_table(dimensions, rows)}
+    if chunks:
+        tables["chunks"] = _chunk_table(dimensions, segment, documents)
+        terms, ends, places = words.postings([terms for one in documents for terms in one.terms])
+        tables["postings"] = posting_table(dimensions, segment, terms, ends, places)
+    known: dict[str, dict[str, int]] = {}
+    for one in documents:
+        known.setdefault(one.fingerprint, {}).update(one.known)
+    return Part(
+        segment=segment,
+        rows=len(chunks),
+        documents=names,
+        chunks=ids,
+        fragments=fragments(place, tables),
+        audiences=audiences_of((one.row, one.chunks) for one in documents),
+        known={name: counts for name, counts in known.items() if counts},
+    )
+
+
+def _refuse_twice(names: Sequence[str], ids: Sequence[str]) -> None:
+    if len(ids) > schema.MOST_ROWS:
+        raise BadInput(f"a part holds up to {schema.MOST_ROWS} chunks, not {len(ids)}")
+    if len(set(names)) != len(names):
+        raise BadInput("a document stands twice in this part; give each once", field="document_id")
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            raise taken("another document", name)
+        seen.add(name)
+
+
+def audiences_of(documents: Any) -> dict[str, Change]:
+    """Principals (sorted JSON) → what they gain by (document row, chunk rows) pairs."""
+    gathered: dict[int, list[tuple[int, int, list[bytes]]]] = {}
+    names: dict[int, str] = {}
+    for row, chunk_rows in documents:
+        names[row["audience"]] = row["principals"]
+        names.update((chunk["audience"], chunk["principals"]) for chunk in chunk_rows)
+        by_audience: dict[int, list[bytes]] = {}
+        for audience, encoded in members(row, chunk_rows):
+            by_audience.setdefault(audience, []).append(encoded)
+        for audience, encoded_members in by_audience.items():
+            own = int(audience == row["audience"])
+            gathered.setdefault(audience, []).append((audience, own, encoded_members))
+    found = changes(one for many in gathered.values() for one in many)
+    return {names[number]: change for number, change in found.items()}
+
+
+def fragments(place: Place, tables: Mapping[str, Any]) -> dict[str, str]:
+    """Write each table as one file; its description as JSON."""
+    lance = engine()
+    written = {}
+    for kind, rows in tables.items():
+        made = lance.fragment.write_fragments(
+            rows,
+            place.table(schema.STORE),
+            schema=rows.schema,
+            mode="append",
+            max_rows_per_file=schema.MOST_ROWS,
+            storage_options=place.storage(),
+        )
+        if len(made) != 1:
+            raise BadInput(f"a part of {rows.num_rows} rows is too large; make it smaller")
+        written[kind] = json.dumps(made[0].to_json())
+    return written
+
+
+def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
+    types = schema.columns(dimensions)
+    return schema.table(types, {name: [row[name] for row in rows] for name in schema.DOCUMENT})
+
+
+def _chunk_table(dimensions: int, segment: int, documents: Sequence[Prepared]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
+    vectors = np.concatenate([one.vectors for one in documents])
+    given: dict[str, Any] = {name: [row.get(name) for row in rows] for name in schema.CHUNK}
+    given["key"] = keys(segment, len(rows))
+    given["terms"] = [len(terms) for one in documents for terms in one.terms]
+    given["norm"] = pa.array(norms(vectors))
+    given["labels"] = [labels_of(row["metadata"]) for row in rows]
+    if dimensions:
+        given["vector"] = vector_column(vectors)
+    return schema.table(schema.columns(dimensions), given)
+
+
+def keys(segment: int, rows: int) -> Any:
+    """The keys of a segment's chunks, in their order."""
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
+
+
+def vector_column(vectors: Any) -> Any:
+    """Int8 rows as an Arrow column of half floats."""
+    import numpy as np
+    import pyarrow as pa
+
+    flat = pa.array(vectors.astype(np.float16).ravel())
+    return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
+
+
+def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:
+    """One row a term."""
+    import numpy as np
+    import pyarrow as pa
+
+    given = {
+        "term": terms,
+        "segment": pa.array(np.full(len(ends), segment, dtype=np.int64)),
+        "places": words.as_binary(ends, places),
+    }
+    return schema.table(schema.columns(dimensions), given)

@@ -1,0 +1,192 @@
+"""What a search has in memory: a row a chunk, with its key, audience and length, and its vector.
+
+Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
+part of a version that is searched; of a file from which rows went, only the keys are read again.
+Above `exact` rows the vectors stay in the store (20 bytes a chunk are left in memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foveate.adapters.stores.int8 import BLOCK, dots, over_lengths
+from foveate.adapters.stores.lance.schema import LOCAL_BITS
+from foveate.adapters.stores.lance.snapshot import Snapshot
+
+_COLUMNS = ("key", "audience", "terms", "norm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """The chunks of one file, numpy arrays of one length. `vectors` is None where left out."""
+
+    keys: Any  # int64, ascending
+    audiences: Any  # int64
+    terms: Any  # int32
+    norms: Any  # int32
+    vectors: Any  # int8, (rows, dimensions)
+
+    def only(self, kept: Any) -> Rows:
+        """Those rows alone (booleans)."""
+        some = None if self.vectors is None else self.vectors[kept]
+        return Rows(
+            keys=self.keys[kept],
+            audiences=self.audiences[kept],
+            terms=self.terms[kept],
+            norms=self.norms[kept],
+            vectors=some,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan:
+    """All chunks of a version. `audiences` are positions in `numbers`, which is sorted."""
+
+    keys: Any
+    audiences: Any  # int32
+    numbers: Any  # int64
+    terms: Any
+    norms: Any
+    vectors: Any
+    fragments: Mapping[int, int]
+    """Segment → Lance's number of the fragment that has its chunks."""
+    words: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """Postings read in this version, kept by `lexical.found`."""
+
+    def addresses(self, positions: Any) -> Any:
+        """Lance's row addresses: the file, and the place in it, which is the key's low part."""
+        import numpy as np
+
+        keys = self.keys[positions]
+        segments, local = keys >> LOCAL_BITS, keys & ((1 << LOCAL_BITS) - 1)
+        distinct, at = np.unique(segments, return_inverse=True)
+        files = np.array([self.fragments[int(one)] for one in distinct], dtype=np.int64)
+        return (files[at] << 32) | local if len(keys) else keys
+
+    def readable(self, audiences: Sequence[int]) -> Any:
+        """Booleans, one a chunk: whether it belongs to one of these audiences."""
+        import numpy as np
+
+        return np.isin(self.numbers, np.array(audiences, dtype=np.int64))[self.audiences]
+
+    def positions(self, keys: Any) -> tuple[Any, Any]:
+        """Where these keys stand, and which of them stand anywhere (booleans)."""
+        import numpy as np
+
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        at = np.searchsorted(self.keys, keys)
+        return at, self.keys.take(at, mode="clip") == keys
+
+    def cosines(self, query: Any, positions: Any) -> Any:
+        """Cosine of an int8 query with these rows, float64, from integers."""
+        import numpy as np
+
+        products = np.empty(len(positions), dtype=np.float64)
+        everything = len(positions) == len(self.keys)
+        for start in range(0, len(positions), BLOCK):
+            end = start + BLOCK
+            block = self.vectors[start:end] if everything else self.vectors[positions[start:end]]
+            products[start:end] = dots(block, query)
+        return over_lengths(products, self.norms[positions], query)
+
+
+class Reader:
+    """Makes a version's scan, and keeps what it read of each file for the next one."""
+
+    def __init__(self, dimensions: int, exact: int) -> None:
+        self.exact = exact
+        self._dimensions = dimensions
+        self._kept: dict[str, tuple[str, Rows]] = {}
+        self._with_vectors = True
+
+    def forget(self) -> None:
+        """Let go of everything."""
+        self._kept = {}
+
+    def scan(self, snapshot: Snapshot) -> Scan:
+        """All rows of this version."""
+        import numpy as np
+
+        chunks = sum(audience.chunks for audience in snapshot.head.audiences.values())
+        with_vectors = chunks <= self.exact
+        if with_vectors != self._with_vectors:
+            self._kept, self._with_vectors = {}, with_vectors
+        files = {
+            number: snapshot.files[segment.files["chunks"]]
+            for number, segment in sorted(snapshot.head.segments.items())
+            if "chunks" in segment.files
+        }
+        self._kept = {name: kept for name, kept in self._kept.items() if name in snapshot.files}
+        rows = [self._rows(fragment) for fragment in files.values()]
+        numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
+        audiences = _joined([one.audiences for one in rows], np.int64)
+        width = self._dimensions if with_vectors else 0
+        return Scan(
+            keys=_joined([one.keys for one in rows], np.int64),
+            audiences=np.searchsorted(numbers, audiences).astype(np.int32),
+            numbers=numbers,
+            terms=_joined([one.terms for one in rows], np.int32),
+            norms=_joined([one.norms for one in rows], np.int32),
+            vectors=_joined([one.vectors for one in rows], np.int8, (0, width))
+            if with_vectors
+            else None,
+            fragments={number: fragment.fragment_id for number, fragment in files.items()},
+        )
+
+    def _rows(self, fragment: Any) -> Rows:
+        name, deleted = fragment.data_files()[0].path, str(fragment.deletion_file())
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = deleted, self._read(fragment)
+        elif kept[0] != deleted:
+            live = fragment.to_table(columns=["key"]).column(0).to_numpy()
+            kept = deleted, kept[1].only(_isin_sorted(kept[1].keys, live))
+        self._kept[name] = kept
+        return kept[1]
+
+    def _read(self, fragment: Any) -> Rows:
+        import numpy as np
+
+        with_vectors = self._with_vectors and self._dimensions > 0
+        columns = [*_COLUMNS, "vector"] if with_vectors else [*_COLUMNS]
+        found = fragment.to_table(columns=columns)
+        vectors = None
+        if self._with_vectors:
+            vectors = np.zeros((found.num_rows, self._dimensions), dtype=np.int8)
+        if with_vectors:
+            vectors = vectors_of(found.column("vector"), self._dimensions)
+        return Rows(
+            keys=found.column("key").to_numpy(),
+            audiences=found.column("audience").to_numpy(),
+            terms=found.column("terms").to_numpy().astype(np.int32),
+            norms=found.column("norm").to_numpy(),
+            vectors=vectors,
+        )
+
+
+def vectors_of(column: Any, dimensions: int) -> Any:
+    """An Arrow column of half floats as int8 rows."""
+    import numpy as np
+
+    parts = [
+        chunk.flatten().to_numpy(zero_copy_only=False).astype(np.int8) for chunk in column.chunks
+    ]
+    return _joined(parts, np.int8).reshape(-1, dimensions)
+
+
+def _joined(parts: Sequence[Any], kind: Any, shape: tuple[int, ...] = (0,)) -> Any:
+    import numpy as np
+
+    if not parts:
+        return np.zeros(shape, kind)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _isin_sorted(keys: Any, live: Any) -> Any:
+    import numpy as np
+
+    at = np.searchsorted(live, keys)
+    return live.take(at, mode="clip") == keys if len(live) else np.zeros(len(keys), bool)

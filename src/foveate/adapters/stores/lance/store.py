@@ -1,0 +1,318 @@
+"""The distributed store: one table of Lance in a folder or on an object store. The doors alone.
+
+Rules: a write is one commit, worked out again where another writer was faster; a read is of one
+version, the latest when it begins; Lance's errors become ours in `guard` alone, and nothing that is
+shown has a key or a password in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from operator import attrgetter
+from threading import RLock
+from typing import Any, Self
+
+from foveate.adapters.stores.lance import commit, figures, part, schema, search, tidy
+from foveate.adapters.stores.lance.batch import Batch
+from foveate.adapters.stores.lance.guard import guard
+from foveate.adapters.stores.lance.known import Known
+from foveate.adapters.stores.lance.part import Part
+from foveate.adapters.stores.lance.place import place_of
+from foveate.adapters.stores.lance.scan import Reader
+from foveate.adapters.stores.lance.snapshot import Snapshot
+from foveate.adapters.stores.lance.transaction import committed
+from foveate.adapters.stores.lance.versions import Versions
+from foveate.adapters.stores.report import Stats
+from foveate.core.errors import BadOption, OutsideFailure
+from foveate.core.state import root
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, Found
+
+EXACT = 1_000_000
+"""Up to so many chunks every vector is compared."""
+
+_PLACES = 10_000
+
+
+class LanceStore:
+    """A store on Lance; see `foveate.ports.Store`. Safe to share between threads.
+
+    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `storage_options`: what Lance needs to reach
+    it, beside what the environment says. `exact`: up to so many chunks every vector is compared.
+    `tidy`: whether writing also joins small files; a writer among many leaves that to one of them.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        storage_options: Mapping[str, str] | None = None,
+        exact: int = EXACT,
+        tidy: bool = True,
+    ) -> None:
+        self.place = place_of(url, storage_options)
+        self._writing = RLock()
+        self._tidy = tidy
+        self._batch: Batch | None = None
+        with guard(self.place):
+            dataset, facts = schema.connect(
+                self.place, embedder=embedder_name, dimensions=dimensions, create=create
+            )
+        self.embedder_name: str = facts["embedder"]
+        self.dimensions: int = facts["dimensions"]
+        self._versions = Versions(self.place, dataset, Reader(self.dimensions, exact))
+        self._known = Known(self.place)
+
+    def __repr__(self) -> str:
+        return f"LanceStore({self.place.name!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        Each transaction is a commit on the object store: put many inside one `batch`.
+        """
+        one = part.prepared(
+            document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
+        )
+        with self._writing:
+            if self._batch is None:
+                self._commit([self._written([one])])
+                return
+            with guard(self.place):
+                self._batch.put(one)
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        with self._writing:
+            if self._batch is None:
+                return bool(self._commit([], {document_id}))
+            with guard(self.place):
+                return self._batch.delete(document_id)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes inside are one transaction: all there at the end, or none of them.
+
+        A document that is refused inside is undone alone; catch its error and go on. What one
+        reads inside is the state before. Once a batch has more than 20,000 chunks, a document that
+        it has already cannot change in it.
+        """
+        with self._writing:
+            if self._batch is not None:
+                mark = self._batch.mark()
+                try:
+                    yield
+                except BaseException:
+                    self._batch.back_to(mark)
+                    raise
+                return
+            self._batch = mine = Batch(current=self._versions.current, write=self._written)
+            try:
+                yield
+            finally:
+                self._batch = None
+            with guard(self.place):
+                parts, deleted = mine.all()
+            self._commit(parts, deleted)
+
+    def write_part(self, documents: Iterable[Sequence[Any]], *, fingerprint: str = "") -> Part:
+        """Write documents as files that no reader sees yet; any process may, side by side.
+
+        `documents`: (document, chunks, vectors) or (document, chunks, vectors, counts), each
+        document once. The part is a small value to send to whoever calls `commit_parts`, within a
+        week. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
+        """
+        rows = [
+            part.prepared(*one, fingerprint=fingerprint, dimensions=self.dimensions)
+            for one in documents
+        ]
+        return self._written(rows)
+
+    def commit_parts(self, parts: Iterable[Part]) -> None:
+        """Make parts, of whatever processes, one transaction; their documents replace older ones.
+
+        Raises `BadInput` where two parts have one document, or one was committed before.
+        """
+        self._commit(list(parts))
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        with guard(self.place):
+            return iter(figures.listed(self._versions.current()))
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+        with guard(self.place):
+            now = self._versions.current()
+            return figures.document(now, document_id, now.head.readable(principals))
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> Found:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where` as for the embedded store. `Found.exact` is False where an index named the
+        candidates by vector; `Found.notes` then has the version of the table.
+        """
+        with guard(self.place):
+            now, scan = self._versions.scanned()
+            audiences = now.head.readable(principals)
+            asked = search.Asked(
+                query=query,
+                vector=vector,
+                limit=limit,
+                depth=depth,
+                audiences=audiences,
+                where=where,
+            )
+            view = search.View(snapshot=now, scan=scan, dimensions=self.dimensions)
+            found = search.find(view, asked)
+            return replace(found, state_root=self._root(now, audiences))
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places.
+
+        Ordered by document id, sequence, chunk id; those at the places themselves included. One
+        request to Lance for up to 10,000 places.
+        """
+        if window < 0:
+            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
+        if not places:
+            return []
+        found: dict[str, Chunk] = {}
+        with guard(self.place):
+            now = self._versions.current()
+            audiences = now.head.readable(principals)
+            for some in commit.sliced(sorted(set(places)), _PLACES):
+                near = search.near(now, self.dimensions, some, window, audiences)
+                found.update((chunk.id, chunk) for chunk in near)
+        return sorted(found.values(), key=attrgetter("document_id", "sequence", "id"))
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        with guard(self.place):
+            found = self._known.get(f"counts {fingerprint}", hashes)
+        return {name: int(data) for name, data in found.items()}
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        self._remember({fingerprint: counts})
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version."""
+        with guard(self.place):
+            return self._known.get(f"readings {version}", hashes)
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts; best effort."""
+        with suppress(OutsideFailure), guard(self.place):
+            self._known.add({f"readings {version}": readings})
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
+
+        It does not depend on the order of writes, and tells nothing of what may not be read.
+        """
+        with guard(self.place):
+            now = self._versions.current()
+            return self._root(now, None if principals is None else now.head.readable(principals))
+
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        with guard(self.place):
+            now, scan = self._versions.scanned()
+            readers = None if principals is None else tuple(principals)
+            audiences = now.head.readable(readers) if readers is not None else [*now.head.audiences]
+            documents, chunks, directed = figures.held(now, scan, audiences)
+            return Stats(
+                documents=documents,
+                chunks=chunks,
+                vectors=directed,
+                embedder=self.embedder_name,
+                dimensions=self.dimensions,
+                schema=schema.VERSION,
+                state_root=self._root(now, audiences),
+                bytes={} if readers is not None else figures.sizes(now),
+            )
+
+    @property
+    def version(self) -> int:
+        """Lance's number of the latest version: what an inexact answer holds for."""
+        with guard(self.place):
+            return self._versions.current().version
+
+    def compact(self, *, keep: timedelta = tidy.KEEP) -> None:
+        """Join small files, bring indexes up to date, and delete versions older than `keep`.
+
+        Answers and state root stay as they are. `keep` is longer than any reader reads: one that
+        began before and is not done by then fails. Others may write meanwhile.
+        """
+        with self._writing, guard(self.place):
+            tidy.merge_all(self._versions.current, self.place, self.dimensions)
+            tidy.index(self._versions.current(), self.dimensions, self._versions.reader.exact)
+            tidy.forget(self._versions.current(), keep)
+            self._known.compact(keep)
+
+    def close(self) -> None:
+        """Let go of what is kept in memory; a second time does nothing."""
+        self._versions.forget()
+
+    def _written(self, rows: Sequence[part.Prepared]) -> Part:
+        with guard(self.place):
+            return part.write_part(self.place, self.dimensions, rows)
+
+    def _commit(self, parts: Sequence[Part], deleted: Collection[str] = ()) -> int:
+        """Commit until nobody was faster; how many documents went out."""
+        if not parts and not deleted:
+            return 0
+        with self._writing:
+            went = committed(self.place, self._versions, parts, deleted)
+            known: dict[str, dict[str, int]] = {}
+            for one in parts:
+                for fingerprint, counts in one.known.items():
+                    known.setdefault(fingerprint, {}).update(counts)
+            self._remember(known)
+            if self._tidy:
+                with suppress(OutsideFailure), guard(self.place):
+                    tidy.merge_small(self._versions.current(), self.place, self.dimensions)
+        return went
+
+    def _remember(self, spaces: Mapping[str, Mapping[str, int]]) -> None:
+        found = {
+            f"counts {fingerprint}": {name: str(n).encode() for name, n in counts.items()}
+            for fingerprint, counts in spaces.items()
+        }
+        with suppress(OutsideFailure), guard(self.place):
+            self._known.add(found)
+
+    def _root(self, now: Snapshot, audiences: Iterable[int] | None) -> str:
+        return root(now.head.state(audiences), embedder=self.embedder_name)
