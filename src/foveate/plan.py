@@ -15,6 +15,7 @@ from foveate.core.formats.minimal import Minimal
 from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.order import Order
 from foveate.core.types import Recipe
+from foveate.curves import curve
 from foveate.models import model as model_named
 
 Channel = Literal["text", "voice"]
@@ -44,6 +45,7 @@ def plan(
 
     A number as `budget` is tokens for the documents. With `model`, its tokenizer and window are
     used, and without a budget the documents get what the query and the reply leave of it.
+    `order`: a name, or `attention:CURVE`, a published curve's name or the file of one's own.
     The `voice` channel shows no markers: citations still say which chunk is where.
     """
     chosen = _changed(_recipe(recipe), format, order, channel)
@@ -111,10 +113,15 @@ def _changed(
 
 def _reordered(recipe: Recipe, order: str) -> Recipe:
     """The order stage replaced, or put at the end."""
+    by, _, named = order.partition(":")
+    if named and by != "attention":
+        raise BadOption(f"order {order!r}: a curve goes with attention alone, attention:CURVE")
     old = [stage for stage in recipe.stages if isinstance(stage, Order)]
+    new = replace(old[-1] if old else Order(), by=by)  # type: ignore[arg-type]
+    if named:
+        new = replace(new, curve=curve(named))
     if not old:
-        return replace(recipe, stages=(*recipe.stages, Order(by=order)))  # type: ignore[arg-type]
-    new = replace(old[-1], by=order)  # type: ignore[arg-type]
+        return replace(recipe, stages=(*recipe.stages, new))
     return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))
 
 

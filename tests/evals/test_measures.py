@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.adapters import tokenizers
-from foveate.evals.attention import CURVES, FULL_LENGTH, weight
+from foveate.curves import published
+from foveate.evals.attention import FULL_LENGTH, weight
 from foveate.evals.measures import Measures, Spread, measure
 from foveate.evals.read import case_from
 from foveate.evals.words import words
@@ -215,7 +216,8 @@ def test_free_text_answers_are_not_looked_for():
 
 def test_the_curves_are_read_at_their_own_points():
     """E1: at the length they were measured with, the published points are met exactly."""
-    for name, (places, accuracy) in CURVES.items():
+    for name, known in published().items():
+        places, accuracy = known.positions, known.accuracy
         for place, value in zip(places, accuracy, strict=True):
             assert weight(place, FULL_LENGTH, name) == pytest.approx(value / max(accuracy))
 

@@ -1,0 +1,92 @@
+"""Reading curves: how well a model reads each part of its context. Published ones, and one's own.
+
+A curve is accuracy, in any unit, at evenly spaced places from first to last: what
+`Order(by="attention", curve=…)` takes. `foveate calibrate` writes files of them.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from foveate.core.errors import BadInput, UnknownName
+
+KIND = "foveate.curve/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A published curve: accuracy in per cent at relative positions from 0 to 1, rising."""
+
+    name: str
+    source: str
+    model: str
+    positions: tuple[float, ...]
+    accuracy: tuple[float, ...]
+
+
+@lru_cache(maxsize=1)
+def published() -> Mapping[str, Published]:
+    """Those that ship with foveate, by name; the data and its source are in curves.toml."""
+    data = tomllib.loads(files("foveate").joinpath("curves.toml").read_text(encoding="utf-8"))
+    return {name: _published(name, record) for name, record in data.items()}
+
+
+def curve(name: str) -> tuple[float, ...]:
+    """The curve of that name, or in that file (`*.json`); raises `UnknownName` or `BadInput`.
+
+    >>> curve("gpt35_20")
+    (75.8, 56.7125, 53.98, 55.8375, 63.2)
+    """
+    if name.endswith(".json"):
+        return _in_file(Path(name))
+    known = published()
+    if name not in known:
+        raise UnknownName("curve", name, known)
+    return evenly(known[name].positions, known[name].accuracy)
+
+
+def evenly(positions: Sequence[float], accuracy: Sequence[float]) -> tuple[float, ...]:
+    """The same curve at as many evenly spaced places, along straight lines."""
+    steps = len(positions) - 1
+    return tuple(round(height(n / steps, positions, accuracy), 4) for n in range(steps + 1))
+
+
+def height(at: float, positions: Sequence[float], accuracy: Sequence[float]) -> float:
+    """The accuracy at a relative position, on the straight line between its neighbours."""
+    i = max(1, min(bisect_left(positions, at), len(positions) - 1))
+    share = (at - positions[i - 1]) / (positions[i] - positions[i - 1])
+    return accuracy[i - 1] + (accuracy[i] - accuracy[i - 1]) * share
+
+
+def _published(name: str, record: Mapping[str, Any]) -> Published:
+    last = record["passages"] - 1
+    return Published(
+        name=name,
+        source=record["source"],
+        model=record["model"],
+        positions=tuple((place - 1) / last for place in record["places"]),
+        accuracy=tuple(float(value) for value in record["accuracy"]),
+    )
+
+
+def _in_file(path: Path) -> tuple[float, ...]:
+    try:
+        record = json.loads(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from None
+    values = record.get("curve") if isinstance(record, dict) else None
+    if not isinstance(record, dict) or record.get("kind") != KIND or not isinstance(values, list):
+        raise BadInput(f"{path}: is no reading curve; foveate calibrate writes one")
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        raise BadInput(f"{path}: its curve holds what is no number; run foveate calibrate again")
+    return tuple(float(value) for value in values)

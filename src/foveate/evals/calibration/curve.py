@@ -1,0 +1,132 @@
+"""Counts of right answers by place → a curve, with intervals, and whether it is one at all.
+
+Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: the spread between the best
+and the worst place, against what chance gives when places are dealt anew (a permutation test).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+from typing import Any
+
+from foveate.curves import KIND
+
+_Z = 1.959964
+_DEALS = 2000
+SURE = 0.05
+"""From this p-value on, places cannot be told apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One place: its relative position from 0 to 1, right answers of how many asked."""
+
+    position: float
+    right: int
+    asked: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share that was right, in per cent."""
+        return 100 * self.right / self.asked if self.asked else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 %, in per cent."""
+        return wilson(self.right, self.asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """What was measured: points from first place to last, and the chance of such a spread."""
+
+    points: tuple[Point, ...]
+    p: float
+
+    @property
+    def flat(self) -> bool:
+        """Whether chance explains the differences between places."""
+        return self.p >= SURE
+
+    @property
+    def heights(self) -> tuple[float, ...]:
+        """What `Order(by="attention")` takes: accuracies; all alike where the curve is flat."""
+        if self.flat:
+            asked = sum(point.asked for point in self.points)
+            right = sum(point.right for point in self.points)
+            mean = round(100 * right / asked, 4) if asked else 0.0
+            return (mean,) * len(self.points)
+        return tuple(round(point.accuracy, 4) for point in self.points)
+
+
+def wilson(right: int, asked: int) -> tuple[float, float]:
+    """The 95 % interval of a share, in per cent.
+
+    >>> wilson(9, 10)[0] > 59 and wilson(9, 10)[1] < 99
+    True
+    """
+    if not asked:
+        return 0.0, 100.0
+    share = right / asked
+    middle = share + _Z**2 / (2 * asked)
+    reach = _Z * sqrt(share * (1 - share) / asked + _Z**2 / (4 * asked**2))
+    whole = 1 + _Z**2 / asked
+    low, high = (round(100 * value / whole, 9) for value in (middle - reach, middle + reach))
+    return max(0.0, low), min(100.0, high)
+
+
+def fitted(outcomes: Sequence[Sequence[bool]], seed: int = 1) -> Curve:
+    """The curve of outcomes by place, places evenly spaced from first to last."""
+    last = max(1, len(outcomes) - 1)
+    points = tuple(
+        Point(position=n / last, right=sum(place), asked=len(place))
+        for n, place in enumerate(outcomes)
+    )
+    return Curve(points=points, p=_chance([len(place) for place in outcomes], points, seed))
+
+
+def _chance(sizes: Sequence[int], points: Sequence[Point], seed: int) -> float:
+    """How often dealing the outcomes to places at random gives as large a spread."""
+    pool = [n < sum(p.right for p in points) for n in range(sum(sizes))]
+    spread = _spread([point.accuracy for point in points])
+    if spread <= 0:
+        return 1.0
+    random, hits = Random(seed), 0  # noqa: S311
+    for _ in range(_DEALS):
+        random.shuffle(pool)
+        shares, at = [], 0
+        for size in sizes:
+            shares.append(100 * sum(pool[at : at + size]) / size if size else 0.0)
+            at += size
+        hits += _spread(shares) >= spread - 1e-9
+    return (hits + 1) / (_DEALS + 1)
+
+
+def _spread(shares: Sequence[float]) -> float:
+    return max(shares, default=0.0) - min(shares, default=0.0)
+
+
+def to_json(curve: Curve, *, model: str, kinds: Sequence[str], things: int) -> Mapping[str, Any]:
+    """The file that `--order attention:FILE` reads."""
+    return {
+        "kind": KIND,
+        "model": model,
+        "probes": list(kinds),
+        "things": things,
+        "curve": list(curve.heights),
+        "flat": curve.flat,
+        "p": curve.p,
+        "points": [
+            {
+                "position": point.position,
+                "right": point.right,
+                "asked": point.asked,
+                "accuracy": point.accuracy,
+                "interval": list(point.interval),
+            }
+            for point in curve.points
+        ],
+    }
