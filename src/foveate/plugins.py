@@ -1,7 +1,8 @@
 """Names → objects: what is built in, and what other packages register under entry points.
 
 Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that
-gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one). An entry point
+gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one), and
+`foveate.models` (functions that give one for what follows the colon of its name). An entry point
 may not take a built-in's name. Nothing is loaded before it is asked for.
 """
 
@@ -12,18 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from foveate.adapters import caches, embedders, loaders, stores, tokenizers
+from foveate.adapters import caches, embedders, loaders, models, stores, tokenizers
 from foveate.core import formats, recipes, stages
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.core.spec import Known
 from foveate.core.types import Recipe
-from foveate.ports import Embedder
+from foveate.ports import Embedder, Model
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders")
+GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,18 @@ def embedder(name: str) -> Embedder:
     return cast("Embedder", _made("embedders", name, embedders.load))
 
 
+def model(name: str) -> Model:
+    """The model of that name; an entry point `mine` gives `mine:WHICH`, called with `WHICH`."""
+    try:
+        return models.load(name)
+    except UnknownName:
+        provider, _, which = name.partition(":")
+        maker = _loaded("models", {}).get(provider)
+        if maker is None:
+            raise
+        return cast("Model", maker(which))
+
+
 def _made(group: str, name: str, load: Callable[[str], Any]) -> Any:
     try:
         return load(name)
@@ -115,6 +128,7 @@ def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
     return {
         "tokenizers": ("Counts and cuts texts.", tokenizers.KNOWN),
         "embedders": ("Turns texts into vectors.", embedders.NAMES),
+        "models": ("Answers; MODEL@URL for another address.", models.NAMES),
         "loaders": ("Reads files of this suffix.", loaders.suffixes()),
         "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),
         "caches": ("Opens the cache at `NAME:…`.", caches.SCHEMES),

@@ -1,0 +1,89 @@
+"""What one attempt is asked, how long it may take, and what an adapter must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.ports import Message, Reply
+
+ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds until a connection stands and until the answer begins; attempts after the first.
+
+    `backoff`: the longest wait before the second attempt; it doubles for each one after it, and
+    what is waited is drawn between nothing and that, or what the server asks for.
+    """
+
+    connect: float = 10.0
+    first: float = 60.0
+    retries: int = 3
+    backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what would never answer."""
+        if min(self.connect, self.first) <= 0 or self.retries < 0 or self.backoff < 0:
+            raise BadOption(
+                f"limits: {self!r}; times must be above 0, retries and backoff 0 or more"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The messages and what may be written."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float
+    stop: tuple[str, ...]
+    connect: float
+
+    @property
+    def most(self) -> int:
+        """Characters that an answer of `max_tokens` cannot exceed, runs of spaces included."""
+        return 128 * self.max_tokens + 1024
+
+
+class Speaker(Protocol):
+    """One protocol: asks once, hands over what comes, makes `Trouble` of what goes wrong."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as one types them."""
+
+    @property
+    def where(self) -> str:
+        """Which server, for errors."""
+
+    def ready(self) -> None:
+        """Import what is needed, outside all time limits; raises `MissingExtra`."""
+
+    def key(self) -> str:
+        """The key in use, to keep it out of errors; empty where there is none."""
+
+    def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
+        """Pieces of the answer ("" as a sign of life), then the `Reply`."""
+
+
+def check_asked(
+    messages: Sequence[Message], max_tokens: int, temperature: float, timeout: float
+) -> None:
+    """Raise `BadInput` or `BadOption` for what no model could be asked."""
+    if not messages:
+        raise BadInput("no messages; give at least the user's", field="messages")
+    for number, message in enumerate(messages, 1):
+        if message.get("role") not in ROLES or not isinstance(message.get("content"), str):
+            raise BadInput(
+                f"message {number} needs a role ({', '.join(ROLES)}) and a content, a text",
+                field="messages",
+            )
+    if max_tokens < 1 or timeout <= 0 or not 0 <= temperature <= 2:
+        raise BadOption(
+            f"max_tokens is {max_tokens}, temperature {temperature}, timeout {timeout}; give at "
+            "least one token, a temperature of 0 to 2, and a time above 0"
+        )

@@ -1,0 +1,185 @@
+"""A model file on this machine: `gguf:/path/to/file.gguf`, run in this process by llama.cpp.
+
+The engine is xllamacpp. It also opens a port on this machine, which cannot be closed; nobody who
+does not know the key drawn at random for it gets an answer there. One thread runs well beside
+other work: `FOVEATE_MODEL_THREADS` says how many, by default half of the processors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.trouble import Trouble, cut_off
+from foveate.core.errors import BadInput, BadOption, MissingExtra
+from foveate.ports import Reply, Usage
+
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+WINDOW = 8192
+"""Tokens of prompt and answer; what they need in memory grows with it."""
+
+
+class GgufSpeaker:
+    """The weights are read when the first answer is asked for, and kept."""
+
+    def __init__(self, path: str, *, window: int = WINDOW) -> None:
+        if not Path(path).is_file():
+            raise BadInput(f"model gguf:{path}: no such file")
+        self._path = path
+        self._window = window
+        self._server: Any = None
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """`gguf:` and the file."""
+        return f"gguf:{self._path}"
+
+    @property
+    def where(self) -> str:
+        """Here."""
+        return ""
+
+    def key(self) -> str:
+        """None: nothing is sent anywhere."""
+        return ""
+
+    def ready(self) -> None:
+        """The engine, told before it is loaded that waiting threads must not spin."""
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        try:
+            import xllamacpp  # noqa: F401
+        except ImportError:
+            raise MissingExtra("xllamacpp", "gguf") from None
+
+    async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
+        """One attempt; the engine runs on a worker thread and stops at the next token if told."""
+        loop = asyncio.get_running_loop()
+        box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
+        told = _Told()
+
+        def hand(item: Mapping[str, Any] | None) -> None:
+            loop.call_soon_threadsafe(box.put_nowait, item)
+
+        work = loop.run_in_executor(None, self._run, asked, hand, told)
+        try:
+            async with aclosing(_pieces(box, self.name)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        finally:
+            told.stop = True
+            work.add_done_callback(_heard)
+
+    def _run(self, asked: Asked, hand: Any, told: _Told) -> None:
+        try:
+            server = self._loaded()
+            if not told.stop:
+                server.handle_chat_completions(_request(asked), partial(_hand, hand, told))
+        except Trouble as trouble:
+            hand({"trouble": trouble})
+        except Exception as error:  # noqa: BLE001  # it must reach the one who waits
+            hand({"trouble": Trouble(f"failed: {type(error).__name__}: {error}")})
+        finally:
+            hand(None)
+
+    def _loaded(self) -> Any:
+        with self._lock:
+            if self._server is None:
+                self._server = served(self._path, self._window, secrets.token_hex())
+            return self._server
+
+
+class _Told:
+    """Whether the engine should stop."""
+
+    stop = False
+
+
+def _hand(hand: Any, told: _Told, item: Any) -> bool:
+    hand(json.loads(item) if isinstance(item, str | bytes) else item)
+    return told.stop
+
+
+def _heard(work: asyncio.Future[None]) -> None:
+    """What it raised after all was given up concerns nobody."""
+    if not work.cancelled():
+        work.exception()
+
+
+def _request(asked: Asked) -> str:
+    return json.dumps(
+        {
+            "messages": list(asked.messages),
+            "max_tokens": asked.max_tokens,
+            "temperature": asked.temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **({"stop": list(asked.stop)} if asked.stop else {}),
+        }
+    )
+
+
+async def _pieces(
+    box: asyncio.Queue[Mapping[str, Any] | None], model: str
+) -> AsyncGenerator[str | Reply, None]:
+    said: list[str] = []
+    finish, usage = "", Usage()
+    while (item := await box.get()) is not None:
+        if "trouble" in item:
+            raise item["trouble"]
+        if "error" in item:
+            said = item["error"].get("message", item["error"])
+            raise Trouble(f"refused: {said}; give it less to read")
+        if item.get("usage"):
+            usage = _usage(item["usage"])
+        for choice in item.get("choices", ()):
+            text = choice.get("delta", {}).get("content") or ""
+            finish = choice.get("finish_reason") or finish
+            said += [text] if text else []
+            yield text
+    if not finish:
+        raise cut_off()
+    yield Reply(text="".join(said), finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+
+
+def _usage(said: Mapping[str, Any]) -> Usage:
+    return Usage(
+        prompt=said.get("prompt_tokens"),
+        completion=said.get("completion_tokens"),
+        cached=(said.get("prompt_tokens_details") or {}).get("cached_tokens"),
+    )
+
+
+def _threads() -> int:
+    said = os.environ.get("FOVEATE_MODEL_THREADS", "")
+    if said and not (said.isdecimal() and int(said) > 0):
+        raise BadOption(f"FOVEATE_MODEL_THREADS is {said!r}; give a number of threads, 1 or more")
+    return int(said) if said else max(1, (os.cpu_count() or 1) // 2)
+
+
+def served(path: str, window: int, key: str) -> Any:
+    """The engine with the weights; quiet, and its port locked with the key."""
+    import xllamacpp
+
+    options = xllamacpp.CommonParams()
+    options.model.path = path
+    options.n_ctx = window
+    options.n_parallel = 1
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = _threads()
+    options.warmup = False
+    options.verbosity = -1
+    options.api_keys = [key]
+    try:
+        return xllamacpp.Server(options)
+    except Exception as error:  # noqa: BLE001  # the engine's errors have no common kind
+        said = f"{type(error).__name__}: {error}"
+    raise Trouble(f"cannot be loaded ({said}); is it a GGUF file?")

@@ -1,0 +1,125 @@
+"""A model on an Ollama server: `ollama:MODEL` at `OLLAMA_HOST`, or `ollama:MODEL@URL`.
+
+Ollama's own protocol and not the OpenAI one that it speaks too, because only there the size of
+the context can be said: Ollama silently cuts what does not fit, 4,096 tokens by default.
+https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, Literal
+
+from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
+from foveate.adapters.models.wire import OWN_KEY, Seen, http_options, key_in
+from foveate.core.errors import MissingExtra
+from foveate.ports import Reply, Usage
+
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+_LEAST = 4096
+_BYTES = 3
+"""Of UTF-8 a token, at the least: languages that we looked at have 3.0 to 4.5."""
+
+
+class OllamaSpeaker:
+    """Streams one answer, line by line."""
+
+    def __init__(self, model: str, url: str = "") -> None:
+        self._model = model
+        self._own = bool(url)
+        self._url = url or os.environ.get("OLLAMA_HOST", "")
+
+    @property
+    def name(self) -> str:
+        """`ollama:`, the model, and the address where one was given."""
+        return f"ollama:{self._model}" + (f"@{self._url}" if self._own else "")
+
+    @property
+    def where(self) -> str:
+        """The address, where the name does not say it."""
+        return "" if self._own else (self._url or "127.0.0.1:11434")
+
+    def key(self) -> str:
+        """A server of one's own has none; Ollama's hosted models do."""
+        return key_in(OWN_KEY if self._own else "OLLAMA_API_KEY")
+
+    def ready(self) -> None:
+        """The vendor's client."""
+        try:
+            import ollama  # noqa: F401
+        except ImportError:
+            raise MissingExtra("ollama", "ollama") from None
+
+    async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
+        """One attempt."""
+        import httpx
+        from ollama import AsyncClient
+
+        key, seen = self.key(), Seen()
+        wire = http_options(httpx, connect=asked.connect, seen=seen, send_key=bool(key))
+        if key:
+            wire["headers"] = {"authorization": f"Bearer {key}"}
+        said: list[str] = []
+        trouble: Trouble | None = None
+        last: Any = None
+        async with AsyncClient(self._url or None, **wire) as client:
+            try:
+                async with aclosing(await client.chat(**self._options(asked))) as parts:
+                    async for last in parts:
+                        text = last.message.content or ""
+                        said += [text] if text else []
+                        yield text
+            except Exception as error:  # noqa: BLE001  # every kind becomes trouble, below
+                trouble = _trouble(error, seen)
+        if trouble is not None:
+            raise trouble
+        if last is None or not last.done:
+            raise cut_off()
+        yield self._reply("".join(said), last)
+
+    def _options(self, asked: Asked) -> dict[str, Any]:
+        return {
+            "model": self._model,
+            "messages": list(asked.messages),
+            "stream": True,
+            "options": {
+                "num_predict": asked.max_tokens,
+                "num_ctx": context_size(asked),
+                "temperature": asked.temperature,
+                **({"stop": list(asked.stop)} if asked.stop else {}),
+            },
+        }
+
+    def _reply(self, text: str, last: Any) -> Reply:
+        return Reply(
+            text=text,
+            finish=_FINISH.get(last.done_reason or "stop", "other"),
+            usage=Usage(prompt=last.prompt_eval_count, completion=last.eval_count),
+            model=last.model or self._model,
+        )
+
+
+def context_size(asked: Asked) -> int:
+    """Room for prompt and answer, a power of two: for each new size the server loads anew."""
+    size = sum(len(m["content"].encode()) // _BYTES + 16 for m in asked.messages)
+    return max(_LEAST, 1 << (size + asked.max_tokens - 1).bit_length())
+
+
+def _trouble(error: Exception, seen: Seen) -> Trouble:
+    """The vendor's errors, ours where one comes through."""
+    import httpx
+    from ollama import ResponseError
+
+    if isinstance(error, Trouble):
+        return error
+    if isinstance(error, ResponseError):
+        # An error in the middle of a stream has no status.
+        if error.status_code < 0:
+            return Trouble(f"broke off: {error.error}", again=True)
+        return refused(error.status_code, error.error, seen.after)
+    if isinstance(error, httpx.RequestError | httpx.InvalidURL | ConnectionError):
+        return unreachable(error)
+    return odd(f"sent what is no chat answer ({type(error).__name__}: {error})")

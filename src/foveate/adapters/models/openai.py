@@ -1,0 +1,176 @@
+"""Any endpoint that speaks OpenAI's chat completions: theirs, vLLM, llama.cpp, LM Studio, others.
+
+`openai:MODEL` asks `OPENAI_BASE_URL` (or OpenAI) with `OPENAI_API_KEY`; `openai:MODEL@URL` asks
+the URL with `FOVEATE_MODEL_KEY`, or without a key: a key is not sent to where it does not belong.
+https://platform.openai.com/docs/api-reference/chat
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Literal
+
+from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
+from foveate.adapters.models.wire import OWN_KEY, Seen, check_address, http_options, key_in
+from foveate.core.errors import MissingExtra
+from foveate.ports import Reply, Usage
+
+_HOME = "https://api.openai.com/v1"
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+_OPTIONAL = frozenset({"temperature", "max_tokens", "stop", "stream_options"})
+_NOT_TAKEN = frozenset({"unsupported_parameter", "unsupported_value"})
+
+
+class OpenAISpeaker:
+    """Streams one answer; the usage comes last."""
+
+    def __init__(self, model: str, url: str = "") -> None:
+        self._model = model
+        self._own = bool(url)
+        self._refused: frozenset[str] = frozenset()  # options that this model does not take
+        self._url = url or check_address(os.environ.get("OPENAI_BASE_URL") or _HOME)
+
+    @property
+    def name(self) -> str:
+        """`openai:`, the model, and the address where one was given."""
+        return f"openai:{self._model}" + (f"@{self._url}" if self._own else "")
+
+    @property
+    def where(self) -> str:
+        """The address, where the name does not say it."""
+        return "" if self._own else self._url
+
+    def key(self) -> str:
+        """Read when it is used, and kept nowhere."""
+        return key_in(OWN_KEY if self._own else "OPENAI_API_KEY")
+
+    def ready(self) -> None:
+        """The vendor's client, and the part of it that it loads at first use."""
+        try:
+            import openai.resources.chat.completions  # noqa: F401
+        except ImportError:
+            raise MissingExtra("openai", "openai") from None
+
+    async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
+        """One attempt; what a model does not take is left out, and it is asked again at once."""
+        import httpx2
+        from openai import AsyncOpenAI
+
+        key, seen = self.key(), Seen()
+        wire = http_options(httpx2, connect=asked.connect, seen=seen, send_key=bool(key))
+        async with AsyncOpenAI(
+            api_key=key or "none",
+            base_url=self._url,
+            max_retries=0,
+            http_client=httpx2.AsyncClient(**wire),
+        ) as client:
+            stream = await self._opened(client.chat.completions.create, asked, seen)
+            async with stream, aclosing(_pieces(stream, self._model, seen)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def _opened(self, create: Any, asked: Asked, seen: Seen) -> Any:
+        """The stream, once the model takes what it is asked; raises `Trouble`."""
+        while True:
+            options = self._options(asked)
+            try:
+                return await create(**options)
+            except _kinds() as error:
+                trouble, refused_one = _trouble(error, seen), _not_taken(error, options)
+            if not refused_one:
+                raise trouble
+            self._refused = self._refused | {refused_one}
+
+    def _options(self, asked: Asked) -> dict[str, Any]:
+        """OpenAI's own models take `max_completion_tokens`, other servers know `max_tokens`."""
+        newer = self._url == _HOME or "max_tokens" in self._refused
+        options = {
+            "model": self._model,
+            "messages": list(asked.messages),
+            "temperature": asked.temperature,
+            "max_completion_tokens" if newer else "max_tokens": asked.max_tokens,
+            "stop": list(asked.stop),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        left_out = self._refused | (frozenset() if asked.stop else {"stop"})
+        return {name: value for name, value in options.items() if name not in left_out}
+
+
+async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | Reply, None]:
+    """What the stream holds; the finish is known before the usage, which may be missing."""
+    said: list[str] = []
+    finish, usage = "", Usage()
+    trouble: Trouble | None = None
+    try:
+        async for chunk in stream:
+            model = chunk.model or model
+            usage = _usage(chunk.usage) if chunk.usage else usage
+            choice = chunk.choices[0] if chunk.choices else None
+            text = (choice.delta.content or "") if choice and choice.delta else ""
+            finish = (choice.finish_reason or "") if choice and not finish else finish
+            said += [text] if text else []
+            yield text
+    except Exception as error:  # noqa: BLE001
+        trouble = _trouble(error, seen)
+    if trouble is not None:
+        raise trouble
+    if not finish:
+        raise cut_off()
+    yield Reply(text="".join(said), finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+
+
+def _usage(said: Any) -> Usage:
+    details = said.prompt_tokens_details
+    return Usage(
+        prompt=said.prompt_tokens,
+        completion=said.completion_tokens,
+        cached=details.cached_tokens if details is not None else None,
+    )
+
+
+def _not_taken(error: Exception, options: Mapping[str, Any]) -> str:
+    """The option that this model does not take; empty where that is not what is wrong."""
+    from openai import BadRequestError
+
+    if not isinstance(error, BadRequestError) or error.code not in _NOT_TAKEN:
+        return ""
+    named = error.param or ""
+    return named if named in _OPTIONAL and named in options else ""
+
+
+def _kinds() -> tuple[type[Exception], ...]:
+    """What the client raises; anything else is a fault of ours."""
+    import httpx2
+    import openai
+
+    return (openai.APIError, httpx2.RequestError, httpx2.InvalidURL, Trouble)
+
+
+def _trouble(error: Exception, seen: Seen) -> Trouble:
+    """The vendor's errors, ours where one comes through."""
+    import httpx2
+    import openai
+
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, Trouble):
+            return inner
+        inner = inner.__cause__
+    if isinstance(error, openai.APIStatusError):
+        return refused(error.status_code, _said(error), seen.after)
+    if isinstance(error, openai.APIConnectionError | httpx2.RequestError | httpx2.InvalidURL):
+        return unreachable(error)
+    if isinstance(error, openai.APIError):
+        return Trouble(f"broke off: {error.message}", again=True)
+    return odd(f"sent what is no chat completion ({type(error).__name__}: {error})")
+
+
+def _said(error: Any) -> str:
+    """The server's own words, without the status that the vendor puts before them."""
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else body
+    return message if isinstance(message, str) else error.response.text

@@ -1,0 +1,206 @@
+"""A protocol behind the port: time limits, attempts, the key kept out of what is said.
+
+Rules: no call takes longer than its `timeout`, whatever the other side does; an attempt is made
+again only while nothing of the answer was handed over, and only if the time that is left allows;
+an answer that is far longer than was asked for is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from random import uniform
+
+from foveate.adapters.models.asked import Asked, Limits, Speaker, check_asked
+from foveate.adapters.models.thread import pumped
+from foveate.adapters.models.trouble import Trouble, failure
+from foveate.core.errors import OutsideFailure
+from foveate.ports import Message, Reply
+
+_CLOSING = 1.0
+"""Seconds for closing a connection that is no longer wanted."""
+
+
+class SpokenModel:
+    """A model that is asked over one protocol; sync, and without blocking the event loop."""
+
+    def __init__(self, speaker: Speaker, limits: Limits | None = None) -> None:
+        self._speaker = speaker
+        self._limits = limits or Limits()
+
+    def __repr__(self) -> str:
+        return f"SpokenModel({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as one types them."""
+        return self._speaker.name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Reply:
+        """The whole answer; raises `OutsideFailure`."""
+        asked = self._asked(messages, max_tokens, temperature, stop, timeout)
+        *_, reply = self._pumped(asked, timeout, whole=True)
+        return _reply(reply)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Iterator[str | Reply]:
+        """The answer in pieces, the `Reply` last; raises `OutsideFailure`, also midway."""
+        asked = self._asked(messages, max_tokens, temperature, stop, timeout)
+        return self._pumped(asked, timeout, whole=False)
+
+    async def acomplete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,  # noqa: ASYNC109 (it bounds the attempts together)
+    ) -> Reply:
+        """`complete` without blocking the event loop."""
+        asked = self._asked(messages, max_tokens, temperature, stop, timeout)
+        found = [item async for item in self._attempts(asked, timeout, whole=True)]
+        return _reply(found[-1])
+
+    def astream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> AsyncIterator[str | Reply]:
+        """`stream` without blocking the event loop."""
+        asked = self._asked(messages, max_tokens, temperature, stop, timeout)
+        return self._attempts(asked, timeout, whole=False)
+
+    def _asked(
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        temperature: float,
+        stop: Sequence[str],
+        timeout: float,
+    ) -> Asked:
+        check_asked(messages, max_tokens, temperature, timeout)
+        self._speaker.ready()
+        return Asked(
+            messages=tuple(messages),
+            max_tokens=max_tokens,
+            temperature=temperature,
+            stop=(stop,) if isinstance(stop, str) else tuple(stop),
+            connect=min(self._limits.connect, timeout),
+        )
+
+    def _pumped(self, asked: Asked, timeout: float, *, whole: bool) -> Iterator[str | Reply]:
+        try:
+            yield from pumped(lambda: self._attempts(asked, timeout, whole=whole), timeout)
+            return
+        except TimeoutError:
+            trouble = _late(timeout)
+        raise self._failure(trouble)
+
+    async def _attempts(
+        self,
+        asked: Asked,
+        timeout: float,  # noqa: ASYNC109
+        *,
+        whole: bool,
+    ) -> AsyncIterator[str | Reply]:
+        """One attempt after another until there is an answer; `whole`: the `Reply` alone."""
+        now = asyncio.get_running_loop().time
+        end = now() + timeout
+        attempt = 0
+        while True:
+            handed, pieces = False, self._speaker.speak(asked)
+            try:
+                async with aclosing(self._within(pieces, asked, timeout, end)) as found:
+                    async for piece in found:
+                        if isinstance(piece, Reply) or (piece and not whole):
+                            handed = True
+                            yield piece
+                return
+            except Trouble as error:
+                trouble = error
+            finally:
+                await _closed(pieces)
+            wait = max(trouble.after, uniform(0, self._limits.backoff * 2**attempt))  # noqa: S311
+            attempt += 1
+            if handed or not trouble.again or attempt > self._limits.retries:
+                break
+            if now() + wait >= end:
+                asks = f"it asks to wait {trouble.after:.0f} s, " if trouble.after >= 1 else ""
+                trouble = Trouble(f"{trouble.why} ({asks}no time is left for another attempt)")
+                break
+            await asyncio.sleep(wait)
+        raise self._failure(trouble, attempt)
+
+    async def _within(
+        self,
+        pieces: AsyncGenerator[str | Reply, None],
+        asked: Asked,
+        timeout: float,  # noqa: ASYNC109
+        end: float,
+    ) -> AsyncGenerator[str | Reply, None]:
+        """The pieces, each within the time that is left, all of them within the size."""
+        first = asyncio.get_running_loop().time() + self._limits.first
+        length, begun = 0, False
+        while True:
+            limit = end if begun else min(end, first)
+            late = _late(timeout) if begun or end <= first else _silent(self._limits.first)
+            try:
+                async with asyncio.timeout_at(limit):
+                    piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise late from None
+            begun = True
+            length += len(piece) if isinstance(piece, str) else 0
+            if length > asked.most:
+                raise Trouble(f"wrote more than {asked.max_tokens} tokens can hold; is it a model?")
+            yield piece
+
+    def _failure(self, trouble: Trouble, attempts: int = 1) -> OutsideFailure:
+        if attempts > 1:
+            trouble = Trouble(f"{trouble.why} ({attempts} attempts)")
+        return failure(self.name, self._speaker.where, trouble, self._speaker.key())
+
+
+async def _closed(pieces: AsyncGenerator[str | Reply, None]) -> None:
+    """Let go of the connection; what goes wrong now is nobody's concern."""
+    try:
+        async with asyncio.timeout(_CLOSING):
+            await pieces.aclose()
+    except Exception:  # noqa: BLE001, S110
+        pass
+
+
+def _reply(last: str | Reply) -> Reply:
+    assert isinstance(last, Reply)
+    return last
+
+
+def _late(timeout: float) -> Trouble:
+    return Trouble(f"did not finish within {timeout:g} s; give it more time, or ask for less")
+
+
+def _silent(first: float) -> Trouble:
+    return Trouble(f"did not begin to answer within {first:g} s; is it loading, or overloaded?")

@@ -1,0 +1,96 @@
+"""What goes wrong between us and a model, and what to do about it: in words, without a key.
+
+Rules: a vendor's error becomes a `Trouble` at one spot of its adapter; a `Trouble` becomes an
+`OutsideFailure` when no further attempt is made, outside the `except` block, so that nothing that
+holds a request's headers hangs on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+
+from foveate.core.errors import OutsideFailure
+
+LONGEST = 300
+"""Characters of what the other side says that are repeated."""
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""Answers that another attempt may change."""
+
+_HINTS = {
+    **dict.fromkeys((301, 302, 303, 307, 308), "it redirects; give the address that it leads to"),
+    400: "look at what was asked for",
+    401: "check the API key",
+    402: "no credit is left; add some with the provider",
+    403: "check what the API key may do",
+    404: "check the address and the model's name",
+    413: "the request is too large; give a smaller --budget",
+    429: "too many requests or no quota left; try again later",
+    529: "the provider is overloaded; try again later",
+}
+
+
+class Trouble(Exception):
+    """One attempt failed. `again`: another may do better, `after` seconds at the earliest."""
+
+    def __init__(self, why: str, *, again: bool = False, after: float = 0.0) -> None:
+        self.why = why
+        self.again = again
+        self.after = after
+        super().__init__(why)
+
+
+def refused(status: int, said: str, after: float = 0.0) -> Trouble:
+    """The server answered, but not with an answer."""
+    hint = _HINTS.get(status, "look at the server's log" if status >= 500 else "see what it says")
+    words = " ".join(said.split())[:LONGEST]
+    told = f": {words}" if words else ""
+    return Trouble(f"answered {status}{told}; {hint}", again=status in AGAIN, after=after)
+
+
+def unreachable(error: BaseException) -> Trouble:
+    """No connection, or one that broke."""
+    inner = error.__cause__ or error
+    said = " ".join(str(inner).split())[:LONGEST] or type(inner).__name__
+    return Trouble(f"cannot be reached, or broke off ({said}); is the server up?", again=True)
+
+
+def odd(said: str) -> Trouble:
+    """It answered with something that is not of the protocol."""
+    words = " ".join(said.split())[:LONGEST]
+    return Trouble(f"{words}; is it the right address, and does it speak this protocol?")
+
+
+def cut_off() -> Trouble:
+    """The stream ended, and nothing said that the answer did."""
+    return Trouble(
+        "ended before the answer did; is it the right address, and what does its log say?",
+        again=True,
+    )
+
+
+def failure(name: str, where: str, trouble: Trouble, key: str = "") -> OutsideFailure:
+    """The error that the caller sees, the key taken out wherever the other side repeated it."""
+    place = f" at {where}" if where else ""
+    said = f"model {name}{place}: {trouble.why}"
+    return OutsideFailure(said.replace(key, "***") if key else said)
+
+
+def seconds_after(headers: Mapping[str, str]) -> float:
+    """What `Retry-After` asks for: seconds, or a date; 0 where it says nothing usable.
+
+    >>> seconds_after({"retry-after": "2"}), seconds_after({"retry-after-ms": "250"})
+    (2.0, 0.25)
+    >>> seconds_after({"retry-after": "soon"})
+    0.0
+    """
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers.get(name, "")) * scale)
+        except ValueError:
+            continue
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time())
+    except ValueError:
+        return 0.0

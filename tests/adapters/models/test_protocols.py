@@ -1,0 +1,355 @@
+"""Three protocols against servers that speak them, well and badly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import traceback
+
+import pytest
+
+from foveate import BadInput, BadOption, OutsideFailure, UnknownName
+from foveate.adapters.models import Limits, load
+from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.ollama import context_size
+from foveate.ports import Reply, Usage
+from foveate.testing.models import check_model
+from model_servers import ANSWER, PIECES, PROTOCOLS, serving
+
+MESSAGES = [
+    {"role": "system", "content": "Answer from the context alone."},
+    {"role": "user", "content": "[1] The well is nine metres deep.\n\nHow deep is it?"},
+]
+QUICK = Limits(retries=2, backoff=0.01)
+KEY = "sk-planted-7f3a91"
+EVERY = pytest.mark.parametrize("protocol", PROTOCOLS)
+
+FAILURES = {
+    "refuses": "answered 401: wrong key",
+    "busy_for_long": "it asks to wait 3600 s, no time is left",
+    "broken": r"answered 500: the pump stopped; look at the server's log \(3 attempts\)",
+    "cut": r"ended before the answer did.*\(3 attempts\)",
+    "garbage": "sent what is no .*JSONDecodeError",
+    "html": "sent a web page; is it the right address",
+    "wrong_json": "sent what is no ",
+    "endless_words": "wrote more than 50 tokens can hold",
+    "error_midway": r"broke off: the pump stopped \(3 attempts\)",
+    "redirects": "answered 307; it redirects; give the address that it leads to",
+}
+"""What a server may do → what the caller is told."""
+NEVER_BEGINS = ("silent", "silent_after_headers", "drips_headers", "drips_bytes")
+NEVER_ENDS = ("stuck_midway", "drips_words")
+BEGIN, END = 0.2, 0.4  # seconds that a call may take where the server never answers
+
+
+def model_at(server, limits=QUICK):
+    """Attempts follow one another at once."""
+    return load(server.name, limits=limits)
+
+
+@EVERY
+def test_an_answer_arrives_in_pieces(protocol):
+    """F8: pieces as they come, then the reply with usage, finish and the model's own name."""
+    with serving(protocol) as server:
+        *pieces, reply = model_at(server).stream(MESSAGES, max_tokens=50)
+
+    cached = None if protocol == "ollama" else 16
+    assert tuple(pieces) == PIECES
+    assert reply == Reply(
+        text=ANSWER, usage=Usage(prompt=31, completion=8, cached=cached), model="tiny-1"
+    )
+
+
+@EVERY
+def test_the_laws_of_models(protocol):
+    """F8: the law suite that every model runs."""
+    with serving(protocol) as server:
+        check_model(model_at(server))
+
+    assert len(server.requests) == 4
+
+
+@EVERY
+def test_without_blocking_the_event_loop(protocol):
+    """F8: the same answers from `acomplete` and `astream`, two at a time."""
+
+    async def both(model):
+        async def pieces():
+            return [piece async for piece in model.astream(MESSAGES, max_tokens=50)]
+
+        return await asyncio.gather(pieces(), model.acomplete(MESSAGES, max_tokens=50))
+
+    with serving(protocol) as server:
+        (*pieces, last), reply = asyncio.run(both(model_at(server)))
+
+    assert tuple(pieces) == PIECES
+    assert last == reply
+    assert reply.text == ANSWER
+
+
+@EVERY
+def test_inside_a_running_event_loop(protocol):
+    """F8: a notebook runs a loop already; the sync call works there."""
+
+    async def cell(model):
+        return model.complete(MESSAGES, max_tokens=50)
+
+    with serving(protocol) as server:
+        reply = asyncio.run(cell(model_at(server)))
+
+    assert reply.text == ANSWER
+
+
+@EVERY
+def test_what_is_sent(protocol):
+    """F8: messages, limits and stops in the protocol's own words; Claude's system stands apart."""
+    with serving(protocol) as server:
+        model_at(server).complete(MESSAGES, max_tokens=50, temperature=0.5, stop=["\n\n"])
+        model_at(server).complete(MESSAGES[1:], max_tokens=50, stop="END")
+
+    first, second = server.requests
+    if protocol == "openai":
+        assert first["messages"] == MESSAGES
+        assert (first["max_tokens"], first["temperature"], first["stop"]) == (50, 0.5, ["\n\n"])
+        assert second["stop"] == ["END"]
+    elif protocol == "ollama":
+        assert first["messages"] == MESSAGES
+        options = {"num_predict": 50, "num_ctx": 4096, "temperature": 0.5, "stop": ["\n\n"]}
+        assert first["options"] == options
+        assert second["options"]["temperature"] == 0
+    else:
+        assert (first["system"], first["messages"]) == (MESSAGES[0]["content"], MESSAGES[1:])
+        assert (first["max_tokens"], first["temperature"]) == (50, 0.5)
+        assert "stop_sequences" not in first  # white space alone, which the service refuses
+        assert second["stop_sequences"] == ["END"]
+        assert "system" not in second
+
+
+@EVERY
+@pytest.mark.parametrize("behaviour", ["busy_once", "broken_once", "hangs_up_once", "cut_once"])
+def test_another_attempt(protocol, behaviour):
+    """F8, X3: too many requests, a server's fault and a broken connection are tried again."""
+    with serving(protocol, behaviour) as server:
+        reply = model_at(server).complete(MESSAGES, max_tokens=50)
+
+    assert reply.text == ANSWER
+    assert len(server.requests) == 2
+    assert server.requests[0] == server.requests[1]
+
+
+@EVERY
+@pytest.mark.parametrize("behaviour", FAILURES)
+def test_failures_are_said(protocol, behaviour, monkeypatch, caplog):
+    """X1, X3: whatever the server does, an error of one line, and never the key."""
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    with serving(protocol, behaviour) as server:
+        model = model_at(server)
+        with pytest.raises(OutsideFailure, match=FAILURES[behaviour]) as caught:
+            model.complete(MESSAGES, max_tokens=50)
+
+    said = str(caught.value)
+    sent = next(iter(server.headers), {})
+    assert said.startswith(f"model {server.name}: ")
+    assert "\n" not in said
+    assert KEY in sent.get("authorization", "") + sent.get("x-api-key", "")
+    assert KEY not in said
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert KEY not in repr(model) + repr(vars(model))
+    assert KEY not in caplog.text
+    assert caught.value.__context__ is None
+
+
+@EVERY
+def test_a_stream_that_was_begun_is_not_begun_again(protocol):
+    """X3: what was handed over stands; the error comes after it, from the first attempt."""
+    with serving(protocol, "cut") as server:
+        pieces = model_at(server).stream(MESSAGES, max_tokens=50)
+        assert (next(pieces), next(pieces)) == PIECES[:2]
+        with pytest.raises(OutsideFailure, match="ended before the answer did"):
+            next(pieces)
+
+    assert len(server.requests) == 1
+
+
+@EVERY
+@pytest.mark.parametrize("behaviour", NEVER_BEGINS)
+def test_a_server_that_never_begins(protocol, behaviour):
+    """X3: silent, or byte by byte without a word: given up when the first limit is reached."""
+    with serving(protocol, behaviour) as server:
+        model = model_at(server, Limits(first=BEGIN))
+        with pytest.raises(OutsideFailure, match=r"did not begin to answer within 0\.2 s"):
+            model.complete(MESSAGES)
+
+
+@EVERY
+@pytest.mark.parametrize("behaviour", NEVER_ENDS)
+def test_a_server_that_never_ends(protocol, behaviour):
+    """X3: stuck in the middle, or word by word for ever: given up when the time is over."""
+    said = r"did not finish within 0\.4 s"
+    with serving(protocol, behaviour) as server, pytest.raises(OutsideFailure, match=said):
+        model_at(server).complete(MESSAGES, timeout=END)
+
+
+@EVERY
+def test_given_up_by_the_event_loop(protocol):
+    """X3: a task that is cancelled lets go of the server at once."""
+
+    async def given_up(model):
+        async with asyncio.timeout(BEGIN):
+            await model.acomplete(MESSAGES)
+
+    with serving(protocol, "silent") as server, pytest.raises(TimeoutError):
+        asyncio.run(given_up(model_at(server)))
+
+
+@EVERY
+def test_nobody_there(protocol):
+    """X1, X3: a port that nobody listens on is said, after the attempts."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    model = load(f"{protocol}:tiny@http://127.0.0.1:{port}", limits=QUICK)
+
+    with pytest.raises(OutsideFailure, match=r"cannot be reached.*is the server up\? \(3 attem"):
+        model.complete(MESSAGES)
+
+
+def test_one_endless_line():
+    """X2: an answer has a size that it cannot exceed, even in one line."""
+    with serving("openai", "endless_line") as server:
+        model = load(server.name, limits=Limits(first=60))
+        with pytest.raises(OutsideFailure, match="sent more than 32 MB"):
+            model.complete(MESSAGES, timeout=60)
+
+
+@EVERY
+@pytest.mark.parametrize("behaviour", ["no_usage", "empty"])
+def test_what_is_missing_stays_missing(protocol, behaviour):
+    """F8: usage that is not said is None, not 0; an empty answer is an empty text."""
+    with serving(protocol, behaviour) as server:
+        reply = model_at(server).complete(MESSAGES, max_tokens=50)
+
+    assert reply.text == ("" if behaviour == "empty" else ANSWER)
+    assert (reply.usage == Usage()) == (behaviour == "no_usage")
+
+
+@pytest.mark.parametrize(("protocol", "tries"), [("openai", 3), ("anthropic", 2)])
+def test_options_that_a_model_does_not_take(protocol, tries):
+    """F8: they are left out when the server says so, and are not tried a second time."""
+    with serving(protocol, "picky") as server:
+        model = model_at(server)
+        first = model.complete(MESSAGES, max_tokens=50)
+        second = model.complete(MESSAGES, max_tokens=50)
+
+    assert first == second
+    assert first.text == ANSWER
+    assert len(server.requests) == tries + 1
+    assert "temperature" not in server.requests[-1]
+    if protocol == "openai":
+        assert server.requests[-1]["max_completion_tokens"] == 50
+
+
+@pytest.mark.parametrize(
+    ("protocol", "variable"),
+    [
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("ollama", "OLLAMA_API_KEY"),
+    ],
+)
+def test_a_providers_key_stays_with_the_provider(protocol, variable, monkeypatch):
+    """X5: a key for one address is not sent to another that a name gives."""
+    monkeypatch.setenv(variable, KEY)
+    with serving(protocol) as server:
+        model_at(server).complete(MESSAGES)
+        monkeypatch.setenv("FOVEATE_MODEL_KEY", "sk-other")
+        model_at(server).complete(MESSAGES)
+
+    first, second = server.headers
+    assert KEY not in repr(server.headers)
+    assert not {"authorization", "x-api-key"} & set(first)
+    assert "sk-other" in second.get("authorization", "") + second.get("x-api-key", "")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "address", "variable"),
+    [
+        ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        ("ollama", "OLLAMA_HOST", "OLLAMA_API_KEY"),
+    ],
+)
+def test_addresses_from_the_environment(protocol, address, variable, monkeypatch):
+    """F8: the provider's own variables say where, and with which key."""
+    monkeypatch.setenv(variable, KEY)
+    with serving(protocol) as server:
+        monkeypatch.setenv(address, server.name.partition("@")[2])
+        model = load(f"{protocol}:tiny")
+        reply = model.complete(MESSAGES)
+
+    sent = server.headers[0]
+    assert model.name == f"{protocol}:tiny"
+    assert reply.text == ANSWER
+    assert KEY in sent.get("authorization", "") + sent.get("x-api-key", "")
+
+
+def test_keys_that_no_header_can_carry(monkeypatch):
+    """X1: a key with a line in it is refused without being repeated."""
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", "sk-one\nsk-two")
+    with serving("openai") as server, pytest.raises(OutsideFailure, match="characters") as caught:
+        model_at(server).complete(MESSAGES)
+
+    assert "sk-" not in str(caught.value)
+    assert server.requests == []
+
+
+def test_hosted_claude_needs_a_key(monkeypatch):
+    """X1: without one nothing is sent, and the variable is named."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+
+    with pytest.raises(OutsideFailure, match="no key; set ANTHROPIC_API_KEY"):
+        load("anthropic:claude-haiku-4-5").complete(MESSAGES)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("gpt-4o", UnknownName, "unknown model 'gpt-4o'"),
+        ("opnai:gpt-4o", UnknownName, "did you mean 'openai:MODEL'"),
+        ("openai:", BadOption, "write openai:MODEL"),
+        ("ollama:@http://127.0.0.1:1", BadOption, "write ollama:MODEL"),
+        ("openai:m@http://", BadOption, "give http://HOST"),
+        ("openai:m@http://x:99999", BadOption, "give http://HOST"),
+        ("openai:m@http://me:secret@host/v1", BadOption, "FOVEATE_MODEL_KEY"),
+        ("gguf:/no/such.gguf", BadInput, "no such file"),
+    ],
+)
+def test_names_that_are_none(name, kind, said):
+    """X1: a wrong name says how it is written, and no password is repeated."""
+    with pytest.raises(kind, match=said) as caught:
+        load(name)
+
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"connect": 0}, {"first": -1}, {"retries": -1}, {"backoff": -0.1}]
+)
+def test_limits_that_cannot_be(limits):
+    """X1: limits are checked where they are made."""
+    with pytest.raises(BadOption, match="must be above 0"):
+        Limits(**limits)
+
+
+def test_ollamas_context_holds_the_request():
+    """B1: the size that is asked for grows by doubling and holds prompt and answer."""
+
+    def size(characters):
+        messages = ({"role": "user", "content": "a" * characters},)
+        return context_size(
+            Asked(messages=messages, max_tokens=1024, temperature=0, stop=(), connect=1)
+        )
+
+    assert [size(n) for n in (10, 9_000, 12_000, 100_000)] == [4096, 4096, 8192, 65536]
