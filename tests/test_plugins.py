@@ -47,6 +47,14 @@ def reversed_chat():
 
     return Recipe(name="reversed-chat", stages=(Pack(policy="greedy"), backwards), format=Minimal())
 '''
+MODEL = '''
+from foveate.testing.fakes import Told
+
+
+def make(which):
+    """Says the question again, in capitals where it is loud."""
+    return Told(says=lambda m: m[-1]["content"].upper() if which == "loud" else m[-1]["content"])
+'''
 
 
 def distribution(folder: Path, entry_points: str) -> None:
@@ -125,6 +133,33 @@ def test_tokenizer_of_another_package(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "5 letters-1",
         "unknown tokenizer 'cl100k'; did you mean 'cl100k_base'?",
+    ]
+
+
+def test_model_of_another_package(tmp_path: Path) -> None:
+    """F8: `mine:WHICH` is the model that the entry point `mine` gives for WHICH."""
+    distribution(tmp_path, "[foveate.models]\nmine = mine:make\n")
+    (tmp_path / "mine.py").write_text(MODEL)
+    done = python(
+        tmp_path,
+        """
+        from foveate import UnknownName, plugins
+        from foveate.testing.models import MESSAGES
+
+        print(plugins.model("mine:loud").complete(MESSAGES).text.splitlines()[-1])
+        print(*[p.name for p in plugins.listed() if p.group == "models"])
+        try:
+            plugins.model("yours:loud")
+        except UnknownName as error:
+            print(type(error).__name__)
+        """,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "HOW DEEP IS THE WELL?",
+        "anthropic:MODEL gguf:FILE ollama:MODEL openai:MODEL mine",
+        "UnknownName",
     ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from foveate.adapters.models.asked import check_asked
 from foveate.core.contracts import Tokenizer
 from foveate.core.gauge import Gauge
 from foveate.core.types import Candidate, Chunk, Origin, Place, Request, Supplement, Vector
@@ -61,6 +62,7 @@ class Told:
         timeout: float = 120.0,
     ) -> Reply:
         """Up to `max_tokens` words of it, and nothing from the first of `stop` on."""
+        check_asked(messages, max_tokens, temperature, timeout)
         said = self.says(messages)
         ends = [at for mark in stop if (at := said.find(mark)) >= 0]
         said = said[: min(ends)] if ends else said
