@@ -34,12 +34,15 @@ TAMPERED = {
     "UPDATE documents SET text_hash = 'x' WHERE id = 3": [("rows", "not the one that was put")],
     "DELETE FROM postings WHERE document = 3": [("words", "the words it is found by")],
     "UPDATE postings SET document = 999 WHERE document = 3": [
-        ("words", "document row 999, which is gone"),
-        ("words", "the words it is found by"),
+        ("words", "under document row 999 is out of order"),
     ],
     "UPDATE postings SET places = places || x'0000000000000000' WHERE document = 3": [
-        ("words", "the words it is found by")
+        ("words", "under document row 3 in chunks that are gone"),
     ],
+    (
+        "UPDATE postings SET places = places || coalesce((SELECT places FROM postings AS p "
+        "WHERE p.term = postings.term AND p.document > 3), x'') WHERE document = 3"
+    ): [("words", "overlap at document row"), ("words", "the words it is found by")],
     "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [("words", "the list of its terms")],
     "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "nobody put there")],
     "DELETE FROM indexed WHERE document = 3": [("words", "the list of its terms")],

@@ -9,18 +9,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.adapters.stores.lexical import bm25
+from foveate.adapters.stores.readable import View, made
+from foveate.adapters.stores.vectors import made as scan_of
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), min_size=1, max_size=8)
 
 
-def found(texts: list[list[str]], terms: str) -> list[tuple[np.ndarray, np.ndarray]]:
+def view(texts: list[list[str]], mine: int) -> View:
+    """What a reader of the first so many texts has."""
+    rows = len(texts)
+    lengths = np.array([len(text) for text in texts], dtype=np.int32)
+    vectors = np.zeros((rows, 0), dtype=np.int8)
+    audiences = (np.arange(rows) >= mine).astype(np.int32)
+    arrays = (np.arange(rows), audiences, lengths, np.zeros(rows, dtype=np.int32), vectors)
+    return made(scan_of(1, bytes(32), *arrays), (0,))
+
+
+def found(texts: list[list[str]], terms: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The postings of these terms."""
     counts = [Counter(text) for text in texts]
-    result = []
+    result = {}
     for term in terms:
         places = [i for i, count in enumerate(counts) if count[term]]
         occurrences = [counts[i][term] for i in places]
-        result.append((np.array(places, dtype=np.int64), np.array(occurrences, dtype=np.int64)))
+        result[term] = (np.array(places, dtype=np.int64), np.array(occurrences, dtype=np.int64))
     return result
 
 
@@ -45,8 +57,7 @@ def oracle(texts: list[list[str]], terms: str) -> list[float]:
 @given(TEXTS)
 def test_scores_are_bm25(texts: list[list[str]]):
     """T4: equal to the formula written out, the terms in most rows left out."""
-    lengths = np.array([len(text) for text in texts], dtype=np.int32)
-    scores = bm25(found(texts, "abc"), lengths, np.ones(len(texts), dtype=bool))
+    scores = bm25(found(texts, "abc"), view(texts, len(texts)))
     assert scores.tolist() == pytest.approx(oracle(texts, "abc"), abs=1e-7)
 
 
@@ -54,10 +65,8 @@ def test_scores_are_bm25(texts: list[list[str]]):
 def test_scores_know_nothing_of_unreadable_rows(mine, others):
     """X5: with others' rows in the index, my scores are those of an index without, to the bit."""
     both = mine + others
-    lengths = np.array([len(text) for text in both], dtype=np.int32)
-    readable = np.arange(len(both)) < len(mine)
-    scores = bm25(found(both, "abc"), lengths, readable)
-    alone = bm25(found(mine, "abc"), lengths[: len(mine)], readable[: len(mine)])
+    scores = bm25(found(both, "abc"), view(both, len(mine)))
+    alone = bm25(found(mine, "abc"), view(mine, len(mine)))
     assert scores[: len(mine)].tolist() == alone.tolist()
     assert not scores[len(mine) :].any()
 
@@ -65,7 +74,6 @@ def test_scores_know_nothing_of_unreadable_rows(mine, others):
 def test_a_term_in_most_rows_counts_where_there_is_no_rarer_one():
     """T4: dropping frequent terms saves time; it must not empty an answer."""
     texts = [["a"], ["a", "b"], ["a"]]
-    lengths = np.array([1, 2, 1], dtype=np.int32)
-    everyone = np.ones(3, dtype=bool)
-    assert (bm25(found(texts, "a"), lengths, everyone) > 0).tolist() == [True, True, True]
-    assert (bm25(found(texts, "ab"), lengths, everyone) > 0).tolist() == [False, True, False]
+    everyone = view(texts, 3)
+    assert (bm25(found(texts, "a"), everyone) > 0).tolist() == [True, True, True]
+    assert (bm25(found(texts, "ab"), everyone) > 0).tolist() == [False, True, False]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from foveate.adapters.stores.int8 import norms, quantise, units
-from foveate.adapters.stores.vectors import Scan, cosines
+from foveate.adapters.stores.int8 import by_blas, kernel, norms, quantise, units
+from foveate.adapters.stores.nearest import cosines, nearest
+from foveate.adapters.stores.ranking import best
+from foveate.adapters.stores.vectors import Scan, made
 from foveate.core.errors import BadInput
 
 BYTES = st.integers(-127, 127)
@@ -18,14 +22,14 @@ BYTES = st.integers(-127, 127)
 def scan_of(vectors: np.ndarray) -> Scan:
     """A scan that holds these rows and nothing else of interest."""
     rows = len(vectors)
-    return Scan(
-        generation=1,
-        version=bytes(32),
-        ids=np.arange(1, rows + 1, dtype=np.int64),
-        audiences=np.zeros(rows, dtype=np.int32),
-        terms=np.ones(rows, dtype=np.int32),
-        norms=norms(vectors),
-        vectors=vectors,
+    return made(
+        1,
+        bytes(32),
+        np.arange(1, rows + 1, dtype=np.int64),
+        np.zeros(rows, dtype=np.int32),
+        np.ones(rows, dtype=np.int32),
+        norms(vectors),
+        vectors,
     )
 
 
@@ -92,3 +96,55 @@ def test_vectors_that_do_not_fit_are_refused(vectors: np.ndarray, message: str):
     """I3: wrong shapes and numbers that are none are refused before anything is written."""
     with pytest.raises(BadInput, match=message):
         quantise(vectors, rows=2, dimensions=4)
+
+
+@pytest.mark.parametrize("dimensions", [3, 256, 1040, 1500])
+def test_bothkernels_give_the_same_whole_numbers(dimensions: int):
+    """D1: with and without the faster package, to the bit, extremes and odd widths included."""
+    random = np.random.default_rng(dimensions)
+    rows = random.integers(-127, 128, (5000, dimensions)).astype(np.int8)
+    rows[0], rows[1] = 127, -127
+    fast = kernel()
+    assert fast is not None, "numkong is among what the tests need"
+    for query in (rows[0], rows[1], rows[77]):
+        exact = rows.astype(np.int64) @ query.astype(np.int64)
+        assert np.array_equal(by_blas(rows, query), exact)
+        assert np.array_equal(fast(rows, query), exact)
+
+
+def test_akernel_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch):
+    """D1: a processor on which the package's sums differ does without it."""
+    for cdist in (lambda a, b, kind: np.zeros((1, len(b))), None):
+        monkeypatch.setitem(sys.modules, "numkong", cdist and SimpleNamespace(cdist=cdist))
+        kernel.cache_clear()
+        assert kernel() is None
+        rows = np.eye(3, dtype=np.int8)
+        assert cosines(scan_of(rows), rows[1], np.arange(3)).tolist() == [0.0, 1.0, 0.0]
+    monkeypatch.undo()
+    kernel.cache_clear()
+
+
+@given(
+    arrays(np.int8, (400, 3), elements=st.integers(-3, 3)),
+    arrays(np.int8, 3, elements=BYTES),
+    st.integers(1, 60),
+    st.integers(0, 2**32),
+    st.sampled_from([0.02, 0.4, 1.0]),
+)
+def test_the_nearest_are_those_of_a_full_sort(rows, query, depth, seed, share):
+    """T4: with ties at the end, rows of zeros, and masks that hold few or many of the rows."""
+    scan = scan_of(rows)
+    mask = np.random.default_rng(seed).random(len(rows)) < share
+    for wanted in (None, mask):
+        among = np.arange(len(rows)) if wanted is None else np.flatnonzero(wanted)
+        exact = cosines(scan, query, among)
+        bar = sorted(exact.tolist())[-depth:][0] if len(among) else 0.0
+        assert nearest(scan, query, wanted, depth).tolist() == among[exact >= bar].tolist()
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, 7.0]), max_size=3000), st.integers(1, 4))
+def test_the_best_scores_are_those_of_a_full_sort(scores: list[float], depth: int):
+    """T4: all that tie with the last of the best come along."""
+    bar = sorted(scores)[-depth:][0] if scores else 0.0
+    expected = [i for i, score in enumerate(scores) if score >= bar]
+    assert best(np.array(scores), depth).tolist() == expected

@@ -1,7 +1,7 @@
 """Goes through a store's rows document by document, for `check`: what does not agree, in words.
 
 Rules: nothing derived is believed: terms, places, hashes and audiences are worked out again from
-the texts and principals; memory grows with the number of documents and terms, not with the texts.
+the texts and principals; memory grows with the number of chunks and terms, not with the texts.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from blake3 import blake3
 
-from foveate.adapters.stores import lexical
+from foveate.adapters.stores import postings
 from foveate.adapters.stores import rows as stored
 from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns
 from foveate.core.text.terms import document_terms
@@ -117,24 +118,50 @@ def words(connection: sqlite3.Connection) -> Iterator[str]:
             terms[chunk] = document_terms(text)
             if length is not None and length != len(terms[chunk]):
                 yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
-        places = lexical.places_of(terms)
+        places = postings.places_of(terms)
         ids = {numbers.get(term, 0): packed for term, packed in places.items()}
-        expected[number] = sum(_mark(i, lexical.packed(ids[i])) for i in ids) % _WIDTH
+        expected[number] = sum(_mark(i, postings.packed(ids[i])) for i in ids) % _WIDTH
         query = "SELECT terms FROM indexed WHERE document = ?"
         noted = connection.execute(query, (number,)).fetchone()
-        if noted is None or sorted(lexical.unpacked(noted[0])) != sorted(ids):
+        if noted is None or sorted(postings.unpacked(noted[0])) != sorted(ids):
             yield f"document {name!r}: the list of its terms is not that of its text"
-    gone = set[int]()
-    query = "SELECT term, document, CAST(places AS BLOB) FROM postings"
-    for term, number, packed in connection.execute(query):
-        if number in expected:
-            expected[number] = (expected[number] - _mark(term, packed)) % _WIDTH
-        elif number not in gone:
-            gone.add(number)
-            yield f"words are found in document row {number}, which is gone"
+    odd = []
+    for found in _indexed(connection):
+        if isinstance(found, str):
+            odd.append(found)
+        elif found[1] in expected:
+            number = found[1]
+            expected[number] = (expected[number] - _mark(found[0], found[2])) % _WIDTH
     for number, left in expected.items():
         if left:
             yield f"document {names[number]!r}: the words it is found by are not those of its text"
+    yield from odd
+
+
+def _indexed(connection: sqlite3.Connection) -> Iterator[str | tuple[int, int, bytes]]:
+    """Term id, document row and places in it, of the whole index; what belongs to none, in words.
+
+    Rows of a term that reach into one another are of use to a search, and not to a deletion.
+    """
+    owners = dict(connection.execute("SELECT id, document FROM chunks"))
+    gone = set[int]()
+    before = (0, 0)  # term, and the last document of its last row
+    query = "SELECT term, document, CAST(places AS BLOB) FROM postings ORDER BY term, document"
+    for term, first, packed in connection.execute(query):
+        documents, start = [], 0
+        for document, some in groupby(owners.get(n >> 16, 0) for n in postings.unpacked(packed)):
+            end = start + 8 * sum(1 for _ in some)
+            yield term, document, packed[start:end]
+            documents.append(document)
+            start = end
+        if 0 in documents and first not in gone:
+            gone.add(first)
+            yield f"words are found under document row {first} in chunks that are gone"
+        if documents != sorted(set(documents)) or not documents or documents[0] < first:
+            yield f"the row of term {term} under document row {first} is out of order"
+        elif before[0] == term and before[1] >= first:
+            yield f"rows of term {term} overlap at document row {first}"
+        before = (term, documents[-1] if documents else first)
 
 
 def _mark(term: int, packed: bytes) -> int:

@@ -31,14 +31,32 @@ def scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words:
     scored = np.zeros(len(lengths), dtype=np.float64)
     if not words:
         return scored
-    rare = any(0 < 2 * len(positions) <= total for positions, _ in found)
-    for positions, counts in found:
-        frequency = len(positions)
-        if rare and 2 * frequency > total:
-            continue
-        occurrences = counts.astype(np.float64)
-        # Rounded, because the last bit of a logarithm is the machine's own.
-        idf = round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
-        norm = _K1 * (1 - _B + _B * (lengths[positions] * (total / words)))
-        scored[positions] += idf * (occurrences * (_K1 + 1) / (occurrences + norm))
+    weights = idfs([len(positions) for positions, _ in found], total)
+    for (positions, counts), weight in zip(found, weights, strict=True):
+        if weight:
+            about = damping(lengths[positions], total=total, words=words)
+            scored[positions] += weighed(counts, about, weight)
     return scored
+
+
+def idfs(frequencies: Sequence[int], total: int) -> list[float]:
+    """What each term weighs that stands in so many of `total` rows; 0 for one that is left out."""
+    rare = any(0 < 2 * frequency <= total for frequency in frequencies)
+    return [
+        0.0
+        if not frequency or (rare and 2 * frequency > total)
+        # Rounded, because the last bit of a logarithm is the machine's own.
+        else round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
+        for frequency in frequencies
+    ]
+
+
+def damping(lengths: Any, *, total: int, words: int) -> Any:
+    """What is added to a term's occurrences in rows of these lengths, float64."""
+    return _K1 * (1 - _B + _B * (lengths * (total / words)))
+
+
+def weighed(counts: Any, about: Any, weight: float) -> Any:
+    """What a term gives to rows that hold it so often; `about`: their damping."""
+    occurrences = counts.astype("f8")
+    return weight * (occurrences * (_K1 + 1) / (occurrences + about))

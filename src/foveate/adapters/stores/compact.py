@@ -1,7 +1,8 @@
 """Gives back what deleting left behind. What a search finds stays the same, bit for bit.
 
-Rules: first, in one transaction, rows that nothing refers to any more; then the file is written
-anew by the engine, which is whole at any moment; last what killed processes left beside it.
+Rules: first, in one transaction, rows that nothing refers to any more, and postings of many
+documents into few rows; then the file is written anew by the engine, which is whole at any
+moment; last what killed processes left beside it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from foveate.adapters.stores import postings
 from foveate.adapters.stores.schema import DATABASE, PUBLIC
 
 _STALE = 3_600
@@ -30,10 +32,11 @@ _UNUSED = (
 )
 
 
-def forget_unused(connection: sqlite3.Connection) -> None:
-    """Terms, counts, readings and sets of principals of documents that are gone."""
+def tidy(connection: sqlite3.Connection) -> None:
+    """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
     for statement in _UNUSED:
         connection.execute(statement)
+    postings.merge(connection)
 
 
 def shrink(connection: sqlite3.Connection, folder: Path) -> None:

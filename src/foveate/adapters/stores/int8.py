@@ -2,16 +2,19 @@
 
 Rules: cosines are computed from integers. Products stay below 2^24 up to 1,040 dimensions, so
 float32 holds every sum exactly whatever the order of additions; above that float64 does.
+`numkong`, where it is installed, gives the same whole numbers by the processor's own 8-bit
+instructions, some four times faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from foveate.core.errors import BadInput
 
-BLOCK = 1024  # rows at a time: their float32 copy stays in the cache (8,192 took ten times longer)
+BLOCK = 4096  # rows at a time: their float32 copy stays in the cache
 FLOAT32_DIMENSIONS = 1040
 
 
@@ -61,11 +64,39 @@ def units(rows: Sequence[bytes]) -> list[Any]:
 
 
 def dots(rows: Any, query: Any) -> Any:
-    """Exact products of an int8 query with a block of int8 rows."""
+    """Exact products of an int8 query with int8 rows: whole numbers, as floats."""
+    fast = kernel()
+    return fast(rows, query) if fast is not None and len(rows) else by_blas(rows, query)
+
+
+def by_blas(rows: Any, query: Any) -> Any:
+    """The products by multiplying matrices of floats that hold them exactly."""
     import numpy as np
 
     exact = np.float32 if len(query) <= FLOAT32_DIMENSIONS else np.float64
-    return rows.astype(exact) @ query.astype(exact)
+    wide, found = query.astype(exact), np.empty(len(rows), dtype=exact)
+    for start in range(0, len(rows), BLOCK):
+        found[start : start + BLOCK] = rows[start : start + BLOCK].astype(exact) @ wide
+    return found
+
+
+@cache
+def kernel() -> Callable[[Any, Any], Any] | None:
+    """The products by 8-bit instructions, where the package is there and its sums are right."""
+    import numpy as np
+
+    try:
+        from numkong import cdist
+    except ImportError:
+        return None
+
+    def fast(rows: Any, query: Any) -> Any:
+        return np.asarray(cdist(query[None], rows, "dot")).reshape(-1)
+
+    # A wrong sum on this processor would be a wrong answer: better slow.
+    rows = np.full((3, 1027), 127, dtype=np.int8)
+    rows[1], rows[2, ::2] = -127, -126
+    return fast if np.array_equal(fast(rows, rows[0]), by_blas(rows, rows[0])) else None
 
 
 def over_lengths(products: Any, squares: Any, query: Any) -> Any:

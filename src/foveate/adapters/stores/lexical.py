@@ -2,70 +2,31 @@
 
 Not FTS5: its `bm25()` takes idf and average length over all rows, so that a score tells about
 documents that the reader may not see. Here both are taken over what the request may read. The
-formula is in `bm25.py`.
+formula is in `bm25.py`, the tables in `postings.py`.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import sys
-from array import array
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foveate.adapters.stores.bm25 import MOST, scores
+from foveate.adapters.stores.bm25 import MOST, idfs, weighed
 from foveate.adapters.stores.filters import marks, sliced
+from foveate.adapters.stores.readable import View
 from foveate.adapters.stores.vectors import Scan
 from foveate.core.errors import OutsideFailure
 
-_KEPT = 8_000_000
-"""Postings that are kept in memory, of 6 bytes each: 48 MB at the most."""
+_KEPT, _KEPT_A_ROW = 8_000_000, 32
+"""Postings that are kept in memory, of 6 bytes each, whichever is more: 48 MB, or 192 a row."""
+_NOTED = 65_536
+"""Terms of which a view keeps in how many rows they are."""
 
 
-def index(
-    connection: sqlite3.Connection, document: int, terms: Mapping[int, Sequence[str]]
-) -> None:
-    """Add a document's postings; `terms`: chunk row id → its terms."""
-    places = places_of(terms)
-    connection.executemany(
-        "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(places)]
-    )
-    named: list[tuple[int, str]] = []
-    for some in sliced(list(places)):
-        query = f"SELECT id, term FROM terms WHERE term IN ({marks(some)})"
-        named.extend(connection.execute(query, some))
-    named.sort()  # by id, as the table is ordered: neighbouring rows share pages
-    connection.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?)",
-        [(number, document, packed(places[term])) for number, term in named],
-    )
-    numbers = packed([number for number, _ in named])
-    connection.execute("INSERT INTO indexed VALUES (?, ?)", (document, numbers))
-
-
-def places_of(terms: Mapping[int, Sequence[str]]) -> dict[str, list[int]]:
-    """Per term, the chunks that hold it and how often, as one number each, ascending."""
-    places: dict[str, list[int]] = {}
-    for chunk in sorted(terms):
-        for term, count in Counter(terms[chunk]).items():
-            places.setdefault(term, []).append(chunk << 16 | min(count, MOST))
-    return places
-
-
-def unindex(connection: sqlite3.Connection, document: int) -> None:
-    """Take a document's postings out; terms that are left without any do no harm."""
-    query = "SELECT terms FROM indexed WHERE document = ?"
-    for (numbers,) in connection.execute(query, (document,)).fetchall():
-        connection.executemany(
-            "DELETE FROM postings WHERE term = ? AND document = ?",
-            [(number, document) for number in unpacked(numbers)],
-        )
-    connection.execute("DELETE FROM indexed WHERE document = ?", (document,))
-
-
-def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    """Per term, in the order given: (positions in the scan, occurrences).
+def postings(
+    connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]
+) -> dict[str, tuple[Any, Any]]:
+    """Term, in the order given → (positions in the scan, occurrences).
 
     What was read is kept with the scan, which is of one state; words of questions come again.
     """
@@ -74,12 +35,14 @@ def postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -
     # Taken out and put in again: the front of the dictionary is what was not asked for longest.
     found = {term: read[term] if term in read else scan.words.pop(term) for term in terms}
     scan.words.update(found)
+    if not missing:
+        return found
     kept = sum(_weight(one) for one in scan.words.values())
     for term in list(scan.words):
-        if kept <= _KEPT:
+        if kept <= max(_KEPT, _KEPT_A_ROW * len(scan.ids)):
             break
         kept -= _weight(scan.words.pop(term))
-    return [found[term] for term in terms]
+    return found
 
 
 def _weight(found: tuple[Any, Any]) -> int:
@@ -110,33 +73,32 @@ def _read(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> l
     return found
 
 
-def bm25(found: Sequence[Any], lengths: Any, readable: Any) -> Any:
-    """BM25 of every row; `readable` (booleans) is what idf and average length are taken over.
+def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
+    """BM25 of every row, float64; idf and average length are of what the view holds.
 
-    Rows that are not readable score 0.
+    A term that stands in more than half of the rows is left out where a rarer one is there. Rows
+    that are not readable score 0.
     """
     import numpy as np
 
-    total = int(np.count_nonzero(readable))
-    words = int(lengths[readable].sum(dtype=np.int64))
-    seen = []
-    for positions, occurrences in found:
-        mine = readable[positions]
-        seen.append((positions[mine], occurrences[mine]))
-    return scores(seen, lengths, total=total, words=words)
+    scores = np.zeros(len(view.damping), dtype=np.float64)
+    weights = idfs([_frequency(view, term, found[term][0]) for term in found], view.rows)
+    for (positions, occurrences), weight in zip(found.values(), weights, strict=True):
+        if weight:
+            scores[positions] += weighed(occurrences, view.damping[positions], weight)
+    if view.mask is not None:
+        scores[~view.mask] = 0
+    return scores
 
 
-def packed(numbers: Sequence[int]) -> bytes:
-    """Little-endian int64, on any machine."""
-    blob = array("q", numbers)
-    if sys.byteorder == "big":
-        blob.byteswap()
-    return blob.tobytes()
+def _frequency(view: View, term: str, positions: Any) -> int:
+    """In how many of the readable rows the term is."""
+    import numpy as np
 
-
-def unpacked(blob: bytes) -> array[int]:
-    """The numbers that were packed."""
-    numbers = array("q", blob)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+    known = view.frequencies.get(term)
+    if known is None:
+        mine = positions if view.mask is None else view.mask[positions]
+        known = len(mine) if view.mask is None else int(np.count_nonzero(mine))
+        if len(view.frequencies) < _NOTED:
+            view.frequencies[term] = known
+    return known

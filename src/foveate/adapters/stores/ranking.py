@@ -15,6 +15,8 @@ from foveate.core.fuse import rrf
 Key: TypeAlias = tuple[str, int, int, str, int]
 """Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
 
+_RUN = 128  # scores, of many, of which only the best is looked at first
+
 
 def refuse_nothing(limit: int, depth: int) -> None:
     """Raise `BadOption` where a search asks for no rows."""
@@ -24,20 +26,40 @@ def refuse_nothing(limit: int, depth: int) -> None:
 
 def top(rows: Any, scores: Any, depth: int) -> Any:
     """The rows with the `depth` best scores, and all that tie with the last of them."""
+    return rows[best(scores, depth)]
+
+
+def best(scores: Any, depth: int) -> Any:
+    """Positions, ascending, of the `depth` best scores and of all that tie with the last of them.
+
+    >>> import numpy as np
+    >>> best(np.array([1.0, 3.0, 2.0, 2.0]), 2).tolist()
+    [1, 2, 3]
+    """
     import numpy as np
 
-    if len(rows) <= depth:
-        return rows
-    bar = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-    return rows[scores >= bar]
+    return np.flatnonzero(scores >= bar(scores, depth))
+
+
+def bar(scores: Any, depth: int) -> Any:
+    """The `depth`-th best score, or the lowest where there are fewer."""
+    import numpy as np
+
+    if len(scores) <= depth:
+        return scores.min(initial=np.inf)
+    if len(scores) > 4 * _RUN * depth:
+        # The best of each run: the depth-th best of those is no better than the one looked for.
+        runs = np.maximum.reduceat(scores, np.arange(0, len(scores), _RUN))
+        scores = scores[scores >= np.partition(runs, len(runs) - depth)[len(runs) - depth]]
+    return np.partition(scores, len(scores) - depth)[len(scores) - depth]
 
 
 def ordered(rows: Any, keys: Mapping[int, Key], scores: Any, depth: int) -> list[Key]:
     """The keys of the `depth` best rows; `scores`: one a row."""
-    best = sorted(
+    first = sorted(
         (-score, keys[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
     )
-    return [key for _, key in best[:depth]]
+    return [key for _, key in first[:depth]]
 
 
 def fuse(semantic: list[Key], lexical: list[Key], limit: int) -> list[tuple[int, float]]:

@@ -90,7 +90,8 @@ CREATE TABLE scan (
     vector BLOB NOT NULL            -- int8, one byte a dimension
 );
 
--- The inverted index: per term and document, packed (chunk row id << 16 | occurrences), int64.
+-- The inverted index: per term and document, or several documents under the first of them,
+-- packed (chunk row id << 16 | occurrences), int64; see postings.py.
 CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
 CREATE TABLE postings (
     term INTEGER NOT NULL, document INTEGER NOT NULL, places BLOB NOT NULL,

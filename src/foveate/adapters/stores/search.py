@@ -14,12 +14,17 @@ from typing import Any
 
 from foveate.adapters.stores import filters, lexical
 from foveate.adapters.stores.int8 import direction
-from foveate.adapters.stores.ranking import Key, fuse, ordered, refuse_nothing, top
+from foveate.adapters.stores.nearest import cosines, nearest
+from foveate.adapters.stores.ranking import Key, best, fuse, ordered, refuse_nothing
+from foveate.adapters.stores.readable import View, view_of
 from foveate.adapters.stores.rows import SELECT_CHUNK, chunks_of
-from foveate.adapters.stores.vectors import Scan, cosines
+from foveate.adapters.stores.vectors import Scan
+from foveate.core.made import maker
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import Found
+
+_candidate = maker(Candidate)
 
 
 def find(
@@ -37,26 +42,28 @@ def find(
     import numpy as np
 
     refuse_nothing(limit, depth)
-    readable = _readable(connection, scan, principals)
-    wanted = readable & _matching(connection, scan, where) if where else readable
-    rows = np.flatnonzero(wanted)
-    cosine = _semantic(scan, vector, rows)
-    bm25 = np.zeros(len(scan.ids))
-    terms = query_terms(query)
-    if terms:
-        found = lexical.postings(connection, scan, terms)
-        bm25 = lexical.bm25(found, scan.terms, readable)
-    near = top(rows, cosine[rows], depth) if cosine is not None else rows[:0]
-    hits = rows[bm25[rows] > 0]
-    hits = top(hits, bm25[hits], depth)
-    keys = _keys(connection, scan, np.union1d(near, hits))
-    semantic = ordered(near, keys, cosine[near], depth) if cosine is not None else []
-    lexical_leg = ordered(hits, keys, bm25[hits], depth)
-    fused = fuse(semantic, lexical_leg, limit)
+    view = view_of(connection, scan, principals)
+    wanted = _wanted(connection, scan, view, where)
+    aim = direction(vector, scan.vectors.shape[1])
+    nothing = np.empty(0, dtype=np.int64)
+    close = nearest(scan, aim, wanted, depth) if aim is not None else nothing
+    scores = _lexical(connection, scan, view, query)
+    hits = _hits(scores, wanted, depth)
+    rows = np.union1d(close, hits)
+    cosine: Any = cosines(scan, aim, rows) if aim is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    keys = _keys(connection, scan, rows)
+    semantic = ordered(close, keys, cosine[np.isin(rows, close)], depth) if len(close) else []
+    words = ordered(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
+    scored = {
+        row: (None if cosine is None else float(cosine[at]), float(bm25[at]) or None)
+        for at, row in enumerate(rows.tolist())
+    }
     return Found(
-        candidates=_candidates(connection, scan, fused, cosine, bm25),
-        badge="hybrid" if lexical_leg else "vector_only",
-        lexical_matches=len(lexical_leg),
+        candidates=_candidates(connection, scan, fused, scored),
+        badge="hybrid" if words else "vector_only",
+        lexical_matches=len(words),
     )
 
 
@@ -82,35 +89,42 @@ def near(
     return chunks_of(connection.execute(query, [*flat, window, window, *bound]))
 
 
-def _readable(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> Any:
+def _wanted(
+    connection: sqlite3.Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
+) -> Any:
+    """Booleans by position, of the readable rows that the filter wants; None for all there are."""
     import numpy as np
 
-    query, bound = filters.audiences(principals)
-    allowed = [row[0] for row in connection.execute(query, bound)]
-    return np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
-
-
-def _matching(connection: sqlite3.Connection, scan: Scan, where: Mapping[str, Any]) -> Any:
-    import numpy as np
-
+    if not where:
+        return view.mask
     condition, bound = filters.where_condition(where)
     query = (
         f"SELECT c.id FROM chunks AS c JOIN documents AS d ON d.id = c.document WHERE {condition}"
     )
     ids = np.fromiter((row[0] for row in connection.execute(query, bound)), dtype=np.int64)
-    return np.isin(scan.ids, ids)
+    matching = np.zeros(len(scan.ids), dtype=bool)
+    matching[np.searchsorted(scan.ids, ids)] = True
+    return matching if view.mask is None else matching & view.mask
 
 
-def _semantic(scan: Scan, vector: Vector | None, rows: Any) -> Any:
-    """Cosines by position, of these rows; None without a vector, or for one of no direction."""
+def _lexical(connection: sqlite3.Connection, scan: Scan, view: View, query: str) -> Any:
+    """BM25 by position; None where the query has no terms."""
+    terms = query_terms(query)
+    return lexical.bm25(lexical.postings(connection, scan, terms), view) if terms else None
+
+
+def _hits(scores: Any, wanted: Any, depth: int) -> Any:
+    """Positions of the best scores above 0 among the wanted rows."""
     import numpy as np
 
-    query = direction(vector, scan.vectors.shape[1])
-    if query is None:
-        return None
-    found = np.zeros(len(scan.ids))
-    found[rows] = cosines(scan, query, rows)
-    return found
+    if scores is None:
+        return np.empty(0, dtype=np.int64)
+    if wanted is not None:
+        scores = np.where(wanted, scores, 0.0)
+    rows = best(scores, depth)
+    if len(rows) and not scores[rows].all():
+        return np.flatnonzero(scores)
+    return rows
 
 
 def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Key]:
@@ -128,19 +142,18 @@ def _candidates(
     connection: sqlite3.Connection,
     scan: Scan,
     fused: list[tuple[int, float]],
-    cosine: Any,
-    bm25: Any,
+    scored: Mapping[int, tuple[float | None, float | None]],
 ) -> tuple[Candidate, ...]:
     ids = {row: int(scan.ids[row]) for row, _ in fused}
     query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
     found = connection.execute(query, (json.dumps(list(ids.values())),))
     chunks = chunks_of(found)
     return tuple(
-        Candidate(
+        _candidate(
             chunk=chunks[ids[row]],
             score=score,
-            semantic_score=None if cosine is None else float(cosine[row]),
-            lexical_score=float(bm25[row]) or None,
+            semantic_score=scored[row][0],
+            lexical_score=scored[row][1],
         )
         for row, score in fused
     )

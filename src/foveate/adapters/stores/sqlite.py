@@ -19,6 +19,7 @@ from typing import Any, Literal, Self, TypeAlias
 from foveate.adapters.stores import compact, filters, known, schema, search, stats, vectors, write
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.int8 import quantised
+from foveate.adapters.stores.postings import Pending
 from foveate.adapters.stores.report import Stats
 from foveate.adapters.stores.rows import document_of
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
@@ -48,6 +49,7 @@ class SqliteStore:
         self.folder = folder
         self._lock = RLock()
         self._scan: vectors.Scan | None = None
+        self._pending = Pending()
         with guard():
             self._connection = schema.connect(
                 folder,
@@ -86,8 +88,8 @@ class SqliteStore:
         if counts and len(counts) != len(chunks):
             raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
         rows = quantised(vectors, rows=len(chunks), dimensions=self.dimensions)
-        with self._transaction("IMMEDIATE") as connection:
-            write.replace_document(connection, document, chunks, rows)
+        with self._transaction("IMMEDIATE", reads=False) as connection:
+            write.replace_document(connection, self._pending, document, chunks, rows)
             if fingerprint:
                 hashes = [chunk.content_hash for chunk in chunks]
                 counted = dict(zip(hashes, counts, strict=False))
@@ -95,8 +97,8 @@ class SqliteStore:
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
-        with self._transaction("IMMEDIATE") as connection:
-            return write.remove_document(connection, document_id)
+        with self._transaction("IMMEDIATE", reads=False) as connection:
+            return write.remove_document(connection, self._pending, document_id)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -235,7 +237,7 @@ class SqliteStore:
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
-            compact.forget_unused(connection)
+            compact.tidy(connection)
         with self._statement() as connection:
             compact.shrink(connection, self.folder)
 
@@ -252,33 +254,45 @@ class SqliteStore:
             yield self._connection
 
     @contextmanager
-    def _transaction(self, kind: Kind) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, kind: Kind, *, reads: bool = True) -> Iterator[sqlite3.Connection]:
         """All that is done inside is the store's own work, and so are its errors."""
-        with self._begun(kind), guard():
+        with self._begun(kind, reads=reads), guard():
             yield self._connection
 
     @contextmanager
     def _noted(self) -> Iterator[sqlite3.Connection]:
         """For what need not be written: only where no other writer stands in the way."""
         connection = self._connection
-        with self._lock, guard(), known.impatient(connection), self._transaction("IMMEDIATE"):
+        noting = self._transaction("IMMEDIATE", reads=False)
+        with self._lock, guard(), known.impatient(connection), noting:
             yield connection
 
     @contextmanager
-    def _begun(self, kind: Kind) -> Iterator[None]:
-        """A transaction around what may be a caller's work, whose errors stay as they are."""
+    def _begun(self, kind: Kind, *, reads: bool = True) -> Iterator[None]:
+        """A transaction around what may be a caller's work, whose errors stay as they are.
+
+        Inside another one, what waits to be indexed is written first where this one `reads`.
+        """
         with self._lock:
             with guard():
                 nested = self._connection.in_transaction
+                if nested and (reads or self._pending.full()):
+                    self._pending.flush(self._connection)
                 self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
+                if not nested:
+                    self._pending.restore(())  # of one that the engine ended by itself
+            waiting = tuple(self._pending.entries)
             try:
                 if kind == "IMMEDIATE" and not nested:
                     with guard():
                         schema.refuse_moved(self._connection)
                 yield
                 with guard():
+                    if not nested:
+                        self._pending.flush(self._connection)
                     self._connection.execute("RELEASE inner" if nested else "COMMIT")
             except BaseException:
+                self._pending.restore(waiting)
                 # A full disk has ended the whole transaction already.
                 with guard():
                     if self._connection.in_transaction:

@@ -4,8 +4,6 @@ The truth is in SQLite; the array is derived, kept in memory and in one memory-m
 carries the number and the hash chain of the write it belongs to, and a digest of its own bytes: a
 torn, stale or foreign file is not used. An older state of this very store is brought up to date
 (row ids are never used again, so the set of ids says what is gone and what is new).
-
-*Exact* means: every readable row is compared, and the cosine is that of the int8 vectors.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.adapters.stores.int8 import BLOCK, dots, norms, over_lengths
+from foveate.adapters.stores.int8 import norms
 
 FILE = "vectors.bin"
 _HEADER = struct.Struct("<8sQ32sQQ32s")
@@ -38,21 +36,11 @@ class Scan:
     terms: Any  # int32: BM25's document length
     norms: Any  # int32: the squared length of each vector
     vectors: Any  # int8, (rows, dimensions)
+    inverse: Any  # float32: one by the length of each vector, 0 where it has none; not in the file
     words: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     """Postings read in this state, kept by `lexical.postings`; not in the file."""
-
-
-def cosines(scan: Scan, query: Any, positions: Any) -> Any:
-    """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
-    import numpy as np
-
-    products = np.empty(len(positions), dtype=np.float64)
-    everything = len(positions) == len(scan.ids)
-    for start in range(0, len(positions), BLOCK):
-        end = start + BLOCK
-        block = scan.vectors[start:end] if everything else scan.vectors[positions[start:end]]
-        products[start:end] = dots(block, query)
-    return over_lengths(products, scan.norms[positions], query)
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    """What sets of audiences may read, kept by `readable.view_of`; not in the file."""
 
 
 def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) -> Scan:
@@ -106,7 +94,17 @@ def refresh(
         terms = np.concatenate([old.terms[kept], terms])
         squares = np.concatenate([old.norms[kept], squares])
         vectors = np.concatenate([old.vectors[kept], vectors])
-    scan = Scan(
+    return made(generation, version, ids, audiences, terms, squares, vectors), len(rows)
+
+
+def made(generation: int, version: bytes, *arrays: Any) -> Scan:
+    """A scan of these arrays, in the order of `parts`."""
+    import numpy as np
+
+    ids, audiences, terms, squares, vectors = arrays
+    lengths = np.sqrt(squares, dtype=np.float64)
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return Scan(
         generation=generation,
         version=version,
         ids=ids,
@@ -114,8 +112,8 @@ def refresh(
         terms=terms,
         norms=squares,
         vectors=vectors,
+        inverse=inverse.astype(np.float32),
     )
-    return scan, len(rows)
 
 
 def parts(scan: Scan) -> tuple[Any, ...]:
@@ -161,12 +159,5 @@ def load(path: Path, dimensions: int) -> Scan | None:
     at = rows * 8
     ids = body[:at].view("<i8")
     narrow = body[at : at + 12 * rows].view("<i4").reshape(3, rows)
-    return Scan(
-        generation=generation,
-        version=version,
-        ids=ids,
-        audiences=narrow[0],
-        terms=narrow[1],
-        norms=narrow[2],
-        vectors=body[at + 12 * rows :].view(np.int8).reshape(rows, dimensions),
-    )
+    vectors = body[at + 12 * rows :].view(np.int8).reshape(rows, dimensions)
+    return made(generation, version, ids, *narrow, vectors)

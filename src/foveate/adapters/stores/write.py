@@ -13,8 +13,9 @@ from typing import Any
 
 from blake3 import blake3
 
-from foveate.adapters.stores import lexical
+from foveate.adapters.stores import postings
 from foveate.adapters.stores.filters import marks
+from foveate.adapters.stores.postings import Pending
 from foveate.adapters.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -36,12 +37,19 @@ _HISTORY = 1000
 
 
 def replace_document(
-    connection: sqlite3.Connection, document: Document, chunks: Sequence[Chunk], vectors: Any
+    connection: sqlite3.Connection,
+    pending: Pending,
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: Any,
 ) -> None:
-    """Put the document in place of the one with its id; `vectors`: int8, a row a chunk."""
+    """Put the document in place of the one with its id; `vectors`: int8, a row a chunk.
+
+    Its words are left in `pending`, to be written before the transaction ends.
+    """
     row = document_row(document)
     chunk_rows = [chunk_row(document, chunk) for chunk in chunks]
-    remove_document(connection, document.id)
+    remove_document(connection, pending, document.id)
     _refuse_taken(connection, chunk_rows)
     row["audience"] = _audience(connection, row["principals"])
     row["text"] = zlib.compress(document.text.encode())
@@ -53,12 +61,12 @@ def replace_document(
         terms[chunk] = document_terms(chunk_fields["text"])
         scanned = (chunk, chunk_fields["audience"], len(terms[chunk]), vector.tobytes())
         connection.execute("INSERT INTO scan VALUES (?, ?, ?, ?)", scanned)
-    lexical.index(connection, number, terms)
     _account(connection, row, chunk_rows, sign=1)
     _advance(connection, b"put", row, chunk_rows, vectors.tobytes())
+    pending.add(number, terms)
 
 
-def remove_document(connection: sqlite3.Connection, document_id: str) -> bool:
+def remove_document(connection: sqlite3.Connection, pending: Pending, document_id: str) -> bool:
     """Take the document and all that belongs to it out; False where it was not there."""
     names = ["id", "audience", *DOCUMENT_FIELDS]
     query = f"SELECT {columns(names)} FROM documents WHERE document_id = ?"
@@ -72,7 +80,8 @@ def remove_document(connection: sqlite3.Connection, document_id: str) -> bool:
     found = connection.execute(query, (number,)).fetchall()
     chunk_rows = [dict(zip(fields, chunk, strict=True)) for chunk in found]
     _account(connection, row, chunk_rows, sign=-1)
-    lexical.unindex(connection, number)
+    pending.drop(number)
+    postings.unindex(connection, number)
     connection.execute(
         "DELETE FROM scan WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", (number,)
     )

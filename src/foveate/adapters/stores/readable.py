@@ -1,0 +1,59 @@
+"""What a request may read of a scan, and what BM25 takes from it; kept with the scan by readers.
+
+Rules: a scan is of one state, and what a set of audiences holds in it does not change; nothing in
+a view comes from a row that may not be read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from foveate.adapters.stores import filters
+from foveate.adapters.stores.bm25 import damping
+from foveate.adapters.stores.vectors import Scan
+
+_KEPT = 16
+"""Views, of 9 bytes a row each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """The readable rows. `mask`: booleans by position, None where all are."""
+
+    mask: Any
+    rows: int
+    words: int
+    damping: Any
+    """By position, float64: what BM25 adds to a term's occurrences."""
+    frequencies: dict[str, int] = field(default_factory=dict)
+    """Term → in how many of the rows it is, as far as it was asked for."""
+
+
+def view_of(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> View:
+    """What these principals may read."""
+    query, bound = filters.audiences(principals)
+    allowed = tuple(sorted(row[0] for row in connection.execute(query, bound)))
+    # Taken out and put in again: the front is what was not asked for longest.
+    view = scan.views.pop(allowed, None) or made(scan, allowed)
+    scan.views[allowed] = view
+    for old in list(scan.views)[:-_KEPT]:
+        del scan.views[old]
+    return view
+
+
+def made(scan: Scan, allowed: tuple[int, ...]) -> View:
+    """The view of these audiences."""
+    import numpy as np
+
+    mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
+    rows = int(np.count_nonzero(mask))
+    words = int(scan.terms[mask].sum(dtype=np.int64))
+    return View(
+        mask=None if rows == len(mask) else mask,
+        rows=rows,
+        words=words,
+        damping=damping(scan.terms, total=rows, words=max(words, 1)),
+    )
