@@ -53,7 +53,7 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 
 bench-store: $(VENV)/dev.stamp ## the store on 100,000 chunks, beside SQLite's own full text and a plain scan
 	$(call say,bench: the store beside the raw engines)
-	@OPENBLAS_NUM_THREADS=1 $(PY) bench/bench_store.py --chunks $(STORE)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench.bench_store --chunks $(STORE)
 
 soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, and 1,000 kills
 	$(call say,soak: four readers and two writers)
