@@ -68,6 +68,19 @@ class Memory:
             raise BadInput("is too much for this store")
 
 
+class Asked:
+    """An embedder that remembers what it was asked."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner, self.name, self.dimensions = inner, inner.name, inner.dimensions
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """The inner one's vectors."""
+        self.texts += texts
+        return self.inner.embed(texts)
+
+
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
     """Three documents in a folder called docs."""
@@ -116,6 +129,37 @@ def test_only_what_changed_is_written(docs: Path) -> None:
     assert _tally(_ingest(docs, store)) == (1, 1, 1, 1)
     assert store.puts == ["docs/a.md", "docs/d.md"]
     assert "docs/b.txt" not in store.kept
+
+
+def test_a_renamed_file_is_noticed(docs: Path, tmp_path: Path) -> None:
+    """T2: one is added and one deleted, which is said; it is not embedded again."""
+    embedder = Asked(load("hashing"))
+    store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=256)
+    _ingest(docs, store, embedder)
+    before = store.neighbours([("docs/a.md", 0)], 0)[0].embedding
+    embedder.texts.clear()
+    (docs / "a.md").rename(docs / "z.md")
+    (docs / "b.txt").rename(docs / "sub" / "b.txt")
+    (docs / "sub" / "c.html").write_text("<p>Other milk")
+    report = _ingest(docs, store, embedder)
+    assert (_tally(report), report.renamed) == ((2, 1, 0, 2), 2)
+    assert embedder.texts == ["Other milk"]
+    after = store.neighbours([("docs/z.md", 0)], 0)[0].embedding
+    assert after.tolist() == before.tolist()
+    fresh = open_store(tmp_path / "fresh", embedder_name=embedder.name, dimensions=256)
+    _ingest(docs, fresh, embedder)
+    assert store.state_root() == fresh.state_root()
+    store.close()
+    fresh.close()
+
+
+def test_a_copy_is_not_renamed(docs: Path) -> None:
+    """T2: the file is still there, so its copy is a document like any other."""
+    store = Memory()
+    _ingest(docs, store)
+    (docs / "copy.md").write_bytes((docs / "a.md").read_bytes())
+    report = _ingest(docs, store)
+    assert (_tally(report), report.renamed) == ((1, 0, 3, 0), 0)
 
 
 def test_touching_a_file_changes_nothing(docs: Path) -> None:

@@ -113,9 +113,10 @@ def report_as_json(done: Done) -> dict[str, Any]:
 def report_lines(done: Done, width: int) -> list[str]:
     """The report for a person; every file that was left out with its reason."""
     report = done.report
+    renamed = f" ({report.renamed} of them renamed)" if report.renamed else ""
     lines = wrapped(
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
-        f"{report.deleted} deleted; {report.chunks} chunks written to {done.store}",
+        f"{report.deleted} deleted{renamed}; {report.chunks} chunks written to {done.store}",
         width,
     )
     for what, failures in (("failed", report.failed), ("skipped", report.skipped)):

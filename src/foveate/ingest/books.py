@@ -9,10 +9,11 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
-from foveate.ingest.prepare import origin_of, root_of
+from foveate.ingest.prepare import digest_of, origin_of, root_of
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import Embedder, Store
 
@@ -23,7 +24,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong."""
+    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong.
+
+    `renamed`: how many of those added are of those deleted, with the same text under another name.
+    """
 
     added: int = 0
     updated: int = 0
@@ -32,13 +36,15 @@ class Report:
     failed: tuple[Failure, ...] = ()
     skipped: tuple[Failure, ...] = ()
     chunks: int = 0
+    renamed: int = 0
 
 
 class Books:
     """Takes what is prepared, writes it, and says at the end what was done.
 
-    `embedder` makes the vectors of what comes without them, of several documents at once. Raises
-    `BadOption` where the store has documents of another path of the same name.
+    `embedder` makes the vectors of what comes without them, of several documents at once; those of
+    a document that has a new name alone are taken from the store. Raises `BadOption` where the
+    store has documents of another path of the same name.
     """
 
     def __init__(
@@ -52,7 +58,23 @@ class Books:
         self._waiting: list[tuple[File, Prepared]] = []
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread = {failure.path for failure in self._failed}
-        self._counts = {"added": 0, "updated": 0, "unchanged": 0, "deleted": 0, "chunks": 0}
+        names = ("added", "updated", "unchanged", "deleted", "chunks", "renamed")
+        self._counts = dict.fromkeys(names, 0)
+        self._moved = self._gone()
+
+    def moved(self) -> frozenset[str]:
+        """The digests of documents whose file is gone: where they come again, they were moved."""
+        return frozenset(self._moved)
+
+    def _gone(self) -> dict[str, list[str]]:
+        """By digest, the ids of documents whose file is not there any more."""
+        there = {file.name for each in self._walks for file in each.files}
+        gone: dict[str, list[str]] = {}
+        for identity, stored in self._known.items():
+            origin = origin_of(stored)
+            if origin not in there and self._ours(origin) and not self._is_unread(origin):
+                gone.setdefault(digest_of(stored), []).append(identity)
+        return gone
 
     def tasks(self) -> list[Task]:
         """The files to read, in the walk's order, each with what the store has from it."""
@@ -77,8 +99,9 @@ class Books:
         if isinstance(part, Unchanged):
             self._counts["unchanged"] += 1
             return
-        self._waiting.append((file, part))
-        if self._embedder is None or self._texts_waiting() >= BATCH:
+        self._waiting.append((file, self._with_known_vectors(part)))
+        bare = sum(len(each.chunks) for _, each in self._waiting if each.vectors is None)
+        if self._embedder is None or not bare or bare >= BATCH:
             self.write()
 
     def write(self) -> None:
@@ -95,9 +118,14 @@ class Books:
             self._counts["updated" if known else "added"] += 1
             self._counts["chunks"] += len(part.chunks)
 
-    def _texts_waiting(self) -> int:
-        """How many; a document without any is no reason to wait."""
-        return sum(len(part.chunks) for _, part in self._waiting)
+    def _with_known_vectors(self, part: Prepared) -> Prepared:
+        """The part with the vectors of the same document under its old name, where it had one."""
+        old = self._moved.get(digest_of(part.document.content_hash))
+        if not old or part.document.id in self._known:
+            return part
+        self._counts["renamed"] += 1
+        vectors = _vectors_in(self._store, old.pop(0), part) if self._embedder else None
+        return part if vectors is None else replace(part, vectors=vectors)
 
     def _embedded(self, waiting: list[tuple[File, Prepared]]) -> list[tuple[File, Prepared]]:
         bare = [part for _, part in waiting if part.vectors is None]
@@ -173,6 +201,23 @@ class Books:
     def _fail(self, file: File, reason: str) -> None:
         self._failed.append(Failure(path=file.name, reason=reason))
         self._unread.add(file.name)
+
+
+def _vectors_in(store: Store, identity: str, part: Prepared) -> Any:
+    """The vectors that the store has of these very chunks in that document; None if not of all."""
+    places = [(identity, chunk.sequence) for chunk in part.chunks]
+    found = store.neighbours(places, 0, principals=part.document.principals)
+    known = {chunk.sequence: chunk for chunk in found}
+    rows = [
+        known[chunk.sequence].embedding
+        for chunk in part.chunks
+        if chunk.sequence in known and known[chunk.sequence].content_hash == chunk.content_hash
+    ]
+    if not rows or len(rows) < len(part.chunks) or any(row is None for row in rows):
+        return None
+    import numpy as np
+
+    return np.asarray(rows, dtype=np.float32)
 
 
 def _refuse_other_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ from foveate.core.errors import BadInput, BadRequest
 from foveate.core.types import Chunk
 from foveate.ingest.apart import Apart
 from foveate.ingest.load import load, read
-from foveate.ingest.prepare import Settings, chunked, document_of, file_hash
+from foveate.ingest.prepare import Settings, chunked, digest_of, document_of, file_hash
 from foveate.ingest.walk import File
 from foveate.ports import Document, Embedder, Loaded
 
@@ -67,12 +67,16 @@ Part: TypeAlias = Prepared | Unchanged | Refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
-    """How files are prepared. `embedder`: None where vectors are made elsewhere, or not at all."""
+    """How files are prepared. `embedder`: None where vectors are made elsewhere, or not at all.
+
+    `moved`: digests of documents whose vectors are known already.
+    """
 
     settings: Settings
     tokenizer: Tokenizer
     embedder: Embedder | None = None
     limits: Limits = field(default_factory=Limits)
+    moved: frozenset[str] = frozenset()
 
     def parts(self, task: Task, apart: Apart) -> Iterator[Part]:
         """What is in the file, in its order; `apart` reads what is better read by another process.
@@ -104,11 +108,13 @@ class Preparer:
             chunks, counts = chunked(loaded, document, self.settings, self.tokenizer)
         except BadRequest as error:
             return Refused(reason=_reason(error))
+        is_moved = digest_of(document.content_hash) in self.moved
+        embedder = None if is_moved else self.embedder
         return Prepared(
             document=document,
             chunks=tuple(chunks),
             counts=tuple(counts),
-            vectors=vectors_of(self.embedder, [chunk.text for chunk in chunks]),
+            vectors=vectors_of(embedder, [chunk.text for chunk in chunks]),
         )
 
 

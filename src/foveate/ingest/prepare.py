@@ -21,9 +21,9 @@ from foveate.ingest.chunk import Piece, chunk
 from foveate.ingest.walk import File
 from foveate.ports import Document, Loaded
 
-__all__ = ["Settings", "chunked", "document_of", "file_hash", "origin_of", "root_of"]
+__all__ = ["Settings", "chunked", "digest_of", "document_of", "file_hash", "origin_of", "root_of"]
 
-_FORMAT = "foveate ingest 1"
+_FORMAT = "foveate ingest 2"
 _DIGITS = 16
 
 
@@ -45,8 +45,17 @@ class Settings:
 
 def file_hash(data: bytes, file: File, settings: Settings) -> str:
     """The content hash of a document that is a whole file, known before the file is parsed."""
-    digest = blake3(f"file\n{settings.key()}\n{file.name}\n".encode()).update(data)
+    digest = blake3(f"file\n{settings.key()}\n".encode()).update(data)
     return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
+
+
+def digest_of(stored_hash: str) -> str:
+    """What was read and how it was cut, wherever it lies: the same for a file that was moved.
+
+    >>> digest_of("0123@docs/a.md@89ab")
+    '0123'
+    """
+    return stored_hash.partition("@")[0]
 
 
 def origin_of(stored_hash: str) -> str:
@@ -116,7 +125,7 @@ def _part_hash(loaded: Loaded, file: File, settings: Settings) -> str:
         loaded.text,
     )
     line = json.dumps(fields, sort_keys=True, default=str)
-    digest = blake3(f"part\n{settings.key()}\n{file.name}\n{line}".encode())
+    digest = blake3(f"part\n{settings.key()}\n{line}".encode())
     return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
 
 

@@ -79,12 +79,14 @@ def ingest(
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
     )
-    there = embedder if getattr(embedder, "copies", False) else None
+    books = Books(store, embedder, tokenizer.fingerprint, walked(paths))
     preparer = Preparer(
-        settings=settings, tokenizer=tokenizer, embedder=there, limits=limits or Limits()
+        settings=settings,
+        tokenizer=tokenizer,
+        embedder=embedder if getattr(embedder, "copies", False) else None,
+        limits=limits or Limits(),
+        moved=books.moved(),
     )
-    here = embedder if there is None else None
-    books = Books(store, here, tokenizer.fingerprint, walked(paths))
     _fill(books, preparer, engine or _engine(jobs), on_progress)
     books.delete_gone()
     return books.report()
