@@ -43,6 +43,9 @@ def index(
             help="Processes that read files [one for each 32 files, up to the cores and 8].",
         ),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and index again whenever something changes.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Index files and folders into a store.
@@ -51,20 +54,24 @@ def index(
     reported with its reason and the rest go on (exit code 3 only where none could be read). Limits:
     file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars,
     attachments, seconds, memory_bytes; what is over one is said with its name.
+
+    With --watch, a line for each time that something was changed (one JSON object with --json),
+    until Ctrl-C, which ends with 0. A folder that is gone or empty keeps its documents.
     """
-    from foveate.cli import output
-    from foveate.cli.indexed import brought_up_to_date, report_as_json, report_lines
+    from foveate.cli.indexed import opened, report_written
     from foveate.cli.limits import limits_of
 
     limits = limits_of(limit or ())
-    done = brought_up_to_date(
+    with opened(
         paths, store, embedder, size=size, overlap=overlap, limits=limits, jobs=jobs
-    )
-    if as_json:
-        output.write_json(report_as_json(done))
-    else:
-        for line in report_lines(done, output.terminal_width()):
-            output.write_line(line)
+    ) as into:
+        if watch:
+            from foveate.cli.watching import watched
+
+            watched(into, paths, as_json=as_json)
+            return
+        done = into.run(paths)
+    report_written(done, as_json=as_json)
     report = done.report
     if report.failed and not (report.added or report.updated or report.unchanged):
         raise typer.Exit(INPUT)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ from foveate import plugins
 from foveate.adapters.stores import open_store
 from foveate.cli.layout import wrapped
 from foveate.cli.progress import progress
+from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.ingest import Limits
 from foveate.ingest.chunk import refuse_sizes
-from foveate.ingest.run import Failure, Report, ingest, walked
+from foveate.ingest.run import Engine, Failure, Report, ingest, prepared_by, walked
 from foveate.ingest.walk import Walk
 from foveate.ports import Embedder, Store
 
 TOKENIZER = "cl100k_base"
-_MOST_JOBS, _FILES_A_JOB = 8, 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,39 @@ class Done:
     report: Report
 
 
-def brought_up_to_date(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """An open store, and how files go into it."""
+
+    url: str
+    store: Store
+    embedder: Embedder
+    tokenizer: Tokenizer
+    size: int
+    overlap: int
+    limits: Limits | None
+    engine: Engine
+
+    def run(self, paths: Sequence[Path], engine: Engine | None = None) -> Done:
+        """Bring the store up to date with the paths, with a progress bar."""
+        with progress() as on_progress:
+            report = ingest(
+                paths,
+                self.store,
+                self.embedder,
+                self.tokenizer,
+                size=self.size,
+                overlap=self.overlap,
+                limits=self.limits,
+                engine=engine or self.engine,
+                on_progress=on_progress,
+            )
+        root = self.store.state_root()
+        return Done(store=self.url, embedder=self.embedder.name, state_root=root, report=report)
+
+
+@contextmanager
+def opened(
     paths: Sequence[Path],
     url: str,
     embedder: str,
@@ -42,11 +74,11 @@ def brought_up_to_date(
     overlap: int,
     limits: Limits | None = None,
     jobs: int | None = None,
-) -> Done:
-    """Ingest the paths; no store is made for wrong sizes or paths, or where there is no file.
+) -> Iterator[Index]:
+    """The store to index into; none is made for wrong sizes or paths, or where there is no file.
 
-    A store that is there already is brought up to date even so, for its files may be gone.
-    `jobs`: None for as many processes as are worth starting.
+    A store that is there already is opened even so, for its files may be gone. `jobs`: None for
+    as many processes as are worth starting.
     """
     refuse_sizes(size, overlap)
     walks = walked(paths)
@@ -54,32 +86,18 @@ def brought_up_to_date(
     counter = plugins.tokenizer(TOKENIZER)
     store = _opened(url, reader, walks)
     try:
-        with progress() as on_progress:
-            report = ingest(
-                paths,
-                store,
-                reader,
-                counter,
-                size=size,
-                overlap=overlap,
-                limits=limits,
-                jobs=jobs or jobs_for(sum(len(each.files) for each in walks)),
-                on_progress=on_progress,
-            )
-        root = store.state_root()
+        yield Index(
+            url=url,
+            store=store,
+            embedder=reader,
+            tokenizer=counter,
+            size=size,
+            overlap=overlap,
+            limits=limits,
+            engine=prepared_by(jobs),
+        )
     finally:
         store.close()
-    return Done(store=url, embedder=reader.name, state_root=root, report=report)
-
-
-def jobs_for(files: int) -> int:
-    """How many processes are worth starting: a core each, and half a second of its own work.
-
-    >>> jobs_for(3)
-    1
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _MOST_JOBS, files // _FILES_A_JOB))
 
 
 def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
@@ -98,6 +116,18 @@ def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
 
 def _left_out(walk: Walk) -> tuple[Failure, ...]:
     return (*walk.failed, *walk.skipped)
+
+
+def report_written(done: Done, *, as_json: bool) -> None:
+    """The report on stdout, at once."""
+    from foveate.cli import output
+
+    if as_json:
+        output.write_json(report_as_json(done))
+    else:
+        for line in report_lines(done, output.terminal_width()):
+            output.write_line(line)
+    output.flush()
 
 
 def report_as_json(done: Done) -> dict[str, Any]:

@@ -13,9 +13,9 @@ chunk's text alone, as measured. Nothing is printed here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,7 +32,18 @@ from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import Failure, Walk, walk
 from foveate.ports import Embedder, Store
 
-__all__ = ["Engine", "Failure", "Progress", "Report", "ingest", "prepared_here", "walked"]
+__all__ = [
+    "Engine",
+    "Failure",
+    "Progress",
+    "Report",
+    "ingest",
+    "prepared_by",
+    "prepared_here",
+    "walked",
+]
+
+_MOST_JOBS, _FILES_A_JOB = 8, 32
 
 Progress = Callable[[int, int, str], None]
 """Called after each file: files done, files in all, the file's name."""
@@ -87,7 +98,7 @@ def ingest(
         limits=limits or Limits(),
         moved=books.moved(),
     )
-    _fill(books, preparer, engine or _engine(jobs), on_progress)
+    _fill(books, preparer, engine or prepared_by(jobs), on_progress)
     books.delete_gone()
     return books.report()
 
@@ -103,8 +114,27 @@ def _fill(books: Books, preparer: Preparer, engine: Engine, on_progress: Progres
     books.write()
 
 
-def _engine(jobs: int) -> Engine:
-    return prepared_here if jobs == 1 else partial(prepared_apart, jobs=jobs)
+def prepared_by(jobs: int | None) -> Engine:
+    """So many processes, 1 is this one alone; None for as many as are worth starting."""
+
+    @contextmanager
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+        wanted = jobs_for(len(tasks)) if jobs is None else jobs
+        some = prepared_apart(preparer, tasks, wanted) if wanted > 1 else None
+        with some or prepared_here(preparer, tasks) as parts:
+            yield parts
+
+    return prepared
+
+
+def jobs_for(files: int) -> int:
+    """How many processes are worth starting: a core each, and half a second of its own work.
+
+    >>> jobs_for(3)
+    1
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(cores or 1, _MOST_JOBS, files // _FILES_A_JOB))
 
 
 @contextmanager

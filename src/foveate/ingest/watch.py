@@ -1,0 +1,134 @@
+"""What changes under files and folders, by `watchfiles`. Reads no contents and writes nothing.
+
+The system tells of changes inside a folder. It does not tell of a folder that is mounted, or put
+in place of another, nor of a file that an editor replaces; so the paths themselves are looked at
+once a second. A change is told when nothing more has come for a moment: a burst is one change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from foveate.core.errors import MissingExtra
+from foveate.ingest.one import Part, Preparer, Task, Unchanged
+from foveate.ingest.prepare import origin_of
+from foveate.ingest.run import Engine
+from foveate.ingest.walk import Walk
+from foveate.ports import Store
+
+__all__ = ["Changed", "Watcher", "emptied", "only"]
+
+Changed: TypeAlias = frozenset[str] | None
+"""Real paths of files and folders; None: everything may have changed."""
+
+_LOOK_MS, _QUIET_MS, _LONGEST_MS = 1_000, 200, 10_000
+_MANY = 5_000  # of more, the system may have lost some on the way
+
+_Look: TypeAlias = tuple[int, ...] | None
+
+
+class Watcher:
+    """Watches from when it is made. Raises `MissingExtra` without the package."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        try:
+            from watchfiles import _rust_notify
+        except ImportError:
+            raise MissingExtra("watchfiles", "watch") from None
+        self._make: Any = _rust_notify.RustNotify
+        self._paths = paths
+        self._looked = self._look()
+        self._notify = self._armed()
+
+    def wait(self, seconds: int | None = None) -> Changed:
+        """What has changed since the last time; waits for it, or about `seconds` at the most.
+
+        Ctrl-C is `KeyboardInterrupt`.
+        """
+        for _ in count() if seconds is None else range(seconds):
+            found = self._notify.watch(_LONGEST_MS, _QUIET_MS, _LOOK_MS, None)
+            if found == "signal":
+                raise KeyboardInterrupt
+            looked = self._look()
+            if looked != self._looked:
+                self._looked, self._notify = looked, self._armed()
+                return None
+            if isinstance(found, set):
+                return None if len(found) > _MANY else frozenset(path for _, path in found)
+        return frozenset()
+
+    def _look(self) -> list[_Look]:
+        """What each path is now: which folder, or which version of a file; None for none."""
+        return [_seen(path) for path in self._paths]
+
+    def _armed(self) -> Any:
+        folders = [str(path.resolve()) for path in self._paths if path.is_dir()]
+        try:
+            return self._make(folders, False, False, 0, True, True)
+        except FileNotFoundError:  # gone since: the next look finds it
+            return self._make([], False, False, 0, True, True)
+
+
+def _seen(path: Path) -> _Look:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    if path.is_dir():
+        return (found.st_dev, found.st_ino)
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """Which files have to be read: those that changed, and those of which nothing is certain."""
+
+    changed: Changed
+    doubtful: frozenset[str]
+
+    def __call__(self, task: Task) -> bool:
+        if self.changed is None or not task.known or task.file.name in self.doubtful:
+            return True
+        path = task.file.path
+        if path.is_symlink():
+            return True
+        real = path.parent.resolve() / path.name
+        return any(str(each) in self.changed for each in (real, *real.parents))
+
+
+def only(changed: Changed, doubtful: frozenset[str], engine: Engine) -> Engine:
+    """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
+    due = _Due(changed=changed, doubtful=doubtful)
+
+    @contextmanager
+    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+        found = [due(task) for task in tasks]
+        work = [task for task, is_due in zip(tasks, found, strict=True) if is_due]
+        with engine(preparer, work) as done:
+            yield (
+                next(done) if is_due else (Unchanged(id=identity) for identity in task.known)
+                for task, is_due in zip(tasks, found, strict=True)
+            )
+
+    return prepared
+
+
+def emptied(walks: Sequence[Walk], store: Store) -> list[str]:
+    """The scopes of paths with nothing to read, of which the store has documents.
+
+    A disk that is not mounted looks like that.
+    """
+    bare = [each.scope for each in walks if not each.files]
+    if not bare:
+        return []
+    origins = {origin_of(stored) for _, stored in store.documents()}
+    return [
+        scope
+        for scope in bare
+        if any(each.startswith(scope) if scope.endswith("/") else each == scope for each in origins)
+    ]
