@@ -8,7 +8,8 @@ on a busy machine proves nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,24 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Show a figure at the end of the run: `figure("import foveate: 12 ms")`."""
     return lambda line: record_property("figure", line)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a real server, one for each worker; see postgres_server.py."""
+    from postgres_server import serving
+
+    with serving() as url:
+        yield url
+
+
+_SCHEMAS = count()
+
+
+@pytest.fixture
+def new_schema(postgres: str) -> Callable[[], str]:
+    """URLs of stores on the server, each in a schema that nobody else uses."""
+    return lambda: f"{postgres}&schema=test{next(_SCHEMAS)}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

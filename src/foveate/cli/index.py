@@ -17,7 +17,7 @@ def index(
         list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")
     ],
     store: Annotated[
-        str, typer.Option("--store", metavar="DIR", help="Where the store is, or will be.")
+        str, typer.Option("--store", metavar="URL", help="Where the store is, or will be.")
     ] = str(STORE),
     embedder: Annotated[
         str, typer.Option("--embedder", metavar="NAME", help="What turns texts into vectors.")

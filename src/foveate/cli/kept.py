@@ -1,29 +1,13 @@
-"""What `foveate store` prints: figures, findings, sizes. Pure but for opening and sizes."""
+"""What `foveate store` prints: figures, findings, sizes. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foveate.cli.layout import rows, wrapped
-from foveate.core.errors import BadOption
-from foveate.ports import Store
 
 if TYPE_CHECKING:
     from foveate.adapters.stores.report import Report, Stats
-    from foveate.adapters.stores.sqlite import SqliteStore
-
-
-def closing_store(store: Store) -> closing[SqliteStore]:
-    """The embedded store, closed at the end; raises `BadOption` for another kind."""
-    from foveate.adapters.stores.sqlite import SqliteStore
-
-    if not isinstance(store, SqliteStore):
-        store.close()
-        raise BadOption("this is no embedded store; look after it with its server's own tools")
-    return closing(store)
 
 
 def stats_lines(found: Stats, width: int) -> list[str]:
@@ -67,14 +51,3 @@ def in_bytes(size: int) -> str:
         amount /= 1000
         del units[0]
     return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"
-
-
-def size_of(folder: Path) -> int:
-    """Bytes of the files in a store's folder."""
-    return sum(_sizes(folder))
-
-
-def _sizes(folder: Path) -> Iterator[int]:
-    for path in folder.iterdir():
-        if path.is_file():
-            yield path.stat().st_size

@@ -25,14 +25,15 @@ def stats(store: Url = str(STORE), principal: Principals = None, as_json: Json =
     """
     from dataclasses import asdict
 
-    from foveate.adapters.stores import open_store
+    from foveate.adapters.stores import shown
+    from foveate.adapters.stores.keeping import kept
     from foveate.cli import output
-    from foveate.cli.kept import closing_store, stats_lines
+    from foveate.cli.kept import stats_lines
 
-    with closing_store(open_store(store, create=False)) as shelf:
+    with kept(store) as shelf:
         found = shelf.stats(principals=principal)
     if as_json:
-        output.write_json({"store": store, **asdict(found)})
+        output.write_json({"store": shown(store), **asdict(found)})
         return
     for line in stats_lines(found, output.terminal_width()):
         output.write_line(line)
@@ -46,14 +47,13 @@ def check(store: Url = str(STORE), as_json: Json = False) -> None:
     """
     from dataclasses import asdict
 
-    from foveate.adapters.stores import folder_of
-    from foveate.adapters.stores.check import check as checked
+    from foveate.adapters.stores import keeping, shown
     from foveate.cli import output
     from foveate.cli.kept import report_lines
 
-    report = checked(folder_of(store))
+    report = keeping.check(store)
     if as_json:
-        output.write_json({"store": store, "ok": not report.findings, **asdict(report)})
+        output.write_json({"store": shown(store), "ok": not report.findings, **asdict(report)})
     else:
         for line in report_lines(report, output.terminal_width()):
             output.write_line(line)
@@ -70,18 +70,19 @@ def backup(
     """Copy a store as it is at one moment, while others read and write.
 
     The copy is a store: open it, or move it into the place of a lost one. It is there whole or
-    not at all, and what is there already is never replaced.
+    not at all, and what is there already is never replaced. A store on a server is copied by the
+    server's own tools.
     """
-    from foveate.adapters.stores import folder_of
-    from foveate.adapters.stores.backup import backup as copied
+    from foveate.adapters.stores import keeping
     from foveate.cli import output
-    from foveate.cli.kept import in_bytes, size_of
+    from foveate.cli.kept import in_bytes
 
-    copied(folder_of(store), to)
+    keeping.backup(store, to)
+    size = keeping.size_of(str(to))
     if as_json:
-        output.write_json({"store": store, "copy": str(to), "bytes": size_of(to)})
+        output.write_json({"store": store, "copy": str(to), "bytes": size})
     else:
-        output.write_line(f"copied to {to}: {in_bytes(size_of(to))}")
+        output.write_line(f"copied to {to}: {in_bytes(size)}")
 
 
 @app.command()
@@ -89,19 +90,19 @@ def compact(store: Url = str(STORE), as_json: Json = False) -> None:
     """Give back the room that deleted documents left.
 
     What a search finds and the state root stay as they are. Needs room for a second copy while
-    it works.
+    it works. On a server the room is left to what comes next, and a large store gets its index of
+    vectors.
     """
-    from foveate.adapters.stores import folder_of, open_store
+    from foveate.adapters.stores import keeping, shown
     from foveate.cli import output
-    from foveate.cli.kept import closing_store, in_bytes, size_of
+    from foveate.cli.kept import in_bytes
 
-    folder = folder_of(store)
-    with closing_store(open_store(store, create=False)) as shelf:
-        before = size_of(folder)
+    with keeping.kept(store) as shelf:
+        before = keeping.size_of(store)
         shelf.compact()
-    after = size_of(folder)
+    after = keeping.size_of(store)
     if as_json:
-        output.write_json({"store": store, "bytes_before": before, "bytes_after": after})
+        output.write_json({"store": shown(store), "bytes_before": before, "bytes_after": after})
     else:
         output.write_line(f"{in_bytes(before)} before, {in_bytes(after)} now")
 
@@ -112,13 +113,15 @@ def migrate(store: Url = str(STORE), as_json: Json = False) -> None:
 
     Older versions no longer open it; keep a copy where one may be needed (foveate store backup).
     """
-    from foveate.adapters.stores import open_store
+    from foveate.adapters.stores import shown
+    from foveate.adapters.stores.keeping import kept
     from foveate.cli import output
-    from foveate.cli.kept import closing_store
 
-    with closing_store(open_store(store, create=False, migrate=True)) as shelf:
+    with kept(store, migrate=True) as shelf:
         found = shelf.stats()
     if as_json:
-        output.write_json({"store": store, "schema": found.schema, "state_root": found.state_root})
+        output.write_json(
+            {"store": shown(store), "schema": found.schema, "state_root": found.state_root}
+        )
     else:
         output.write_line(f"schema {found.schema}, state root {found.state_root}")

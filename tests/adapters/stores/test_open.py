@@ -25,7 +25,7 @@ def test_a_url_or_a_path_opens_the_embedded_store(tmp_path: Path, prefix: str):
 @pytest.mark.parametrize("url", ["postgress://h/x", "lancet:x", "sqlit:x"])
 def test_an_unknown_scheme_is_refused(url: str):
     """X1: the message lists or guesses what there is."""
-    with pytest.raises(UnknownName, match=r"sqlite:|file:"):
+    with pytest.raises(UnknownName, match=r"sqlite:|file:|postgres:"):
         open_store(url)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Store
 
+if TYPE_CHECKING:
+    from foveate.adapters.stores.postgres import AsyncPostgresStore
+
 SCHEMES = ("file", "sqlite")
 """What may stand before the colon; a plain path is the embedded store too."""
+SERVERS = ("postgresql", "postgres")
+"""Of a store on a server."""
 
 
 def open_store(
@@ -22,6 +28,7 @@ def open_store(
     """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
 
     `lance:PATH` and `lance+s3://BUCKET/PREFIX` are the distributed one (docs/lance.md).
+    `postgresql://USER@HOST/DATABASE?schema=NAME` is one on a server (docs/postgres.md).
     A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
     existing one is checked against them where they are given. `create=False` refuses to make one.
     A store of an older version is brought up to date, with a `StoreMigrated` warning, where
@@ -29,20 +36,46 @@ def open_store(
     scheme, `BadInput` where the folder is no store or a store of another version, `BadOption`
     where it was made with another embedder.
     """
-    if dimensions < 0 or bool(embedder_name) != bool(dimensions):
-        raise BadOption(
-            f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
-        )
+    refuse_half(embedder_name, dimensions)
+    options: dict[str, Any] = {
+        "embedder_name": embedder_name,
+        "dimensions": dimensions,
+        "create": create,
+        "migrate": migrate,
+    }
+    if on_server(url):
+        from foveate.adapters.stores.postgres import PostgresStore
+
+        return PostgresStore(str(url), **options)
     if on_lance(url):
         from foveate.adapters.stores.lance import LanceStore
 
-        return LanceStore(
-            str(url), embedder_name=embedder_name, dimensions=dimensions, create=create
-        )
+        del options["migrate"]
+        return LanceStore(str(url), **options)
     from foveate.adapters.stores.sqlite import SqliteStore
 
-    return SqliteStore(
-        folder_of(url),
+    return SqliteStore(folder_of(url), **options)
+
+
+async def open_async_store(
+    url: str,
+    *,
+    embedder_name: str = "",
+    dimensions: int = 0,
+    create: bool = True,
+    migrate: bool | None = None,
+) -> AsyncPostgresStore:
+    """Open a server store for an event loop; see `open_store`. Its methods are awaited."""
+    if not on_server(url):
+        raise BadOption(
+            "only a server store (postgresql:) can be awaited; use open_store: an assembler runs "
+            "it on threads"
+        )
+    refuse_half(embedder_name, dimensions)
+    from foveate.adapters.stores.postgres import AsyncPostgresStore
+
+    return await AsyncPostgresStore.open(
+        url,
         embedder_name=embedder_name,
         dimensions=dimensions,
         create=create,
@@ -55,11 +88,33 @@ def on_lance(url: str | Path) -> bool:
     return _split(str(url))[0].partition("+")[0] == "lance"
 
 
+def refuse_half(embedder_name: str, dimensions: int) -> None:
+    """Raise `BadOption` unless both are given or neither."""
+    if dimensions < 0 or bool(embedder_name) != bool(dimensions):
+        raise BadOption(
+            f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
+        )
+
+
+def on_server(url: str | Path) -> bool:
+    """Whether the URL names a server's store."""
+    return _split(str(url))[0] in SERVERS
+
+
+def shown(url: str | Path) -> str:
+    """A store's URL as it may be shown: without a password."""
+    if not on_server(url):
+        return str(url)
+    from foveate.adapters.stores.postgres.url import address
+
+    return address(str(url)).shown
+
+
 def folder_of(url: str | Path) -> Path:
     """The folder of an embedded store; raises `UnknownName` for a scheme that is not its."""
     scheme, path = _split(str(url))
     if scheme not in SCHEMES:
-        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in SCHEMES])
+        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in (*SCHEMES, *SERVERS)])
     if not path:
         raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
     return Path(path)

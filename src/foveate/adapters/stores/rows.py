@@ -47,10 +47,13 @@ CHUNK_FIELDS = (
     "text",
 )
 
-SELECT_CHUNK = """
-SELECT c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, c."end",
+CHUNK_COLUMNS = """c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, c."end",
        c.byte_offset, c.page, c.section, c."row", c.line, d.summary, d.modified_at, c.principals,
-       c.metadata, c.content_hash, c.text, s.vector
+       c.metadata, c.content_hash, c.text"""
+"""What `chunks_of` reads, of chunks AS c and documents AS d; the vector's int8 bytes follow."""
+
+SELECT_CHUNK = f"""
+SELECT {CHUNK_COLUMNS}, s.vector
 FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
 """
 
@@ -134,7 +137,7 @@ def names_of(principals: str) -> list[str]:
 
 
 def chunks_of(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
-    """Rows of `SELECT_CHUNK` as row id → chunk; the embedding is the stored int8, length 1.
+    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk; the embedding has length 1.
 
     They were checked when they were put, so they are made without.
     """

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any
 
+from foveate.adapters.stores.report import StoreMigrated
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import EMPTY
 
@@ -30,10 +31,6 @@ _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 PUBLIC = 0
 """The audience of what everybody may read; its row has no members."""
-
-
-class StoreMigrated(UserWarning):
-    """A store was brought to this version's schema; older versions no longer open it."""
 
 
 TABLES = """

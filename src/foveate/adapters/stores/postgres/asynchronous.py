@@ -1,0 +1,264 @@
+"""The server store for an event loop: the same statements, awaited."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from foveate.adapters.stores.int8 import quantised
+from foveate.adapters.stores.postgres import check, connect, kept, known, search, write
+from foveate.adapters.stores.postgres.flow import Flow, arun
+from foveate.adapters.stores.postgres.guard import guard
+from foveate.adapters.stores.postgres.schema import Opened, refuse_moved, writing
+from foveate.adapters.stores.postgres.url import Address, address, settings
+from foveate.adapters.stores.report import Report, Stats
+from foveate.core.errors import BadOption, OutsideFailure
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, Found
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+    from psycopg_pool import AsyncConnectionPool
+
+T = TypeVar("T")
+
+
+class AsyncPostgresStore:
+    """As `PostgresStore`, for an event loop: `async with await AsyncPostgresStore.open(URL)`.
+
+    All methods of the port are coroutines; `Assembler.asearch` and `aassemble` await them. For
+    one event loop, and for as many tasks of it as one likes.
+    """
+
+    def __init__(self, where: Address, opened: Opened, pool: AsyncConnectionPool[Any]) -> None:
+        self._where = where
+        self._pool = pool
+        self._names = opened.names
+        self._batch: ContextVar[AsyncConnection[Any] | None] = ContextVar("batch", default=None)
+        self.embedder_name: str = opened.embedder
+        self.dimensions: int = opened.names.dimensions
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        migrate: bool | None = None,
+    ) -> Self:
+        """Open a store; the arguments and errors are those of `open_store`."""
+        where = address(url)
+        steps = connect.opening(
+            where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
+        )
+        with guard(where.shown):
+            import psycopg
+
+            told = settings(where)
+            async with await psycopg.AsyncConnection.connect(**told) as connection:
+                opened = await arun(connection, steps)
+            connect.warn_migrated(where, opened)
+            pool = connect.async_pool(where, told)
+            await pool.open()
+        return cls(where, opened, pool)
+
+    def __repr__(self) -> str:
+        return f"AsyncPostgresStore({self._where.shown!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
+        remembered where the tokenizer's `fingerprint` is given.
+        """
+        rows = quantised(vectors, rows=len(chunks), dimensions=self.dimensions)
+        new = await to_thread(write.prepared, document, chunks, rows, counts, fingerprint)
+        await self._write(write.put(self._names, new))
+
+    async def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        return await self._write(write.delete(self._names, document_id))
+
+    @asynccontextmanager
+    async def batch(self) -> AsyncIterator[None]:
+        """Writes inside, of this task, are one transaction: all there at the end, or none.
+
+        A document that is refused inside is undone alone; catch its error and go on. Other
+        writers wait for the end; readers elsewhere see the state before.
+        """
+        if (outer := self._batch.get()) is not None:
+            async with outer.transaction():
+                yield
+            return
+        with guard(self._where.shown):
+            connection = await self._pool.getconn()
+        try:
+            async with self._held(connection):
+                yield
+        finally:
+            with guard(self._where.shown):
+                await self._pool.putconn(connection)
+
+    @asynccontextmanager
+    async def _held(self, connection: AsyncConnection[Any]) -> AsyncIterator[None]:
+        """The connection is this context's for a while; the caller's errors stay as they are."""
+        shown = self._where.shown
+        try:
+            with guard(shown):
+                (_, ((version,),)) = await arun(connection, _asked(writing(self._names)))
+            refuse_moved(version)
+            token = self._batch.set(connection)
+            try:
+                yield
+            finally:
+                self._batch.reset(token)
+            with guard(shown):
+                await connection.commit()
+        except BaseException:
+            if not connection.closed:
+                with guard(shown):
+                    await connection.rollback()
+            raise
+
+    async def documents(self) -> list[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        return await self._read(kept.documents(self._names))
+
+    async def document(
+        self, document_id: str, *, principals: Iterable[str] = ()
+    ) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+        return await self._read(kept.document(self._names, document_id, principals))
+
+    async def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> Found:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where` as in the embedded store. Filters apply before the legs are cut, so a filtered
+        search is as full as an open one.
+        """
+        steps = search.find(
+            self._names,
+            self.embedder_name,
+            query,
+            vector,
+            limit=limit,
+            depth=depth,
+            principals=tuple(principals),
+            where=where,
+            exact=self._where.exact,
+        )
+        return await self._read(steps)
+
+    async def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places; one statement.
+
+        Ordered by document id, sequence, chunk id; those at the places themselves included.
+        """
+        return await self._read(search.neighbours(self._names, places, window, principals))
+
+    async def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        return await self._read(known.counts(self._names, fingerprint, hashes))
+
+    async def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        with suppress(OutsideFailure):
+            await self._write(known.remember(self._names, fingerprint, counts))
+
+    async def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version (who has a hash has the text)."""
+        return await self._read(known.readings(self._names, version, hashes))
+
+    async def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts; best effort: a store that cannot write only reads again."""
+        with suppress(OutsideFailure):
+            await self._write(known.keep(self._names, version, readings))
+
+    async def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
+
+        It does not depend on the order of writes, and tells nothing of what may not be read.
+        """
+        return await self._read(kept.state_root(self._names, self.embedder_name, principals))
+
+    async def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        return await self._read(kept.stats(self._names, self.embedder_name, principals))
+
+    async def check(self) -> Report:
+        """Work out again all that is derived, in one snapshot; see `report.Report`."""
+        return await self._read(check.checked(self._names, self.embedder_name))
+
+    async def compact(self) -> None:
+        """Forget what nothing uses, and have the server make the room of deleted rows usable.
+
+        With more chunks than `exact` in the URL, make the approximate index of vectors too.
+        """
+        if self._batch.get() is not None:
+            raise BadOption("compact: not inside a batch; the server does it between transactions")
+        await self._write(kept.forgetting(self._names))
+        with guard(self._where.shown):
+            connection = await self._pool.getconn()
+            try:
+                await connection.set_autocommit(True)
+                await arun(connection, kept.vacuuming(self._names, self._where.exact), alone=True)
+            finally:
+                if not connection.closed:
+                    await connection.set_autocommit(False)
+                await self._pool.putconn(connection)
+
+    async def close(self) -> None:
+        """Let go of the connections; a second time does nothing."""
+        await self._pool.close()
+
+    async def _read(self, steps: Flow[T]) -> T:
+        """In one snapshot; inside a batch, in the batch's transaction."""
+        with guard(self._where.shown):
+            if (held := self._batch.get()) is not None:
+                return await arun(held, steps)
+            async with self._pool.connection() as connection:
+                return await arun(connection, connect.snapshot(steps))
+
+    async def _write(self, steps: Flow[T]) -> T:
+        """In one transaction; inside a batch, undone alone where it fails."""
+        with guard(self._where.shown):
+            if (held := self._batch.get()) is not None:
+                async with held.transaction():
+                    return await arun(held, steps)
+            async with self._pool.connection() as connection:
+                return await arun(connection, steps)
+
+
+def _asked(asks: Any) -> Flow[Any]:
+    """A flow of one batch: its rows."""
+    return (yield asks)

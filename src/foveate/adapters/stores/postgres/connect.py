@@ -1,0 +1,80 @@
+"""Connections, sync and async: how a store is opened, and its transactions. No statements of rows.
+
+Rules: one connection out of the pool for a call, and one for a whole batch, which what is called
+inside it shares; a read is one snapshot; what is opened is closed, also where opening fails.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from foveate.adapters.stores.postgres import schema, tables
+from foveate.adapters.stores.postgres.flow import Ask, Flow
+from foveate.adapters.stores.postgres.names import Names
+from foveate.adapters.stores.postgres.url import Address
+from foveate.adapters.stores.report import StoreMigrated
+
+if TYPE_CHECKING:
+    from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+T = TypeVar("T")
+
+SNAPSHOT = Ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+PATIENCE = 30.0
+"""Seconds to wait for a free connection."""
+
+
+def opening(
+    where: Address, *, embedder: str, dimensions: int, create: bool, migrate: bool | None
+) -> Flow[schema.Opened]:
+    """The flow that finds, makes or migrates the store of an address."""
+    return schema.opening(
+        Names(schema=where.schema),
+        where.shown,
+        embedder=embedder,
+        dimensions=dimensions,
+        create=create,
+        migrate=create if migrate is None else migrate,
+    )
+
+
+def snapshot(steps: Flow[T]) -> Flow[T]:
+    """The flow in one read-only snapshot: its first batch says so."""
+    try:
+        (_, *rows) = yield [SNAPSHOT, *next(steps)]
+        while True:
+            rows = yield steps.send(rows)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+def warn_migrated(where: Address, opened: schema.Opened) -> None:
+    """Say that older versions no longer open it."""
+    if opened.migrated:
+        warnings.warn(
+            f"the store in schema {where.schema!r} of {where.shown} was brought from schema "
+            f"{opened.migrated} to {tables.VERSION}; older versions of foveate no longer open it",
+            StoreMigrated,
+            stacklevel=4,
+        )
+
+
+def pool(where: Address, told: dict[str, Any]) -> ConnectionPool[Any]:
+    """A pool whose connections are looked at before use, so that a server may be restarted."""
+    from psycopg_pool import ConnectionPool
+
+    return ConnectionPool(check=ConnectionPool.check_connection, open=True, **_options(where, told))
+
+
+def async_pool(where: Address, told: dict[str, Any]) -> AsyncConnectionPool[Any]:
+    """The same for an event loop; the caller opens it there."""
+    from psycopg_pool import AsyncConnectionPool
+
+    check = AsyncConnectionPool.check_connection
+    return AsyncConnectionPool(check=check, open=False, **_options(where, told))
+
+
+def _options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
+    size: dict[str, Any] = {"min_size": 1, "max_size": where.pool, "num_workers": 1}
+    return {"kwargs": told, "timeout": PATIENCE, "name": "foveate", **size}

@@ -1,0 +1,70 @@
+"""Postings as bytes: per term and document, which chunks hold it, how often, and how long they are.
+
+The length stands with every place, so that a chunk is scored from its postings alone. The server
+joins the bytes of a term's documents, of the audiences that may be read; numpy reads them here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foveate.adapters.stores.bm25 import MOST, scores
+
+PLACE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
+"""One place: 14 bytes, little-endian on any machine."""
+_DENSE = 1 << 22
+"""Chunk ids that lie no further apart than this are looked up by their distance."""
+
+
+def packed(terms: Mapping[int, Sequence[str]], audiences: Mapping[int, int]) -> list[list[Any]]:
+    """Columns of terms, audiences and places; `terms`: chunk row id → its terms."""
+    import numpy as np
+
+    chunks = sorted(terms)
+    lengths = [len(terms[chunk]) for chunk in chunks]
+    whose: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
+    for chunk, length in zip(chunks, lengths, strict=True):
+        audience = audiences[chunk]
+        for term, count in Counter(terms[chunk]).items():
+            place = (chunk, length, min(count, MOST))
+            whose.setdefault((term, audience), []).append(place)
+    keys = sorted(whose)
+    flat = np.array([place for key in keys for place in whose[key]], dtype=PLACE).tobytes()
+    size, at = np.dtype(PLACE).itemsize, 0
+    places = []
+    for key in keys:
+        end = at + size * len(whose[key])
+        places.append(flat[at:end])
+        at = end
+    return [[term for term, _ in keys], [audience for _, audience in keys], places]
+
+
+def scored(found: Mapping[str, bytes], terms: Sequence[str], total: int, words: int) -> Any:
+    """(chunk row ids ascending, BM25 of each), of the chunks that hold a term and may be read.
+
+    `found`: term → its places; `total`, `words`: how many chunks may be read, and their terms.
+    """
+    import numpy as np
+
+    places = [np.frombuffer(found.get(term, b""), dtype=PLACE) for term in terms]
+    ids, at = _positions([one["chunk"] for one in places])
+    lengths = np.zeros(len(ids), dtype=np.int64)
+    rows = []
+    for one, positions in zip(places, at, strict=True):
+        lengths[positions] = one["terms"]
+        rows.append((positions, one["count"]))
+    return ids, scores(rows, lengths, total=total, words=words)
+
+
+def _positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """All ids, and where each term's stand among them."""
+    import numpy as np
+
+    everything = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
+    if len(everything) and (span := int(everything.max() - everything.min())) < _DENSE:
+        first = int(everything.min())
+        return np.arange(first, first + span + 1), [one - first for one in chunks]
+    ids = np.unique(everything)
+    return ids, [np.searchsorted(ids, one) for one in chunks]

@@ -1,0 +1,104 @@
+"""A server's URL → what libpq is told, what is ours, and what may be shown. Opens nothing.
+
+Rules: a password is taken out first and handed on by itself, so that no parser's error can repeat
+it; what is shown has none. `schema`, `pool` and `exact` in the query are ours; the rest is
+libpq's (`host`, `sslmode`, `connect_timeout`, `options` …).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from foveate.core.errors import BadOption
+
+SCHEMES = ("postgresql", "postgres")
+_SECRETS = {"password", "sslpassword", "oauth_client_secret"}
+_WHOLE = re.compile(
+    r"(?P<scheme>\w+)://(?:(?P<user>[^/?#@]*)@)?(?P<host>[^/?#@]*)(?P<path>/[^?#@]*)?(?:\?(?P<query>.*))?"
+)
+_HOSTS = re.compile(r"(?:(?:\[[^\]]*\]|[^:,\[\]]*)(?::\d*)?(?:,|$))*")
+_UNREADABLE = (
+    "the store's URL cannot be read; write postgresql://USER@HOST:PORT/DATABASE?schema=NAME, with "
+    "what is special in a name or a password percent-encoded"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a store is. `secrets` never stand in `repr` or in `shown`."""
+
+    shown: str
+    conninfo: str
+    secrets: Mapping[str, str] = field(repr=False)
+    schema: str = "foveate"
+    pool: int = 8
+    exact: int = 300_000
+
+
+def address(url: str) -> Address:
+    """The parts of a URL; raises `BadOption`, without repeating what cannot be read."""
+    found = _WHOLE.fullmatch(url)
+    if (
+        found is None
+        or found["scheme"].lower() not in SCHEMES
+        or not _HOSTS.fullmatch(found["host"])
+    ):
+        raise BadOption(_UNREADABLE)
+    user, colon, password = (found["user"] or "").partition(":")
+    secrets = {"password": unquote(password)} if colon and password else {}
+    ours: dict[str, str] = {}
+    theirs: list[tuple[str, str]] = []
+    for name, value in parse_qsl(found["query"] or "", keep_blank_values=True):
+        if name in _SECRETS:
+            secrets[name] = value
+        elif name in {"schema", "pool", "exact"}:
+            ours[name] = value
+        else:
+            theirs.append((name, value))
+    if any("\0" in part for part in (unquote(url), *secrets.values())):
+        raise BadOption(_UNREADABLE)
+    base = f"postgresql://{user}{'@' * bool(user)}{found['host']}{found['path'] or ''}"
+    return Address(
+        shown=_with(base, [*theirs, *ours.items()]),
+        conninfo=_with(base, theirs),
+        secrets=secrets,
+        schema=_schema(ours.get("schema", "foveate")),
+        pool=_number("pool", ours.get("pool", "8"), least=1),
+        exact=_number("exact", ours.get("exact", "300000"), least=0),
+    )
+
+
+def _with(base: str, query: list[tuple[str, str]]) -> str:
+    # libpq reads %20 and not +.
+    return f"{base}?{urlencode(query, quote_via=quote, safe='/')}" if query else base
+
+
+def _schema(name: str) -> str:
+    if not name or len(name.encode(errors="replace")) > 63 or name.startswith("pg_"):
+        raise BadOption(
+            f"store: schema {name!r}; give a name of 1 to 63 bytes that does not begin with pg_"
+        )
+    return name
+
+
+def _number(name: str, value: str, *, least: int) -> int:
+    if not value.isascii() or not value.isdigit() or int(value) < least:
+        raise BadOption(f"store: {name}={value} in the URL; give a number, {least} or more")
+    return int(value)
+
+
+def settings(where: Address) -> dict[str, Any]:
+    """What psycopg is told; raises `BadOption` for what libpq does not know."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        told: dict[str, Any] = conninfo_to_dict(where.conninfo)
+    except ProgrammingError as error:
+        raise BadOption(f"store {where.shown!r}: {str(error).strip()}") from None
+    defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
+    return {**defaults, **told, **where.secrets, "client_encoding": "UTF8"}
