@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LOCKS = ("base", "local", "dev")
 
 # Import name → distribution, where they differ.
-DISTRIBUTION = {"toktok": "toktok-rs"}
+DISTRIBUTION = {"lance": "pylance", "toktok": "toktok-rs"}
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
 WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
 
