@@ -87,7 +87,7 @@ def opened(
     store = _opened(url, reader, walks)
     try:
         yield Index(
-            url=url,
+            url=shown(url),
             store=store,
             embedder=reader,
             tokenizer=counter,
@@ -98,20 +98,6 @@ def opened(
         )
     finally:
         store.close()
-<<<<<<< HEAD
-=======
-    return Done(store=shown(url), embedder=reader.name, state_root=root, report=report)
-
-
-def jobs_for(files: int) -> int:
-    """How many processes are worth starting: a core each, and half a second of its own work.
-
-    >>> jobs_for(3)
-    1
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _MOST_JOBS, files // _FILES_A_JOB))
->>>>>>> 94218c7 (Put a store on a PostgreSQL server, with the answers of one in a folder)
 
 
 def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
