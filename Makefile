@@ -42,7 +42,7 @@ check: lint types contracts spelling sizes ## style and types and import contrac
 
 unit: $(VENV)/dev.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
-	@$(PY) -m pytest -q -n $(JOBS) --doctest-modules src tests
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadgroup --doctest-modules src tests
 
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)

@@ -82,9 +82,9 @@ IMPURE_METHODS = {"now", "utcnow", "today", "read_text", "write_text", "read_byt
 HEAVY = {
     "asyncio", "bpe_openai", "cachetools", "charset_normalizer", "concurrent", "http",
     "importlib.metadata", "logging", "markdown_it", "multiprocessing", "numpy", "pandas",
-    "pathspec", "polars", "pyarrow", "pydantic", "requests", "rich", "selectolax", "sentencex",
-    "snowballstemmer", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading",
-    "tiktoken", "tokenizers", "toktok", "typer", "urllib.request", "wordllama",
+    "pathspec", "polars", "pyarrow", "pydantic", "ray", "requests", "rich", "selectolax",
+    "sentencex", "snowballstemmer", "socket", "sqlite3", "ssl", "subprocess", "tempfile",
+    "threading", "tiktoken", "tokenizers", "toktok", "typer", "urllib.request", "wordllama",
 }  # fmt: skip
 
 

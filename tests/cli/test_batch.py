@@ -165,7 +165,9 @@ def test_the_rest_go_on_and_the_run_is_ok(run, tmp_path):
     found = [json.loads(line) for line in Path("out.jsonl").read_text("utf-8").splitlines()]
 
     assert (said.code, said.out, said.err) == (0, "", "2 contexts, 2 refused\n")
-    assert counted.json == {"contexts": 2, "refused": 2}
+    assert counted.json == {
+        "contexts": 2, "refused": 2, "partitions": 1, "unchanged": 0, "failed": [], "left_over": []
+    }  # fmt: skip
     assert [answer["id"] for answer in found] == ["a", 1, None, 2]
     assert ["error" in answer for answer in found] == [False, True, True, False]
 

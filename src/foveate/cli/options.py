@@ -57,3 +57,14 @@ Bundle = Annotated[
     str | None,
     typer.Option("--bundle", metavar="FILE", help="Write all that `foveate replay` needs."),
 ]
+EngineName = Annotated[str, typer.Option("--engine", metavar="local|ray", help="What runs it.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", metavar="N", help="How many at a time [local: 1, ray: the processors]."
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--address", metavar="A", help="A Ray cluster [one of this machine's own]."),
+]

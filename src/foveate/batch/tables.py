@@ -1,0 +1,240 @@
+"""Partitions as Parquet: requests from a table's rows, answers to a table.
+
+Requests: a column `request` that holds the JSON of one request a row (other columns are not read
+then), or columns with the names of a request's keys, where `chunks` and `messages` are lists of
+structs or JSON. A null is a key that is left out. Answers: `SCHEMA` below; `answer` holds, byte
+for byte, the line that JSON Lines would have.
+
+The same answers make the same bytes, whatever engine gave them: the columns are encoded plainly,
+a row group ends after 1,000 answers or 32 MiB of them, and no time or path is written. What the
+version of pyarrow decides may differ between versions of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from math import isnan
+from typing import IO, Any
+
+from foveate.batch.requests import KEYS, LISTS, MORE
+from foveate.batch.slices import Line, Row
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput, MissingExtra, UnknownName
+
+__all__ = ["SUFFIX", "Table", "read_table", "rows_in"]
+
+SUFFIX = ".parquet"
+REQUEST = "request"
+ROWS, BYTES = 1_000, 32 << 20
+"""Of a row group, at the most; so memory has a bound, and a reader can take a part."""
+
+AT_ONCE = 64
+"""Rows that are read at a time."""
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    """pyarrow, and its Parquet."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow", "ray") from None
+    return pa, pq
+
+
+def _schema(arrow: Any) -> Any:
+    """id, text, token_count and error for the eye and for joins; answer is the whole of it."""
+    return arrow.schema(
+        [
+            ("id", arrow.string()),
+            ("text", arrow.string()),
+            ("token_count", arrow.int64()),
+            ("error", arrow.struct([("type", arrow.string()), ("message", arrow.string())])),
+            ("answer", arrow.string()),
+        ]
+    )
+
+
+class Table:
+    """Takes answers in order and writes them; `Table.into` opens one."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._arrow, parquet = _pyarrow()
+        self._schema = _schema(self._arrow)
+        self._writer = parquet.ParquetWriter(
+            file,
+            self._schema,
+            compression="zstd",
+            compression_level=3,
+            use_dictionary=False,
+            write_statistics=["id", "token_count"],
+            store_schema=False,
+        )
+        self._rows: list[Row] = []
+        self._size = 0
+
+    @classmethod
+    @contextmanager
+    def into(cls, file: IO[bytes]) -> Iterator[Table]:
+        """A table in that file; its end is written where all went well."""
+        table = cls(file)
+        try:
+            yield table
+            table._flush()
+        finally:
+            table._writer.close()
+
+    def put(self, row: Row) -> None:
+        """One answer more."""
+        self._rows.append(row)
+        self._size += len(row.line)
+        if len(self._rows) >= ROWS or self._size >= BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        columns = [row.columns for row in self._rows if row.columns is not None]
+        values: Sequence[Sequence[Any]] = [
+            [each.id for each in columns],
+            [each.text for each in columns],
+            [each.token_count for each in columns],
+            [each.error for each in columns],
+            [row.line.decode() for row in self._rows],
+        ]
+        arrays = [
+            self._arrow.array(column, field.type)
+            for column, field in zip(values, self._schema, strict=True)
+        ]
+        self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
+        self._rows, self._size = [], 0
+
+
+def rows_in(name: str) -> int:
+    """How many rows the table has. Raises `BadInput`."""
+    arrow, parquet = _pyarrow()
+    return int(_opened(name, arrow, parquet).metadata.num_rows)
+
+
+def read_table(name: str) -> Iterator[Line]:
+    """The requests of a table, one JSON object a row. Raises `BadInput`, also on the way."""
+    arrow, parquet = _pyarrow()
+    file = _opened(name, arrow, parquet)
+    try:
+        names = _wanted(file.schema_arrow, arrow, name)
+        number = 0
+        for batch in file.iter_batches(batch_size=AT_ONCE, columns=names):
+            for row in _lines(batch, arrow):
+                number += 1
+                yield number, row
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{name}: is damaged: {_short(error)}; write it anew") from None
+    finally:
+        file.close()
+
+
+def _opened(name: str, arrow: Any, parquet: Any) -> Any:
+    try:
+        return parquet.ParquetFile(name)
+    except FileNotFoundError:
+        raise BadInput(f"{name}: no such file") from None
+    except arrow.ArrowInvalid as error:
+        raise BadInput(f"{name}: is not Parquet: {_short(error)}") from None
+    except (arrow.ArrowException, OSError) as error:
+        raise BadInput(f"{name}: cannot be read: {_short(error)}") from None
+
+
+def _short(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].partition(". ")[0]
+
+
+def _wanted(schema: Any, arrow: Any, name: str) -> list[str]:
+    """The columns to read. Raises `BadInput` where they hold no requests."""
+    if REQUEST in schema.names:
+        kind = schema.field(REQUEST).type
+        if not _is_text(kind, arrow):
+            raise BadInput(f"{name}: column {REQUEST!r} is {kind}; it must hold JSON as a string")
+        return [REQUEST]
+    known = (*KEYS, *MORE)
+    for column in schema:
+        if column.name not in known:
+            raise BadInput(f"{name}: {UnknownName('column', column.name, (*known, REQUEST))}")
+        if wrong := _unreadable(column.type, arrow):
+            raise BadInput(
+                f"{name}: column {column.name!r} holds {wrong}, which JSON has no word for; "
+                f"cast it, or write requests as JSON into one column {REQUEST!r}"
+            )
+    for key in ("query", "chunks"):
+        if key not in schema.names:
+            raise BadInput(
+                f"{name}: has no column {key!r}; give one column {REQUEST!r} with JSON, or "
+                f"columns named {', '.join(KEYS)}"
+            )
+    return list(schema.names)
+
+
+def _is_text(kind: Any, arrow: Any) -> bool:
+    types = arrow.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _unreadable(kind: Any, arrow: Any) -> str:
+    """The part of a column's type that has no JSON; empty where all of it has."""
+    types = arrow.types
+    if types.is_struct(kind):
+        parts = [kind.field(i).type for i in range(kind.num_fields)]
+    elif types.is_map(kind):
+        parts = [kind.item_type]
+    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        parts = [kind.value_type]
+    else:
+        plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
+        timed = (types.is_timestamp, types.is_date)
+        good = _is_text(kind, arrow) or any(test(kind) for test in (*plain, *timed))
+        return "" if good else str(kind)
+    return next((wrong for part in parts if (wrong := _unreadable(part, arrow))), "")
+
+
+def _lines(batch: Any, arrow: Any) -> Iterator[bytes]:
+    """The rows of a batch as JSON."""
+    schema = batch.schema
+    if schema.names == [REQUEST]:
+        for text in batch.column(0).to_pylist():
+            yield b"null" if text is None else text.encode()
+        return
+    for row in batch.to_pylist(maps_as_pydicts="strict"):
+        record = {key: _key(key, value) for key, value in row.items() if not _is_gap(value)}
+        yield json.dumps(record, ensure_ascii=False, default=_instant).encode()
+
+
+def _is_gap(value: Any) -> bool:
+    """Data frames write a missing number as NaN."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _key(key: str, value: Any) -> Any:
+    """The value of a request's key; lists may be written as JSON, a budget as a float."""
+    if key == "budget" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if key in LISTS and isinstance(value, str):
+        try:
+            return parse_json(value)
+        except BadInput:
+            return value  # the request is refused for it, by its name
+    return _dense(value)
+
+
+def _dense(value: Any) -> Any:
+    """Structs have all their fields in every row: what is null was left out."""
+    if isinstance(value, dict):
+        return {key: _dense(each) for key, each in value.items() if each is not None}
+    return [_dense(each) for each in value] if isinstance(value, list) else value
+
+
+def _instant(value: date | datetime) -> str:
+    return value.isoformat()

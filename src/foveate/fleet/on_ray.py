@@ -1,0 +1,281 @@
+"""Ray: a function mapped over values by tasks of a cluster, which Ray places and tries again.
+
+Without an address a cluster of this machine is started and stopped again: on the loopback device
+only, with a token of its own, without dashboard and usage statistics, in a folder of its own that
+is removed afterwards. What lies in the current folder is no module of its workers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import foveate
+from foveate._version import __version__
+from foveate.core.errors import FoveateError, MissingExtra, OutsideFailure
+from foveate.fleet.engine import AHEAD, BUNCH, Lost
+
+__all__ = ["RETRIES", "Fleet", "on_ray"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+RETRIES = 3
+"""Times that a task is tried again whose worker died."""
+
+_MIB = 1 << 20
+_PATIENCE = 10.0  # seconds until a cluster that does not answer is none
+_LONGEST = 40
+"""Characters of a folder in which Ray's sockets (66 more) stay below the 107 that Unix allows."""
+
+
+class Fleet:
+    """A connected cluster; `on_ray` makes one."""
+
+    bunch = BUNCH
+
+    def __init__(self, ray: Any, workers: int) -> None:
+        self.workers = workers
+        self._ray = ray
+
+    def mapped(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | Lost], None, None]:
+        """In order, a bounded number under way; left early, what is under way is cancelled.
+
+        A value is `Lost` when its worker died each time, or the function raised; a `FoveateError`
+        that it raised is raised here.
+        """
+        task = self._ray.remote(max_retries=RETRIES, num_cpus=1)(_called)
+        home = str(Path.cwd())
+        waiting: deque[tuple[A, Any]] = deque()
+        try:
+            for item in items:
+                waiting.append((item, task.remote(function, item, home, __version__)))
+                if len(waiting) >= AHEAD * self.workers:
+                    yield waiting[0][0], self._result(waiting[0][1])
+                    waiting.popleft()
+            while waiting:
+                yield waiting[0][0], self._result(waiting[0][1])
+                waiting.popleft()
+        finally:
+            for _, reference in waiting:
+                with suppress(Exception):  # the cluster may be what failed
+                    self._ray.cancel(reference, force=True)
+
+    def _result(self, reference: Any) -> Any:
+        """What the task returned, or `Lost`."""
+        failures = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except failures.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, FoveateError):
+                raise type(cause)(str(cause)) from None
+            return Lost(reason=f"failed on a worker: {_first_line(cause)}")
+        except failures.RayError as error:
+            return Lost(reason=f"tried {RETRIES + 1} times: {_first_line(error)}")
+
+
+def _called(function: Callable[[A], B], item: A, home: str, version: str) -> B:
+    """Runs on a worker: the function, where the caller stands, if that place is here too."""
+    if version != __version__:
+        raise OutsideFailure(
+            f"a worker of the cluster has foveate {__version__}, and it was asked by {version}; "
+            f"install the same version everywhere"
+        )
+    with suppress(OSError):
+        os.chdir(home)
+    return function(item)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0].partition(". ")[0] if lines else ""
+    return f"{type(error).__name__}: {said}".rstrip(": ")
+
+
+@contextmanager
+def on_ray(workers: int | None = None, address: str | None = None) -> Iterator[Fleet]:
+    """A fleet: of this machine, or of the cluster at `address`, or the one already connected to.
+
+    `workers`: how many at a time, as many as there are processors where it is None. Raises
+    `MissingExtra`, and `OutsideFailure` where the cluster cannot be started or reached.
+    """
+    if address is None and "ray" not in sys.modules:
+        _keep_a_token()
+    ray = _imported()
+    if ray.is_initialized():  # the caller's own, which stays
+        yield Fleet(ray, workers or _processors(ray))
+        return
+    home = Path(tempfile.mkdtemp(prefix="fv", dir=_short_folder()))
+    try:
+        if address is None:
+            _start(ray, workers or os.cpu_count() or 1, home)
+        else:
+            _connect(ray, address, home)
+        yield Fleet(ray, workers or _processors(ray))
+    finally:
+        ray.shutdown()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whether other machines may join; else loopback
+    "RAY_enable_metrics_collection": "0",
+    "RAY_task_oom_retries": str(RETRIES),
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+def _keep_a_token() -> None:
+    """A token of this process, before Ray writes one for good into the user's home.
+
+    Ray reads it once, when it is imported; so it stays in the environment until the process ends.
+    """
+    if not any(name.startswith("RAY_AUTH_") for name in os.environ):
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+
+
+def _imported() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("ray", "ray") from None
+    return ray
+
+
+def _start(ray: Any, workers: int, home: Path) -> None:
+    """A cluster of this machine alone."""
+    settings = _SETTINGS | {"PYTHONPATH": _python_path()}
+    with _environment(settings), _inside(home), _loopback(ray._private.ray_constants):  # noqa: SLF001
+        _init(
+            ray,
+            f"a local Ray of {workers} workers cannot be started",
+            num_cpus=workers,
+            include_dashboard=False,
+            object_store_memory=max(100, 32 * workers) * _MIB,
+            _temp_dir=str(home),
+        )
+    host = ray.get_runtime_context().gcs_address.rpartition(":")[0].strip("[]")
+    if not host.startswith("127.") and host != "::1":
+        raise OutsideFailure(
+            f"Ray {ray.__version__} would listen at {host}, which is not this machine alone; "
+            f"start a cluster yourself and give its --address"
+        )
+
+
+def _connect(ray: Any, address: str, home: Path) -> None:
+    settings = {"RAY_USAGE_STATS_ENABLED": "0"}
+    failure = f"the Ray cluster at {address!r} cannot be reached"
+    with ExitStack() as stack:
+        if _is_of_this_machine_alone(ray, address, failure):
+            settings |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+            stack.enter_context(_loopback(ray._private.ray_constants))  # noqa: SLF001
+        stack.enter_context(_environment(settings))
+        stack.enter_context(_inside(home))
+        _init(ray, failure, address=address)
+
+
+def _is_of_this_machine_alone(ray: Any, address: str, failure: str) -> bool:
+    """Whether a cluster listens on the loopback device only, where Ray would not look for it.
+
+    Raises `OutsideFailure` where nobody listens, for Ray would wait for them without an end.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or "://" in address:
+        return False  # a name that Ray looks up
+    local = host in ("127.0.0.1", "localhost", "[::1]")
+    if _listens(ray.util.get_node_ip_address() if local else host.strip("[]"), int(port)):
+        return False
+    if local and _listens(host.strip("[]"), int(port)):
+        return True
+    raise OutsideFailure(f"{failure}: nobody answers there; start one, or leave out --address")
+
+
+def _listens(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _init(ray: Any, failure: str, **options: Any) -> None:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # advice for those who call ray themselves
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+    except Exception as error:
+        raise OutsideFailure(f"{failure}: {_first_line(error)}") from error
+    # What Ray says of dead workers goes to stdout, whatever `log_to_driver` is; answers go there.
+    ray._private.worker._worker_logs_enabled = False  # noqa: SLF001 - it has no other switch
+
+
+def _processors(ray: Any) -> int:
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _python_path() -> str:
+    """Where the workers find this very foveate, and what its user added; nothing relative."""
+    root = str(Path(foveate.__file__).parents[1])
+    known = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join(dict.fromkeys([root, *(str(Path(part).resolve()) for part in known)]))
+
+
+def _short_folder() -> str:
+    """Where temporary files go; a shorter place where the names of sockets would be too long."""
+    folder = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+    short = "/tmp"  # noqa: S108 - a folder of our own is made in it
+    return short if len(folder) > _LONGEST and sys.platform != "win32" else folder
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """The variables for what is imported and started inside."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _loopback(constants: Any) -> Iterator[None]:
+    """Ray reads that variable when it is imported, which may have been before."""
+    before = constants.ENABLE_RAY_CLUSTER
+    constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = before
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """Ray puts the current folder on its workers' module path; it must not be the user's."""
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)

@@ -1,0 +1,350 @@
+"""A real Ray of two workers: order, bounds, retries, and the same bytes as without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fleet_tasks
+from command_line import CHUNKS, QUERY, jsonl
+from foveate.cli import main
+from foveate.core.errors import OutsideFailure
+from foveate.fleet.engine import AHEAD, Lost
+from foveate.fleet.on_ray import RETRIES, on_ray
+from foveate.fleet.open import opened
+from source_tree import PACKAGE
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory):
+    """Two workers that can import this folder's tasks and a stage that kills."""
+    plugin = tmp_path_factory.mktemp("plugin")
+    fleet_tasks.install_stage(plugin)
+    folders = [str(PACKAGE.parent), str(Path(fleet_tasks.__file__).parent), str(plugin)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(folders))
+        with on_ray(2) as fleet:
+            yield fleet
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to stand in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def requests(count: int, name: str = "r") -> list[dict[str, object]]:
+    """Requests that differ; the last one is refused."""
+    budgets = (60, 45, 30)
+    found = [
+        {"id": f"{name}{i}", "query": f"{QUERY} {i}", "chunks": CHUNKS, "budget": budgets[i % 3]}
+        for i in range(count - 1)
+    ]
+    return [*found, {"id": f"{name}-last", "query": QUERY}]
+
+
+def batch(*flags: str) -> int:
+    """The exit code of a batch from `in` to `out`."""
+    return main(["assemble-batch", "--in", "in", "--out", "out", *flags])
+
+
+def outs(folder: str = "out") -> dict[str, bytes]:
+    """The partitions that are there."""
+    found = sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []
+    return {path.name: path.read_bytes() for path in found if path.is_file()}
+
+
+def foveate(*flags: str) -> subprocess.CompletedProcess[bytes]:
+    """A batch in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "foveate", "assemble-batch", *flags],
+        capture_output=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+
+
+def write_partitions(counts: dict[str, int]) -> None:
+    """Partitions of so many requests each, as JSON Lines and as Parquet, by their names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    Path("in").mkdir()
+    for name, count in counts.items():
+        texts = [json.dumps(request) for request in requests(count, name)]
+        if name.endswith(".parquet"):
+            pq.write_table(pa.table({"request": texts}), f"in/{name}")
+        else:
+            Path("in", name).write_text("".join(f"{text}\n" for text in texts))
+
+
+# --- the fleet -------------------------------------------------------------------------------
+
+
+def test_results_come_in_order_and_values_are_taken_as_needed(ray):
+    """F2, D1: as many values are under way as the workers can use, whatever their number."""
+    taken: list[int] = []
+
+    def values():
+        for number in range(30):
+            taken.append(number)
+            yield number
+
+    results = ray.mapped(fleet_tasks.double, values())
+    first = next(results)
+    ahead = len(taken)
+
+    assert first == (0, 0)
+    assert ahead == AHEAD * 2
+    assert list(results) == [(number, 2 * number) for number in range(1, 30)]
+
+
+def test_workers_stand_where_the_caller_stands(ray, folder):
+    """F2: a recipe's file in a request is found by its relative name; other processes do it."""
+    found = [result for _, result in ray.mapped(fleet_tasks.where, range(4))]
+
+    assert {place for _, place in found} == {str(folder)}
+    assert os.getpid() not in {process for process, _ in found}
+
+
+def test_a_worker_that_is_killed_is_tried_again(ray, folder):
+    """T5, X3: a task whose worker got SIGKILL runs again on another one, in its place."""
+    note = folder / "died"
+
+    found = list(ray.mapped(fleet_tasks.dies_once, [(n, str(note)) for n in range(5)]))
+
+    assert [result for _, result in found] == [0, 1, 2, 3, 4]
+    assert note.exists()
+
+
+def test_a_task_that_always_dies_is_lost_after_a_bounded_number_of_times(ray, folder):
+    """X3: it is tried `RETRIES` times more, then named; the others have their results."""
+    note = folder / "deaths"
+
+    found = list(ray.mapped(fleet_tasks.dies_counted, [(n, str(note)) for n in range(5)]))
+    lost = found[2][1]
+
+    assert [result for _, result in found if not isinstance(result, Lost)] == [0, 1, 3, 4]
+    assert isinstance(lost, Lost)
+    assert lost.reason.startswith(f"tried {RETRIES + 1} times: WorkerCrashedError")
+    assert note.stat().st_size == RETRIES + 1
+
+
+def test_a_fault_of_the_function_is_not_tried_again(ray):
+    """X1: what raised would raise again; it is said with its kind."""
+    assert list(ray.mapped(fleet_tasks.raises, [7])) == [
+        (7, Lost(reason="failed on a worker: KeyError: 7"))
+    ]
+
+
+def test_a_worker_of_another_version_refuses(ray, monkeypatch):
+    """D1: another version could give other bytes, so it gives none."""
+    monkeypatch.setattr("foveate.fleet.on_ray.__version__", "0.0.1")
+
+    with pytest.raises(OutsideFailure, match=r"asked by 0\.0\.1; install the same version"):
+        list(ray.mapped(fleet_tasks.double, [1]))
+
+
+# --- batches ---------------------------------------------------------------------------------
+
+
+COUNTS = {"p0.jsonl": 40, "p1.parquet": 37, "p2.jsonl": 1, "p3.parquet": 5}
+
+
+def test_the_same_bytes_as_without_it(ray, folder, capfd):
+    """D1, F2: one process, a pool and Ray write the same files, JSON Lines and Parquet alike."""
+    write_partitions(COUNTS)
+    Path("in/p4.jsonl").write_bytes(b"")
+
+    codes = [
+        main(["assemble-batch", "--in", "in", "--out", out, *flags])
+        for out, flags in {
+            "one": (),
+            "two": ("--workers", "2"),
+            "ray": ("--engine", "ray", "--workers", "2"),
+        }.items()
+    ]
+    said = capfd.readouterr()
+
+    assert codes == [0, 0, 0]
+    assert list(outs("ray")) == [*COUNTS, "p4.jsonl"]
+    assert outs("ray") == outs("one")
+    assert outs("two") == outs("one")
+    assert said.out == ""
+    assert said.err == "79 contexts, 4 refused in 5 partitions\n" * 3
+
+
+def test_a_single_file_is_shared_out_and_put_together_again(ray, folder):
+    """D1, F2: workers share one file too; order and bytes are those of one process."""
+    Path("in.jsonl").write_text(jsonl(requests(60)))
+
+    for engine, ending in (("local", "jsonl"), ("ray", "jsonl"), ("local", "parquet"),
+                           ("ray", "parquet")):  # fmt: skip
+        out = f"{engine}.{ending}"
+        assert main(["assemble-batch", "--in", "in.jsonl", "--out", out, "--engine", engine]) == 0
+
+    assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
+    assert Path("ray.parquet").read_bytes() == Path("local.parquet").read_bytes()
+
+
+def deadly(word: str) -> dict[str, object]:
+    """A request whose stage kills the worker."""
+    return {"id": word, "query": word, "chunks": CHUNKS, "recipe": "touchy.toml"}
+
+
+def test_a_stage_that_kills_its_worker_once_costs_nothing(ray, folder):
+    """T5, X3: the slice is assembled again; the answers are all there, in order."""
+    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
+    Path("in").mkdir()
+    note = folder / "killed"
+    lines = [*requests(20, "a"), deadly(f"once {note}"), *requests(20, "b")]
+    Path("in/p.jsonl").write_text(jsonl(lines))
+
+    code = batch("--engine", "ray")
+    found = [json.loads(line) for line in outs()["p.jsonl"].splitlines()]
+
+    assert code == 0
+    assert note.exists()
+    assert [answer["id"] for answer in found] == [request["id"] for request in lines]
+    assert "error" not in found[20]
+
+
+def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, folder, capfd):
+    """X3, F2: exit code 5, the partition and its requests named, stdout clean, resumable."""
+    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
+    write_partitions({"a.jsonl": 5, "c.parquet": 5})
+    Path("in/b.jsonl").write_text(jsonl([*requests(20, "b"), deadly("die")]))
+
+    code = batch("--engine", "ray", "--json")
+    said = capfd.readouterr()
+    report = json.loads(said.out)
+    failure = report["failed"][0]
+
+    assert code == 5
+    assert list(outs()) == ["a.jsonl", "c.parquet"]
+    assert (report["partitions"], report["contexts"], report["refused"]) == (2, 8, 2)
+    assert (failure["partition"], failure["outside"]) == ("b.jsonl", True)
+    assert failure["reason"].startswith("requests 17 to 21: tried 4 times: WorkerCrashedError")
+
+    Path("in/b.jsonl").write_text(jsonl(requests(3, "b")))
+    assert batch("--engine", "ray", "--json") == 0
+    again = json.loads(capfd.readouterr().out)
+    assert (again["partitions"], again["unchanged"], again["failed"]) == (1, 2, [])
+
+
+def test_ctrl_c_stops_the_batch_and_leaves_whole_partitions(ray, folder, capfd):
+    """T5, F2: what was finished stays, nothing half-written is left, and the code is 130."""
+    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
+    write_partitions({"a.jsonl": 3, "c.jsonl": 30})
+    Path("in/b.jsonl").write_text(jsonl([deadly(f"interrupt {os.getpid()}"), *requests(90)]))
+
+    code = batch("--engine", "ray")
+    said = capfd.readouterr()
+
+    assert (code, said.out, said.err) == (130, "", "")
+    assert set(outs()) <= {"a.jsonl"}
+    assert list(Path().rglob("*.part")) == []
+
+    Path("in/b.jsonl").write_text(jsonl(requests(9)))
+    assert batch("--engine", "ray") == 0
+    assert list(outs()) == ["a.jsonl", "b.jsonl", "c.jsonl"]
+
+
+def test_another_process_joins_by_address(ray, folder):
+    """F2: `--address` names a cluster that runs; it goes on running, and stdout is answers."""
+    import ray as vendor
+
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    address = vendor.get_runtime_context().gcs_address
+
+    done = foveate("--in", "in.jsonl", "--out", "-", "--engine", "ray", "--address", address)
+    main(["assemble-batch", "--in", "in.jsonl", "--out", "local.jsonl"])
+
+    assert (done.returncode, done.stderr.decode()) == (0, "2 contexts, 1 refused\n")
+    assert done.stdout == Path("local.jsonl").read_bytes()
+    assert list(ray.mapped(fleet_tasks.double, [4])) == [(4, 8)]
+
+
+# --- starting and stopping -------------------------------------------------------------------
+
+
+ALONE = """
+import os, sys
+from foveate.cli import main
+from foveate.fleet import on_ray
+
+started = on_ray._start
+
+def start(ray, workers, home):
+    started(ray, workers, home)
+    print(ray.get_runtime_context().gcs_address.rpartition(":")[0], file=sys.stderr)
+
+on_ray._start = start
+code = main(["assemble-batch", "--in", "in.jsonl", "--out", "-", "--engine", "ray",
+             "--workers", "1"])
+sys.stdout.flush()
+print(code, os.environ.get("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"), file=sys.stderr)
+"""
+
+
+def test_a_cluster_of_our_own_leaves_nothing_behind(folder):
+    """F2, X4: started for a run from a folder with a very long name, and gone with its files."""
+    deep = folder / ("long-name-" * 12)
+    deep.mkdir()
+    home = folder / "home"
+    home.mkdir()
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    Path("json.py").write_text("raise SystemExit('a module of the current folder was imported')\n")
+    before = set(Path("/tmp").glob("fv*"))
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ALONE],
+        capture_output=True,
+        check=False,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(PACKAGE.parent),
+            "HOME": str(home),
+            "TMPDIR": str(deep),
+        },
+    )
+    main(["assemble-batch", "--in", "in.jsonl", "--out", "local.jsonl"])
+
+    assert done.stderr.decode() == "127.0.0.1\n2 contexts, 1 refused\n0 None\n"
+    assert done.stdout == Path("local.jsonl").read_bytes()
+    assert set(Path("/tmp").glob("fv*")) - before == set()
+    assert list(home.iterdir()) == []
+    assert list(deep.iterdir()) == []
+
+
+def test_without_ray_the_extra_is_named(folder, monkeypatch):
+    """X1, F2: the message has the line that installs it."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+
+    with pytest.raises(OutsideFailure, match=r"pip install 'foveate\[ray\]'"), opened("ray"):
+        pass
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:{free}", "localhost:{free}"])
+def test_an_address_where_nobody_answers(folder, address):
+    """X1, F2: it says in one line which cluster could not be reached, and waits for nobody."""
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        place = address.format(free=taken.getsockname()[1])  # bound, and nobody listens
+
+        done = foveate("--in", "in.jsonl", "--out", "-", "--engine", "ray", "--address", place)
+
+    assert (done.returncode, done.stdout) == (5, b"")
+    assert done.stderr.startswith(f"foveate: the Ray cluster at {place!r} cannot be ".encode())
+    assert done.stderr.count(b"\n") == 1

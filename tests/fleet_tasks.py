@@ -1,0 +1,82 @@
+"""What the tests of fleets map over values; workers import it by its name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+
+def double(number: int) -> int:
+    """Twice as much."""
+    return 2 * number
+
+
+def where(number: int) -> tuple[int, str]:
+    """The process, and where it stands."""
+    return os.getpid(), str(Path.cwd())
+
+
+def dies_once(given: tuple[int, str]) -> int:
+    """Kills its process unless that was noted before."""
+    number, note = given
+    if number == 2 and not Path(note).exists():
+        Path(note).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def dies(number: int) -> int:
+    """Kills its process at the number 2, always, and writes down that it came."""
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def dies_counted(given: tuple[int, str]) -> int:
+    """The same, with a byte in a file for each time."""
+    number, note = given
+    if number == 2:
+        with Path(note).open("ab") as file:
+            file.write(b".")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def raises(number: int) -> int:
+    """Has a fault."""
+    raise KeyError(number)
+
+
+STAGE = '''
+"""A stage that kills its process, or another one, when the query says so."""
+
+import os
+import signal
+from pathlib import Path
+
+from foveate.core.types import Step
+
+
+def touchy(candidates, request):
+    """Die always, or once, or press Ctrl-C, as the query says; change nothing else."""
+    word, _, note = request.query.partition(" ")
+    if word == "die" or (word == "once" and not Path(note).exists()):
+        if note:
+            Path(note).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == "interrupt":
+        os.kill(int(note), signal.SIGINT)
+    return Step(candidates=candidates, decisions=())
+'''
+
+RECIPE = 'name = "touchy"\nformat = "minimal"\nstages = ["touchy", "pack"]\n'
+
+
+def install_stage(folder: Path) -> None:
+    """Put the stage into a folder as an installed distribution."""
+    info = folder / "somebody-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebody\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[foveate.stages]\ntouchy = touchy:touchy\n")
+    (folder / "touchy.py").write_text(STAGE)
