@@ -16,6 +16,7 @@ import typer
 from foveate.cli import (
     assemble,
     assemble_batch,
+    calibrate,
     diagnose,
     index,
     output,
@@ -50,6 +51,7 @@ app.command("assemble-batch")(assemble_batch.assemble_batch)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval")
 app.command()(diagnose.diagnose)
+app.command()(calibrate.calibrate)
 app.add_typer(store.app, name="store")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)

@@ -1,0 +1,65 @@
+"""`foveate calibrate`: how well a model reads each part of its context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foveate.cli.options import Json
+
+
+def calibrate(
+    *,
+    model: Annotated[
+        str, typer.Option("--model", metavar="M", help="Who reads: openai:MODEL, gguf:FILE, …")
+    ],
+    probe: Annotated[
+        list[str] | None,
+        typer.Option("--probe", metavar="KIND", help="pairs, facts; both without it."),
+    ] = None,
+    things: Annotated[
+        int, typer.Option("--things", metavar="N", min=2, help="Among how many the answer is.")
+    ] = 40,
+    places: Annotated[
+        int, typer.Option("--places", metavar="N", min=2, help="At how many places it is put.")
+    ] = 5,
+    rounds: Annotated[
+        int, typer.Option("--rounds", metavar="N", min=1, help="Questions a place and kind.")
+    ] = 20,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", help="Seconds for one answer.")
+    ] = 120.0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE.json", help="Keep the curve; --order attention:FILE."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a model's reading curve: right answers by where the answer stands.
+
+    Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
+    """
+    from foveate import plugins
+    from foveate.cli import output
+    from foveate.cli.calibrated import kinds_of, lines, write
+    from foveate.cli.progress import progress
+    from foveate.evals.calibration.curve import to_json
+    from foveate.evals.calibration.sweep import Sweep, measure, said
+
+    sweep = Sweep(
+        kinds=kinds_of(probe), things=things, places=places, rounds=rounds, timeout=timeout
+    )
+    reader = plugins.model(model)
+    with progress() as on_progress:
+        curves = measure(reader, sweep, on_progress=on_progress)
+    verdict = said(curves)
+    record = to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
+    if out is not None:
+        write(out, record)
+    if as_json:
+        output.write_json({**record, "said": list(verdict)})
+        return
+    for line in (*lines(curves), *verdict):
+        output.write_line(line)
