@@ -18,7 +18,7 @@ from foveate.ports import Message
 Kind: TypeAlias = Literal["pairs", "facts"]
 KINDS: tuple[Kind, ...] = ("pairs", "facts")
 
-_FIRST = "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mor Nor Oak Pen Rad Sel Thorn Ul Wex"
+_FIRST = "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mul Nor Oak Pen Rad Sel Thorn Ul Wex"
 _LAST = "bridge by combe dale den field ford gate ham mere port stead stow ton wick worth"
 _TRADES = "bakers coopers dyers farriers glaziers masons millers potters saddlers tanners weavers"
 _PLACES = (
