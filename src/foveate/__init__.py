@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StageBroke,
         UnknownName,
     )
+    from foveate.core.talk.turns import Turn
     from foveate.core.types import (
         Block,
         Candidate,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Step,
         Supplement,
     )
+    from foveate.dialogue import Conversation, converse
 
 __all__ = [
     "Assembler",
@@ -53,6 +55,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "Context",
+    "Conversation",
     "Decision",
     "FoveateError",
     "MissingExtra",
@@ -65,18 +68,23 @@ __all__ = [
     "StageTrace",
     "Step",
     "Supplement",
+    "Turn",
     "UnknownName",
     "__version__",
     "assemble",
     "check_answer",
+    "converse",
 ]
 
 _HOME = {
     "Assembler": "assembler",
     "Budget": "budget",
     "Checked": "answer.check",
+    "Conversation": "dialogue",
+    "Turn": "core.talk.turns",
     "assemble": "assembler",
     "check_answer": "answer.check",
+    "converse": "dialogue",
 }
 _ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
 _ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}

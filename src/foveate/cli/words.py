@@ -37,6 +37,13 @@ SENTENCES: Mapping[str, str] = {
     "extract": "an extract of its sentences, {tokens} tokens, score {score}",
     "abstract": "rewritten, {tokens} tokens, score {score}",
     "truncated": "cut to fit, {tokens} tokens, score {score}",
+    "turn_pinned": "stays as it is, {tokens} tokens",
+    "turn_recent": "one of the last, as it is, {tokens} tokens",
+    "turn_kept": "as it is, {tokens} tokens",
+    "turn_shortened": "its best sentences, {shown} of {tokens} tokens",
+    "turn_summarised": "its {tokens} tokens are part of the summary",
+    "turn_left_out": "its {tokens} tokens do not fit",
+    "turn_withdrawn": "it rests on what may not be read any more",
     "reference": "its title alone, {tokens} tokens, score {score}",
 }
 STITCHED = {

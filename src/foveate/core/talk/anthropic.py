@@ -1,0 +1,210 @@
+"""Turns from Anthropic messages, and messages back in that form, with cache breakpoints.
+
+`tool_use` blocks and the `tool_result` blocks that answer them are one turn; text that stands in
+the same message behind results is the next turn. Breakpoints are taken off when messages come in,
+for at most four may be set, and they are set anew (SPEC W4).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from foveate.core.errors import BadInput
+from foveate.core.talk.turns import SYSTEM, Call, Message, Result, Role, Turn, canonical
+
+MOST = 4
+"""Cache breakpoints in one request."""
+
+MARK = "cache_control"
+KEPT = ("thinking", "redacted_thinking")
+"""Blocks that are no text and go back as they came; they are counted as JSON."""
+
+Blocks = list[dict[str, Any]]
+
+
+def turns_from_anthropic(
+    messages: Iterable[Mapping[str, Any]], system: str | Sequence[Mapping[str, Any]] = ""
+) -> tuple[Turn, ...]:
+    """The turns; raises `BadInput` naming the message that is wrong. `system` comes first."""
+    found: list[Turn] = []
+    if system:
+        found.append(_plain("system", _blocks(system, 0), 0))
+    known = list(messages)
+    waiting: tuple[Blocks, tuple[Call, ...]] | None = None
+    for number, message in enumerate(known, 1):
+        role, blocks = _role(message, number), _blocks(message.get("content"), number)
+        if waiting is not None:
+            turn, blocks = _answered(waiting, role, blocks, number)
+            found.append(turn)
+            waiting = None
+        if not blocks:
+            continue
+        calls = tuple(_call(b, number) for b in blocks if b["type"] == "tool_use")
+        if calls and role != "assistant":
+            raise _wrong(number, "has a tool_use, which only the assistant may")
+        if calls:
+            waiting = (blocks, calls)
+        else:
+            found.append(_plain(role, blocks, number))
+    if waiting is not None:
+        raise _wrong(len(known), "calls a tool and has no result; give every call its result")
+    return tuple(found)
+
+
+def _answered(
+    waiting: tuple[Blocks, tuple[Call, ...]], role: Role, blocks: Blocks, number: int
+) -> tuple[Turn, Blocks]:
+    """The turn that called tools, with its results; and what else the message says."""
+    lead, calls = waiting
+    given = [b for b in blocks if b["type"] == "tool_result"] if role == "user" else []
+    text, extra = _said(lead, number - 1)
+    try:
+        turn = Turn(
+            role="assistant",
+            text=text,
+            calls=calls,
+            results=tuple(_result(b, number) for b in given),
+            extra=extra,
+            original=canonical([{"role": "assistant", "content": lead}, *given]),
+            form="anthropic",
+        )
+    except BadInput as error:
+        raise BadInput(f"message {number}: {error}", field="messages") from None
+    return turn, [b for b in blocks if b["type"] != "tool_result"]
+
+
+def _plain(role: Role, blocks: Blocks, number: int) -> Turn:
+    if any(b["type"] == "tool_result" for b in blocks):
+        raise _wrong(number, "is a tool's result without a call right before it; keep the two")
+    text, extra = _said(blocks, number)
+    content: Any = blocks
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        content = blocks[0]["text"]
+    original = canonical([{"role": role, "content": content}])
+    try:
+        return Turn(role=role, text=text, extra=extra, original=original, form="anthropic")
+    except BadInput as error:
+        raise BadInput(f"message {number}: {error}", field="messages") from None
+
+
+def _role(message: Any, number: int) -> Role:
+    role = message.get("role") if isinstance(message, Mapping) else None
+    if role not in ("user", "assistant"):
+        raise _wrong(number, f"has the role {role!r}; use user or assistant")
+    return cast("Role", role)
+
+
+def _blocks(content: Any, number: int) -> Blocks:
+    """Content as blocks, without breakpoints."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, Sequence) or not all(
+        isinstance(b, Mapping) and isinstance(b.get("type"), str) for b in content
+    ):
+        raise _wrong(number, "must have a content: a string, or a list of blocks with a type")
+    return [{key: value for key, value in b.items() if key != MARK} for b in content]
+
+
+def _said(blocks: Blocks, number: int) -> tuple[str, str]:
+    """The text of the blocks, and what else must go back with them, as JSON."""
+    texts, others = [], []
+    for block in blocks:
+        if block["type"] == "text" and isinstance(block.get("text"), str):
+            texts.append(block["text"])
+        elif block["type"] in KEPT:
+            others.append(canonical(block))
+        elif block["type"] != "tool_use":
+            kind = block["type"]
+            raise _wrong(
+                number, f"has a block {kind!r} whose tokens cannot be counted; take it out"
+            )
+    return "\n".join(texts), "\n".join(others)
+
+
+def _call(block: Mapping[str, Any], number: int) -> Call:
+    try:
+        return Call(id=block["id"], name=block["name"], arguments=canonical(block["input"]))
+    except (KeyError, TypeError):
+        raise _wrong(number, "has a tool_use without id, name or input") from None
+    except BadInput as error:
+        raise _wrong(number, f"has a tool_use whose {error}") from None
+
+
+def _result(block: Mapping[str, Any], number: int) -> Result:
+    name = block.get("tool_use_id")
+    if not isinstance(name, str):
+        raise _wrong(number, "has a tool_result without a tool_use_id")
+    text, _ = _said(_blocks(block.get("content") or "", number), number)
+    return Result(call_id=name, text=text, error=bool(block.get("is_error")))
+
+
+def _wrong(number: int, what: str) -> BadInput:
+    return BadInput(f"message {number} {what}", field="messages")
+
+
+def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:
+    """`{"system": …, "messages": […]}` as Anthropic's client takes them; roles alternate."""
+    system: Blocks = []
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        role, content = _written(message)
+        if role in SYSTEM:
+            system += _as_blocks(content)
+        elif found and found[-1]["role"] == role:
+            found[-1]["content"] = _as_blocks(found[-1]["content"]) + _as_blocks(content)
+        else:
+            found.append({"role": role, "content": content})
+    request: dict[str, Any] = {"messages": found}
+    if system:
+        request = {"system": system, **request}
+    return request
+
+
+def _as_blocks(content: Any) -> Blocks:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _written(message: Message) -> tuple[str, Any]:
+    if message.original and message.form == "anthropic":
+        known = json.loads(message.original)
+        if message.role == "tool":
+            return "user", [known]
+        return known["role"], known["content"]
+    if message.role == "tool":
+        block = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        return "user", [{**block, "is_error": True} if message.error else block]
+    if message.parts:
+        return message.role, json.loads(message.text)
+    if message.segments:
+        return message.role, [{"type": "text", "text": text} for text in message.segments]
+    if not message.calls:
+        return message.role, message.text
+    said: Blocks = [{"type": "text", "text": message.text}] if message.text else []
+    return "assistant", said + [_use(call) for call in message.calls]
+
+
+def _use(call: Call) -> dict[str, Any]:
+    try:
+        given = json.loads(call.arguments or "{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):  # what a model wrote need not be an object
+        given = {"arguments": call.arguments}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": given}
+
+
+def marked(request: dict[str, Any], places: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """The request with cache breakpoints behind the blocks at these places, at most four.
+
+    A place is (message, block); -1 as the message is the system prompt.
+    """
+    for message, block in sorted(set(places))[:MOST]:
+        if message < 0:
+            blocks = request["system"]
+        else:
+            known = request["messages"][message]
+            blocks = known["content"] = _as_blocks(known["content"])
+        blocks[block] = {**blocks[block], MARK: {"type": "ephemeral"}}
+    return request

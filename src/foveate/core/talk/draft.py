@@ -1,0 +1,194 @@
+"""A conversation while it is being fitted: what of each turn is shown, what it weighs, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from foveate.core.talk.shorten import by_chunk, carried, note_of, shortened
+from foveate.core.talk.turns import SYSTEM, Cited, Message, Turn, messages_of
+from foveate.core.types import Decision
+
+Weigh = Callable[[Sequence[Message]], int]
+Fate = Literal["verbatim", "shortened", "left_out", "summarised", "withdrawn"]
+
+HEADING = "Summary of the conversation so far:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a model made of the first `turns` turns; `why` it is not there, where it failed."""
+
+    turns: int
+    text: str = ""
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was worked out of turns for one query: tokens, and shorter versions."""
+
+    weights: dict[Turn, int] = field(default_factory=dict)
+    shorter: dict[tuple[Turn, int], Turn] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """The turns, and what of each is shown. `open`: those that may be shortened, oldest first.
+
+    `live`: markers that mean today what they meant then; None: none do.
+    """
+
+    turns: Sequence[Turn]
+    recent: int
+    weigh: Weigh
+    query: str
+    language: str
+    live: frozenset[int] | None
+    open: list[int] = field(default_factory=list)
+    shown: list[Turn | None] = field(default_factory=list)
+    fate: list[Fate] = field(default_factory=list)
+    summary: Summary | None = None
+    quotes: bool = True
+    memory: Memory = field(default_factory=Memory)
+
+    def __post_init__(self) -> None:
+        """All turns in full, to begin with."""
+        self.shown = list(self.turns)
+        self.fate = ["verbatim"] * len(self.turns)
+        self.open = [
+            n
+            for n, turn in enumerate(self.turns)
+            if n < len(self.turns) - self.recent and not turn.pinned and turn.role not in SYSTEM
+        ]
+
+    def put(self, n: int, shown: Turn | None, fate: Fate = "left_out") -> None:
+        """Show a turn shorter, or (None) not at all, for the reason that `fate` says."""
+        self.shown[n] = shown
+        self.fate[n] = fate if shown is None else "shortened"
+
+    def withdraw(self, gone: frozenset[int]) -> None:
+        """These turns may not be shown any more."""
+        for n in sorted(gone):
+            self.put(n, None, "withdrawn")
+        self.open = [n for n in self.open if n not in gone]
+
+    def total(self) -> int:
+        """Tokens of it all, as it stands."""
+        return self.weigh(self.lead()) + sum(map(self.cost, self.shown))
+
+    def cost(self, shown: Turn | None) -> int:
+        """Tokens of one turn as it is shown; weighed once."""
+        if shown is None:
+            return 0
+        weights = self.memory.weights
+        known = weights.get(shown)
+        if known is None:
+            known = weights[shown] = self.weigh(list(messages_of(shown, shown)))
+        return known
+
+    def shorter(self, n: int, share: int) -> Turn:
+        """Turn n, a `share`-th of it; shortened once."""
+        key = (self.turns[n], share)
+        known = self.memory.shorter.get(key)
+        if known is None:
+            known = shortened(self.turns[n], share, self.query, self.language)
+            self.memory.shorter[key] = known
+        return known
+
+    def lead(self) -> list[Message]:
+        """The summary and the note of what was cited, before all turns."""
+        parts = [f"{HEADING}\n{self.summary.text}"] if self.summary else []
+        parts.append(note_of(self.lost(), quotes=self.quotes, numbered=self.live is not None))
+        text = "\n\n".join(part for part in parts if part)
+        return [Message(role="user", text=text, joined=True)] if text else []
+
+    def lost(self) -> tuple[Cited, ...]:
+        """What turns cited and no longer show."""
+        found: list[Cited] = []
+        for turn, shown, fate in zip(self.turns, self.shown, self.fate, strict=True):
+            if turn.cited and fate != "withdrawn":
+                found += carried(turn, shown, self.live)
+        return by_chunk(found)
+
+    def shorten(self, share: int, room: int) -> bool:
+        """Shorten the oldest first, to a `share`-th, until it fits the room."""
+        total = self.total()
+        for n in self.open:
+            shown = self.shown[n]
+            if total <= room:
+                return True
+            if shown is None:
+                continue
+            short = self.shorter(n, share)
+            if (freed := self.cost(shown) - self.cost(short)) > 0:
+                self.put(n, short)
+                total = self.total() if self.turns[n].cited else total - freed
+        return total <= room
+
+    def leave_out(self, exchange: Sequence[int]) -> int:
+        """Leave these turns out, if that frees anything: the total then."""
+        old, total = {n: (self.shown[n], self.fate[n]) for n in exchange}, self.total()
+        for n in exchange:
+            self.put(n, None)
+        if (less := self.total()) < total:
+            return less
+        for n, (shown, fate) in old.items():  # the note of what they cited is longer than they were
+            self.shown[n], self.fate[n] = shown, fate
+        return total
+
+    def exchanges(self) -> Iterator[list[int]]:
+        """What may go, a question together with all that answers it."""
+        some: list[int] = []
+        for n in self.open:
+            if some and self.turns[n].role == "user":
+                yield some
+                some = []
+            some.append(n)
+        if some:
+            yield some
+
+    def summarise(self, summary: Summary, room: int) -> bool:
+        """Put the summary in the place of the turns that it is of, if that makes it fit."""
+        old = list(self.shown), list(self.fate)
+        for n in self.open:
+            if n < summary.turns:
+                self.put(n, None, "summarised")
+        self.summary = summary
+        if self.total() <= room:
+            return True
+        self.shown, self.fate = old
+        self.summary = None
+        return False
+
+    def decisions(self) -> Iterator[Decision]:
+        """What became of each turn, and why."""
+        for n, (turn, shown, fate) in enumerate(
+            zip(self.turns, self.shown, self.fate, strict=True)
+        ):
+            name = f"turn {n + 1}"
+            numbers = {"tokens": self.cost(turn), "shown": self.cost(shown)}
+            if fate == "withdrawn":
+                yield Decision(chunk_id=name, action="dropped", reason="turn_withdrawn")
+            elif fate == "summarised":
+                yield Decision(
+                    chunk_id=name, action="merged", reason="turn_summarised", numbers=numbers
+                )
+            elif shown is None:
+                yield Decision(
+                    chunk_id=name, action="dropped", reason="turn_left_out", numbers=numbers
+                )
+            elif fate == "shortened":
+                yield Decision(
+                    chunk_id=name, action="changed", reason="turn_shortened", numbers=numbers
+                )
+            else:
+                yield Decision(
+                    chunk_id=name, action="kept", reason=self._why_kept(n, turn), numbers=numbers
+                )
+
+    def _why_kept(self, n: int, turn: Turn) -> str:
+        if turn.pinned or turn.role in SYSTEM:
+            return "turn_pinned"
+        return "turn_recent" if n >= len(self.turns) - self.recent else "turn_kept"

@@ -1,0 +1,145 @@
+"""The conversation in its zone (SPEC W1): recent turns verbatim, older ones shortened, none lost.
+
+Oldest first, and only as far as it must be: older turns are replaced by a summary where one is
+given and helps, else shortened to a half, a quarter, a twelfth of their sentences, then left out,
+a question together with its answers. Pinned turns, the last `verbatim` ones and what the system
+said stay as they are. What a turn cited and no longer shows is carried on in a note. Of every turn
+there is a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from foveate.core.checks import check_zone
+from foveate.core.errors import BadOption, BudgetTooSmall
+from foveate.core.talk.draft import Draft, Memory, Summary, Weigh
+from foveate.core.talk.shorten import SHARES
+from foveate.core.talk.turns import SYSTEM, Message, Turn, messages_of
+from foveate.core.types import Number, StageTrace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How a conversation is kept within its zone.
+
+    `verbatim`: the last so many turns stay as they are. `when`: older ones are shortened only
+    where the zone is too small for all (`over_budget`), or `always`, to a half. `slack`: where
+    something must go, so many per cent of the zone are freed, so that not every turn changes
+    what was sent before.
+    """
+
+    verbatim: int = 4
+    when: Literal["over_budget", "always"] = "over_budget"
+    slack: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that have no meaning."""
+        check_zone("verbatim", self.verbatim, 0)
+        check_zone("slack", self.slack, 0)
+        if self.slack > 90:
+            raise BadOption(f"history: slack is {self.slack}; it must be 90 per cent or less")
+        if self.when not in ("over_budget", "always"):
+            raise BadOption(f"history: when must be 'over_budget' or 'always', not {self.when!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A conversation as it is sent. `shown[i]` is turn i, None where it is not shown itself."""
+
+    messages: tuple[Message, ...]
+    shown: tuple[Turn | None, ...]
+    tokens: int
+    trace: StageTrace
+
+
+def fit_history(
+    turns: Sequence[Turn],
+    room: int,
+    options: History,
+    *,
+    weigh: Weigh,
+    query: str,
+    language: str = "en",
+    before: Sequence[Turn | None] = (),
+    withdrawn: frozenset[int] = frozenset(),
+    summary: Summary | None = None,
+    live: frozenset[int] | None = None,
+    memory: Memory | None = None,
+) -> Kept:
+    """The conversation in at most `room` tokens, as `weigh` counts messages.
+
+    `before[i]`: turn i as it was sent last, which it stays as far as that goes. `withdrawn`: turns
+    that may not be shown any more. `live`: markers that mean today what they meant then. `memory`
+    is for one query. Raises `BudgetTooSmall` where what must stay is over the room.
+    """
+    draft = Draft(
+        turns=turns,
+        recent=options.verbatim,
+        weigh=weigh,
+        query=query,
+        language=language,
+        live=live,
+        memory=Memory() if memory is None else memory,
+    )
+    draft.withdraw(withdrawn)
+    for n in draft.open:
+        if n < len(before) and before[n] != turns[n]:
+            draft.put(n, before[n])
+    if options.when == "always" and not (summary and summary.text):
+        draft.shorten(SHARES[0], room=-1)
+    if options.when == "always" or draft.total() > room:
+        _tighten(draft, room, options, summary)
+    if (needed := draft.total()) > room:
+        raise BudgetTooSmall(
+            room,
+            needed,
+            what=f"the conversation (what is pinned or was cited, and the last {options.verbatim} "
+            "turns; fewer can stay verbatim)",
+        )
+    return _kept(draft, options, room, summary)
+
+
+def _tighten(draft: Draft, room: int, options: History, summary: Summary | None) -> None:
+    """Make it fit the room, if that can be; where something must go, leave the slack free."""
+    if summary is not None and summary.text and draft.summarise(summary, room):
+        return
+    target = room * (100 - options.slack) // 100
+    if draft.total() <= room:
+        return
+    for share in SHARES:
+        if draft.shorten(share, target):
+            return
+    for exchange in draft.exchanges():
+        if draft.leave_out(exchange) <= target:
+            return
+    draft.quotes = draft.total() <= room
+
+
+def _kept(draft: Draft, options: History, room: int, summary: Summary | None) -> Kept:
+    systems: list[Message] = []
+    rest: list[Message] = []
+    for turn, shown in zip(draft.turns, draft.shown, strict=True):
+        if shown is not None:
+            (systems if turn.role in SYSTEM else rest).extend(messages_of(turn, shown))
+    tokens = draft.total()
+    notes: dict[str, Number] = {"tokens": tokens, "room": room}
+    if summary is not None and draft.summary is None:
+        notes["summary"] = summary.why or "not needed, or too long"
+    if lost := draft.lost():
+        notes["carried"] = len(lost)
+    return Kept(
+        messages=(*systems, *draft.lead(), *rest),
+        shown=tuple(draft.shown),
+        tokens=tokens,
+        trace=StageTrace(
+            stage="history",
+            options=repr(options),
+            before=len(draft.turns),
+            after=sum(shown is not None for shown in draft.shown),
+            decisions=tuple(draft.decisions()),
+            notes=notes,
+        ),
+    )

@@ -1,0 +1,179 @@
+"""Turns from OpenAI chat messages, and messages back in that form (also Ollama's and others').
+
+An assistant's message with `tool_calls` and the `tool` messages that answer it are one turn. What
+is shown in full is given back as it came, unknown keys included.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from foveate.core.errors import BadInput
+from foveate.core.talk.turns import Call, Message, Result, Role, Turn, canonical
+
+ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "assistant": "assistant",
+}
+
+
+class Lead(NamedTuple):
+    """What the first message of a turn says."""
+
+    role: Role
+    text: str
+    calls: tuple[Call, ...]
+
+
+def turns_from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]:
+    """The turns; raises `BadInput` naming the message that is wrong.
+
+    >>> turns_from_openai([{"role": "user", "content": "Who wrote it?"}])[0].text
+    'Who wrote it?'
+    """
+    found: list[Turn] = []
+    known = list(messages)
+    at = 0
+    while at < len(known):
+        message = known[at]
+        lead = _lead(message, at + 1)
+        at += 1
+        results = []
+        while lead.calls and at < len(known) and _role(known[at], at + 1) == "tool":
+            results.append((_result(known[at], at + 1), known[at]))
+            at += 1
+        found.append(_turn(lead, results, message, at))
+    return tuple(found)
+
+
+def _turn(
+    lead: Lead,
+    results: Sequence[tuple[Result, Mapping[str, Any]]],
+    message: Mapping[str, Any],
+    number: int,
+) -> Turn:
+    try:
+        return Turn(
+            role=lead.role,
+            text=lead.text,
+            calls=lead.calls,
+            results=tuple(result for result, _ in results),
+            original=canonical([message, *(m for _, m in results)]),
+            form="openai",
+        )
+    except BadInput as error:
+        raise BadInput(f"message {number}: {error}", field="messages") from None
+
+
+def _lead(message: Mapping[str, Any], number: int) -> Lead:
+    role = _role(message, number)
+    if role == "tool":
+        raise _wrong(number, "is a tool's result without a call right before it; keep the two")
+    if role not in ROLES:
+        raise _wrong(number, f"has the role {role!r}; use system, user, assistant or tool")
+    if "function_call" in message:
+        raise _wrong(number, "has a function_call; write it as tool_calls with a tool message")
+    calls = tuple(_call(call, number) for call in message.get("tool_calls") or ())
+    return Lead(ROLES[role], _text(message.get("content"), number, empty=bool(calls)), calls)
+
+
+def _role(message: Any, number: int) -> str:
+    role = message.get("role") if isinstance(message, Mapping) else None
+    if not isinstance(role, str):
+        raise _wrong(number, "must have a role and a content, both strings")
+    return role
+
+
+def _call(call: Any, number: int) -> Call:
+    try:
+        function = call["function"]
+        return Call(id=call["id"], name=function["name"], arguments=function["arguments"])
+    except (KeyError, TypeError):
+        raise _wrong(number, "has a tool call without id, function name or arguments") from None
+    except BadInput as error:
+        raise _wrong(number, f"has a tool call whose {error}") from None
+
+
+def _result(message: Mapping[str, Any], number: int) -> Result:
+    text = _text(message.get("content"), number, empty=False)
+    name = message.get("tool_call_id")
+    if not isinstance(name, str):
+        raise _wrong(number, "is a tool's result without a tool_call_id")
+    return Result(call_id=name, text=text)
+
+
+def _text(content: Any, number: int, *, empty: bool) -> str:
+    """The text of a message's content."""
+    if isinstance(content, str):
+        return content
+    if content is None and empty:
+        return ""
+    if not isinstance(content, Sequence):
+        raise _wrong(number, "must have a role and a content, both strings")
+    texts = []
+    for part in content:
+        if not isinstance(part, Mapping) or part.get("type") not in ("text", "refusal"):
+            kind = part.get("type") if isinstance(part, Mapping) else part
+            raise _wrong(number, f"has a part {kind!r} whose tokens cannot be counted; take it out")
+        texts.append(part.get(part["type"]))
+    if not all(isinstance(text, str) for text in texts):
+        raise _wrong(number, "has a text part without a text")
+    return "\n".join(cast("list[str]", texts))
+
+
+def _wrong(number: int, what: str) -> BadInput:
+    return BadInput(f"message {number} {what}", field="messages")
+
+
+def openai_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Messages as any OpenAI-compatible client takes them."""
+    found: list[dict[str, Any]] = []
+    before: list[Message] = []
+    for message in messages:
+        if message.joined:
+            before.append(message)
+            continue
+        written = _written(message)
+        if before and message.role == "user":
+            written["content"] = _content(before, written["content"])
+        elif before:
+            found.append({"role": "user", "content": _content(before)})
+        before = []
+        found.append(written)
+    return [*found, {"role": "user", "content": _content(before)}] if before else found
+
+
+def _content(before: Sequence[Message], content: Any = "") -> Any:
+    """What stands before a user's text, and the text: one string where all are strings."""
+    if isinstance(content, str) and not any(message.parts for message in before):
+        texts = [message.text for message in before]
+        return "\n\n".join([*texts, content] if content else texts)
+    parts: list[Any] = []
+    for message in before:
+        text = {"type": "text", "text": message.text}
+        parts += json.loads(message.text) if message.parts else [text]
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}] if content else []
+    return [*parts, *content]
+
+
+def _written(message: Message) -> dict[str, Any]:
+    if message.original and message.form == "openai":
+        return cast("dict[str, Any]", json.loads(message.original))
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    written: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        written["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    return written

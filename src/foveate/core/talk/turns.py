@@ -1,0 +1,199 @@
+"""A conversation as values: turns, tool calls with their results, and what was cited.
+
+Rules: a turn that calls tools holds the results too, so that nothing can part them; a turn keeps
+the messages it came as, and is given back as those wherever it is shown in full. What a message
+weighs is defined here, once: role and text as they are, and each call as the JSON that is sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from foveate.core.checks import check_text
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput
+from foveate.core.zones import Budget
+
+Role = Literal["system", "developer", "user", "assistant"]
+SYSTEM = ("system", "developer")
+Form = Literal["", "openai", "anthropic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool; `arguments` is the JSON text that the model wrote."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        for name in ("id", "name", "arguments"):
+            check_text(name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a tool gave back for the call of this id."""
+
+    call_id: str
+    text: str
+    error: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        check_text("call_id", self.call_id)
+        _encodable("text", self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cited:
+    """Evidence that a turn cited: where it stands, and the words. `marker` 0: not numbered."""
+
+    chunk_id: str
+    source: str
+    quote: str = ""
+    marker: int = 0
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn: what was said, or a call of tools with all its results.
+
+    `pinned`: it stays in full, whatever the budget. `extra`: parts of the message that are no text
+    (signed reasoning, for one), as JSON; they go where the turn is shortened. `original`: the
+    messages it came as, in the wire form `form`, as JSON; used while it is shown in full.
+    """
+
+    role: Role
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    results: tuple[Result, ...] = ()
+    pinned: bool = False
+    cited: tuple[Cited, ...] = ()
+    extra: str = ""
+    original: str = ""
+    form: Form = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a turn that no model could be sent."""
+        if self.role not in get_args(Role):
+            raise BadInput(f"must be one of {get_args(Role)}, not {self.role!r}", field="role")
+        _encodable("text", self.text)
+        if self.calls and self.role != "assistant":
+            raise BadInput(f"a {self.role} turn cannot call tools", field="calls")
+        made = [call.id for call in self.calls]
+        given = [result.call_id for result in self.results]
+        if len(set(made)) < len(made) or sorted(made) != sorted(given):
+            raise BadInput(
+                f"calls {made} and results {given} must be of the same ids, each once; "
+                "give every call its result",
+                field="results",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message as it is about to be sent.
+
+    `original`: as it came, in JSON, where it is sent unchanged. `joined`: it belongs in front of
+    the user's message that follows, and is sent as a part of it. `segments`: its text in pieces
+    that were added one after the other. `parts`: its text is a JSON list of content parts.
+    """
+
+    role: Role | Literal["tool"]
+    text: str
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
+    error: bool = False
+    extra: str = ""
+    original: str = ""
+    form: Form = ""
+    joined: bool = False
+    segments: tuple[str, ...] = ()
+    parts: bool = False
+
+
+def merged(messages: Sequence[Message]) -> list[Message]:
+    """The messages with every joined one in front of the user's message that it belongs to."""
+    found: list[Message] = []
+    before: list[str] = []
+    for message in messages:
+        if message.joined:
+            before.append(message.text)
+        elif before and message.role != "user":
+            found += (Message(role="user", text="\n\n".join(before)), message)
+            before = []
+        else:
+            text = "\n\n".join([*before, message.text])
+            found.append(replace(message, text=text) if before else message)
+            before = []
+    return [*found, Message(role="user", text="\n\n".join(before))] if before else found
+
+
+def messages_of(turn: Turn, shown: Turn) -> Iterator[Message]:
+    """The messages of a turn as it is shown, results in the order they came."""
+    originals = _originals(turn) if shown is turn or shown == turn else []
+    originals = originals or [""] * (1 + len(turn.results))
+    yield Message(
+        role=turn.role,
+        text=shown.text,
+        calls=shown.calls,
+        extra=shown.extra,
+        original=originals[0],
+        form=turn.form,
+    )
+    for result, original in zip(shown.results, originals[1:], strict=True):
+        yield Message(
+            role="tool",
+            text=result.text,
+            call_id=result.call_id,
+            error=result.error,
+            original=original,
+            form=turn.form,
+        )
+
+
+def _originals(turn: Turn) -> list[str]:
+    return [canonical(message) for message in json.loads(turn.original)] if turn.original else []
+
+
+def canonical(value: object) -> str:
+    """JSON in one spelling, keys as they came."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def spoken(message: Message) -> tuple[str, str]:
+    """What of a message is counted, as (role, text)."""
+    parts = [message.text, *map(call_json, message.calls), message.call_id, message.extra]
+    return message.role, "\n".join(part for part in parts if part)
+
+
+def call_json(call: Call) -> str:
+    """A call as it is sent."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return canonical({"id": call.id, "type": "function", "function": function})
+
+
+def weight(messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer) -> int:
+    """Tokens of messages, the chat format's own included; those of the reply's start are not."""
+    total = 0
+    for role, text in map(spoken, messages):
+        total += budget.per_message + tokenizer.count(role) + tokenizer.count(text)
+    return total
+
+
+def _encodable(name: str, text: object) -> None:
+    """Refuse what is no string, and what UTF-8 cannot hold."""
+    if not isinstance(text, str):
+        raise BadInput(f"must be a string, not {type(text).__name__}", field=name)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = "holds a lone surrogate; decode it with errors='replace'"
+        raise BadInput(message, field=name) from None
