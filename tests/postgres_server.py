@@ -44,7 +44,7 @@ def serving() -> Iterator[str]:
 def _hurry(url: str) -> None:
     """Do not wait for the disk: what these tests kill are processes, not machines."""
     with psycopg.connect(url, autocommit=True) as connection:
-        for setting in ("fsync = off", "full_page_writes = off", "synchronous_commit = off"):
+        for setting in ("fsync = off", "full_page_writes = off"):
             connection.execute(f"ALTER SYSTEM SET {setting}")
         connection.execute("SELECT pg_reload_conf()")
 

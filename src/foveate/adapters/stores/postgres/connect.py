@@ -6,6 +6,7 @@ inside it shares; a read is one snapshot; what is opened is closed, also where o
 
 from __future__ import annotations
 
+import logging
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -76,5 +77,9 @@ def async_pool(where: Address, told: dict[str, Any]) -> AsyncConnectionPool[Any]
 
 
 def _options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
+    # What it says of lost connections is for a log where there is one, not for stderr.
+    log = logging.getLogger("psycopg.pool")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
     size: dict[str, Any] = {"min_size": 1, "max_size": where.pool, "num_workers": 1}
     return {"kwargs": told, "timeout": PATIENCE, "name": "foveate", **size}

@@ -2,6 +2,7 @@
 
 Rules: making and migrating are one transaction under the writers' lock, so that there is a whole
 store or none; whoever only reads changes nothing; the extension is made where the role may.
+Catalogs are read as tables: `to_regclass` may remember what was before the lock.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ def opening(
     names: Names, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
 ) -> Flow[Opened]:
     """Find the store, making or migrating it where that is allowed; raises `BadInput`."""
-    there = Ask("SELECT to_regclass(%s) IS NOT NULL", [names.table("meta")])
+    there = Ask(
+        "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n "
+        "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = 'meta')",
+        [names.schema],
+    )
     (((found,),),) = yield [there]
     if not found:
         if not create:
@@ -79,9 +84,11 @@ def refuse_moved(version: int) -> None:
 
 
 def _facts(names: Names) -> Flow[tuple[int, str, int]]:
-    query = """SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass(%s)
-        AND attname IN ('application', 'version', 'embedder', 'dimensions')"""
-    (((ours,),),) = yield [Ask(query, [names.table("meta")])]
+    query = """SELECT count(*) FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = %s AND c.relname = 'meta'
+        AND a.attname IN ('application', 'version', 'embedder', 'dimensions')"""
+    (((ours,),),) = yield [Ask(query, [names.schema])]
     if ours != 4:
         raise BadInput(f"schema {names.schema!r} holds other tables and no store; name another")
     query = names.sql("SELECT version, embedder, dimensions FROM {s}.meta")
@@ -91,12 +98,12 @@ def _facts(names: Names) -> Flow[tuple[int, str, int]]:
 
 def _made(names: Names, shown: str, embedder: str, dimensions: int) -> Flow[None]:
     """All tables, in a transaction that holds the lock."""
-    query = """SELECT current_setting('server_encoding'), to_regnamespace(%s) IS NOT NULL,
-        (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)
-            AND relname = ANY(%s::text[]))"""
-    spelled = names.table("").removesuffix(".")
+    query = """SELECT current_setting('server_encoding'),
+        EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s),
+        (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = %s AND c.relname = ANY(%s::text[]))"""
     mine = [table for part in tables.PARTS.values() for table in part]
-    (((encoding, there, others),),) = yield [Ask(query, [spelled, spelled, mine])]
+    (((encoding, there, others),),) = yield [Ask(query, [names.schema, names.schema, mine])]
     if encoding != "UTF8":
         raise BadInput(f"the database of {shown} is in {encoding}; a store needs one in UTF8")
     if others:

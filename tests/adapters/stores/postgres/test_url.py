@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from foveate.adapters.stores import open_store, shown
+from foveate.adapters.stores.postgres.url import address, settings
+from foveate.core.errors import BadOption, OutsideFailure
+
+URL = (
+    "postgresql://rag:s3cr%40et@db.example:5433/texts?sslmode=require&schema=manual&pool=3&exact=9"
+)
+
+
+def test_ours_and_theirs_are_told_apart():
+    """T1: schema, pool and exact are the store's; the rest is handed to libpq as it came."""
+    where = address(URL)
+    assert (where.schema, where.pool, where.exact) == ("manual", 3, 9)
+    told = settings(where)
+    assert (told["host"], told["port"], told["dbname"]) == ("db.example", "5433", "texts")
+    assert (told["user"], told["password"], told["sslmode"]) == ("rag", "s3cr@et", "require")
+    assert not {"schema", "pool", "exact"} & set(told)
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port"),
+    [
+        ("postgresql:///texts?host=/run/pg%20dir", "/run/pg dir", None),
+        ("postgres://u@[::1]:5432/texts", "::1", "5432"),
+        ("POSTGRESQL://u@a:1,b:2/texts", "a,b", "1,2"),
+    ],
+)
+def test_libpq_reads_hosts(url: str, host: str, port: str | None):
+    """T1: sockets, IPv6 and several hosts are as everywhere else."""
+    told = settings(address(url))
+    assert (told.get("host"), told.get("port")) == (host, port)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        URL,
+        "postgresql://u@h/db?password=s3cr%40et",
+        "postgresql://u@h/db?sslpassword=s3cr%40et&schema=s",
+    ],
+)
+def test_what_is_shown_has_no_password(url: str):
+    """T1, X1: neither what is shown nor the repr; what is shown still says which store."""
+    where = address(url)
+    for said in (repr(where), shown(url)):
+        assert "s3cr" not in said
+    assert shown(url).startswith("postgresql://")
+    assert address(shown(url)).schema == where.schema
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:s3cr@et@h/db",
+        "postgresql://u:s3cr/et@h/db",
+        "postgresql://u:s3cr?et@h/db",
+        "postgresql://u:s3cr#et@h/db",
+        "postgresql://u:s3cr@h:port/db",
+        "postgresql:u:s3cr@h/db",
+        "postgresql://u:s3cr%00@h/db",
+        "postgresql://u:s3cr@h/db?schema=",
+        "postgresql://u:s3cr@h/db?schema=pg_x",
+        "postgresql://u:s3cr@h/db?pool=many",
+        "postgresql://u:s3cr@h/db?exact=-1",
+        f"postgresql://u:s3cr@h/db?schema={'x' * 64}",
+        "postgresql://u:s3cr@h/db?nonsense=1",
+    ],
+)
+def test_a_url_that_cannot_be_read_is_not_repeated(url: str):
+    """X1: what to write instead, and nothing of what was written where it may be a password."""
+    with pytest.raises(BadOption) as found:
+        open_store(url)
+    assert "s3cr" not in str(found.value)
+    assert "store" in str(found.value)
+
+
+def test_nobody_there_is_an_outside_failure_without_the_password(tmp_path):
+    """X3: a server that is not there is named, the password is not."""
+    with pytest.raises(OutsideFailure, match="not there") as found:
+        open_store(f"postgresql://u:s3cret@/db?host={tmp_path}")
+    assert str(tmp_path) in str(found.value)
+    assert "s3cret" not in str(found.value)
