@@ -37,8 +37,8 @@ from bench.store_texts import (
     questions,
     vectors,
 )
-from foveate.adapters.stores import open_store, postings, write
-from foveate.adapters.stores import vectors as vectors_
+from foveate.adapters.stores import open_store, postings, sqlite, write
+from foveate.adapters.stores.int8 import quantise
 from foveate.adapters.stores.sqlite import SqliteStore
 from foveate.assembler import Assembler
 from foveate.core.text.terms import query_terms
@@ -48,7 +48,7 @@ PARTS = {
     "terms": (write, "document_terms"),
     "postings": (postings, "_write"),
     "postings ": (postings, "places_of"),
-    "vectors": (vectors_, "quantise"),
+    "vectors": (sqlite, "quantised"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
 
@@ -174,7 +174,7 @@ def recall(store: SqliteStore, matrix: Any, rows: Any) -> float:
     lengths = np.sqrt([float((row.astype(np.int64) ** 2).sum()) for row in matrix])
     found = 0
     for vector in rows:
-        wide = vectors_.quantise([vector], rows=1, dimensions=DIMENSIONS)[0].astype(np.int32)
+        wide = quantise([vector], rows=1, dimensions=DIMENSIONS)[0].astype(np.int32)
         blocks = range(0, len(matrix), 65_536)
         dots = [matrix[at : at + 65_536].astype(np.int32) @ wide for at in blocks]
         best = np.argsort(-np.concatenate(dots) / lengths, kind="stable")[:10]

@@ -220,6 +220,8 @@ class Assembler:
             budget=self.plan.budget,
             principals=principals,
             state_root=found.state_root,
+            exact=found.exact,
+            index=found.index,
             notes=found.notes,
         )
         return (yield from flow(inputs, self.plan.tokenizer, self.store))

@@ -127,14 +127,16 @@ class Reranker(Protocol):
 class Found:
     """What a search gave: candidates best first, and how they were found.
 
-    `state_root`: of what the caller may read, in the very state that was searched. `notes`: what
-    stood between the search and these candidates, and what could not be done.
+    `state_root`: of what the caller may read, in the very state that was searched. `exact`:
+    whether every row was compared; where not, `index` says by which indexes some were chosen.
+    `notes`: what stood between the search and these candidates, and what could not be done.
     """
 
     candidates: tuple[Candidate, ...]
     badge: Literal["hybrid", "vector_only"]
     lexical_matches: int
     exact: bool = True
+    index: str = ""
     state_root: str = ""
     notes: tuple[tuple[str, int | float | str], ...] = ()
 

@@ -71,6 +71,16 @@ def test_a_backup_is_opened_like_a_store(run, indexed):
     assert record["bytes"] > 0
 
 
+def test_an_approximate_index_is_built_where_there_is_enough(run, indexed):
+    """F2, T4: how many were built; a small store needs none, and searches say which they used."""
+    assert "none built: no 1,000,000 chunks" in run("store", "approximate").out
+    assert run("store", "approximate", "--least", "1", "--json").json["built"] == 1
+    assert run("store", "stats", "--json").json["bytes"]["nearby_files"] > 0
+    manifest = run("assemble", "--query", "bar", "--store", ".foveate", "--json").json["manifest"]
+    assert (manifest["exact"], manifest["index"][:13]) == (False, "usearch hnsw ")
+    assert run("store", "check").code == 0
+
+
 def test_compact_says_what_it_gave_back(run, indexed):
     """F2: bytes before and after."""
     record = run("store", "compact", "--json").json
@@ -96,7 +106,7 @@ def test_an_older_store_is_migrated_when_asked(run, indexed):
     assert run("store", "check").code == 0
 
 
-@pytest.mark.parametrize("command", ["stats", "check", "compact", "migrate"])
+@pytest.mark.parametrize("command", ["stats", "check", "compact", "migrate", "approximate"])
 def test_where_no_store_is_none_is_made(run, tmp_path, command):
     """X1: one line, exit code 3, and an empty folder stays empty."""
     ran = run("store", command, "--store", "missing")

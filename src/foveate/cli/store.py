@@ -108,6 +108,33 @@ def compact(store: Url = str(STORE), as_json: Json = False) -> None:
 
 
 @app.command()
+def approximate(
+    store: Url = str(STORE),
+    least: Annotated[
+        int, typer.Option(metavar="N", min=1, help="From so many chunks of the same readers on.")
+    ] = 1_000_000,
+    as_json: Json = False,
+) -> None:
+    """Build the approximate vector index of a large store; minutes for a million chunks.
+
+    Searches use it from then on, and say in the manifest that they were not exact. Chunks that
+    come later are compared one by one, until this is run again. Delete nearby-*.bin to go back.
+    """
+    from foveate.adapters.stores import open_store
+    from foveate.cli import output
+    from foveate.cli.kept import closing_store
+
+    with closing_store(open_store(store, create=False)) as shelf:
+        built = shelf.approximate(least=least)
+    if as_json:
+        output.write_json({"store": store, "built": built})
+    elif built:
+        output.write_line(f"{built} built")
+    else:
+        output.write_line(f"none built: no {least:,} chunks have the same readers")
+
+
+@app.command()
 def migrate(store: Url = str(STORE), as_json: Json = False) -> None:
     """Bring a store that an older version made to this version's schema, whole or not at all.
 

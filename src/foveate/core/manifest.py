@@ -36,7 +36,10 @@ _NO_SCORES = (None, None, None, "retrieved")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a context was made of, by hash (BLAKE3, 32 hex digits); `when` is not compared."""
+    """What a context was made of, by hash (BLAKE3, 32 hex digits); `when` is not compared.
+
+    `exact` and `index` say how the store searched; they change no byte of the context.
+    """
 
     schema: int = SCHEMA
     version: str = __version__
@@ -51,6 +54,8 @@ class Manifest:
     output_hash: str
     budget_tokens: int | None
     token_count: int
+    exact: bool = True
+    index: str = ""
     when: str = field(default="", compare=False)
 
 
@@ -71,6 +76,8 @@ def manifest_of(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: in
         output_hash=digest(text),
         budget_tokens=inputs.budget.documents,
         token_count=token_count,
+        exact=inputs.exact,
+        index=inputs.index,
     )
 
 

@@ -8,7 +8,7 @@ otherwise and what changed: an input, the recipe, the tokenizer or the version.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -68,6 +68,8 @@ def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "")
         "instant": inputs.instant.isoformat() if inputs.instant else None,
         "language": inputs.language,
         "state_root": inputs.state_root,
+        "exact": inputs.exact,
+        "index": inputs.index,
         "notes": [list(note) for note in inputs.notes],
         "parts": part_hashes(inputs),
         "recipe_spelled": spelled(inputs.recipe),
@@ -98,6 +100,8 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
             instant=datetime.fromisoformat(bundle["instant"]) if bundle["instant"] else None,
             language=bundle["language"],
             state_root=bundle["state_root"],
+            exact=bundle.get("exact", True),
+            index=bundle.get("index", ""),
             notes=tuple((name, value) for name, value in bundle.get("notes", [])),
         )
     except BadInput:
@@ -141,10 +145,11 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     found = [f"input: {what}" for what in changed(old["parts"], new["parts"])]
     if old["recipe_spelled"] != new["recipe_spelled"]:
         found.append(f"recipe: {_first_byte(old['recipe_spelled'], new['recipe_spelled'])}")
-    for name in (f.name for f in fields(Manifest) if f.compare):
-        was, now = old["manifest"].get(name), new["manifest"].get(name)
+    for f in (f for f in fields(Manifest) if f.compare):
+        usual = None if f.default is MISSING else f.default  # what an older bundle means
+        was, now = old["manifest"].get(f.name, usual), new["manifest"].get(f.name, usual)
         if was != now:
-            found.append(f"{name}: {was!r} → {now!r}")
+            found.append(f"{f.name}: {was!r} → {now!r}")
     return found
 
 

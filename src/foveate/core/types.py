@@ -406,7 +406,8 @@ class Inputs:
     """Everything an assembly reads, the tokenizer's vocabulary apart. A bundle is this, in JSON.
 
     `candidates` are already filtered by `principals`. `messages` are the chat messages that share
-    the window with the context, as (role, content) pairs. `state_root` names the store's content.
+    the window with the context, as (role, content) pairs. `state_root` names the store's content;
+    `exact` says whether its search compared every row, else `index` names what chose some.
     `notes`: what was done before, or could not be, for the trace's first entry; decides nothing.
     """
 
@@ -423,6 +424,8 @@ class Inputs:
     instant: datetime | None = None
     language: str = "en"
     state_root: str = ""
+    exact: bool = True
+    index: str = ""
     notes: tuple[tuple[str, Number], ...] = ()
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from foveate.adapters.stores import audit, schema, vectors
+from foveate.adapters.stores import audit, nearby, schema, vectors
 from foveate.adapters.stores.guard import damaged, guard
 from foveate.adapters.stores.report import Finding, Report
 from foveate.core.state import EMPTY, combine, root, shift
@@ -86,8 +86,13 @@ def _vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
     for (chunk,) in wrong:
         yield f"row {chunk}: its vector has not {facts['dimensions']} dimensions"
+    if wrong:
+        return
+    generation, version = facts["generation"], facts["version"]
+    live, _ = vectors.refresh(connection, None, generation, version, facts["dimensions"])
+    yield from nearby.wrong(folder, connection, live)
     path = folder / vectors.FILE
-    if wrong or not path.exists():
+    if not path.exists():
         return
     kept = vectors.load(path, facts["dimensions"])
     if kept is None:
@@ -95,8 +100,6 @@ def _vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
         return
     if not vectors.ancestor(connection, kept):
         return  # of a state that is not this store's: it is not used either
-    generation, version = facts["generation"], facts["version"]
-    live, _ = vectors.refresh(connection, None, generation, version, facts["dimensions"])
     both = np.intersect1d(kept.ids, live.ids)
     mine, theirs = np.searchsorted(kept.ids, both), np.searchsorted(live.ids, both)
     same: list[Any] = [

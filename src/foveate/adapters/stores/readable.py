@@ -21,8 +21,9 @@ _KEPT = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View:
-    """The readable rows. `mask`: booleans by position, None where all are."""
+    """The rows of some audiences. `mask`: booleans by position, None where all are."""
 
+    audiences: tuple[int, ...]
     mask: Any
     rows: int
     words: int
@@ -52,6 +53,7 @@ def made(scan: Scan, allowed: tuple[int, ...]) -> View:
     rows = int(np.count_nonzero(mask))
     words = int(scan.terms[mask].sum(dtype=np.int64))
     return View(
+        audiences=allowed,
         mask=None if rows == len(mask) else mask,
         rows=rows,
         words=words,

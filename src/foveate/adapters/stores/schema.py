@@ -2,6 +2,7 @@
 
     STORE/store.db      SQLite, write-ahead log: the truth
     STORE/vectors.bin   what a search scans, derived from it; may be deleted at any time
+    STORE/nearby-A.bin  approximate indexes, where they were built; derived in the same way
 
 Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
 a new store is written aside and linked into place, so that it is whole or not there; whatever

@@ -14,6 +14,7 @@ from typing import Any
 
 from foveate.adapters.stores import filters, lexical
 from foveate.adapters.stores.int8 import direction
+from foveate.adapters.stores.nearby import Indexes, Nearby, candidates, held_by
 from foveate.adapters.stores.nearest import cosines, nearest
 from foveate.adapters.stores.ranking import Key, best, fuse, ordered, refuse_nothing
 from foveate.adapters.stores.readable import View, view_of
@@ -30,6 +31,7 @@ _candidate = maker(Candidate)
 def find(
     connection: sqlite3.Connection,
     scan: Scan,
+    indexes: Indexes,
     query: str,
     vector: Vector | None,
     *,
@@ -46,7 +48,9 @@ def find(
     wanted = _wanted(connection, scan, view, where)
     aim = direction(vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
-    close = nearest(scan, aim, wanted, depth) if aim is not None else nothing
+    close, used = nothing, list[Nearby]()
+    if aim is not None:
+        close, used = _close(scan, aim, wanted, depth, indexes.of(connection, view))
     scores = _lexical(connection, scan, view, query)
     hits = _hits(scores, wanted, depth)
     rows = np.union1d(close, hits)
@@ -64,6 +68,8 @@ def find(
         candidates=_candidates(connection, scan, fused, scored),
         badge="hybrid" if words else "vector_only",
         lexical_matches=len(words),
+        exact=not used,
+        index=", ".join(nearby.version for nearby in used),
     )
 
 
@@ -105,6 +111,26 @@ def _wanted(
     matching = np.zeros(len(scan.ids), dtype=bool)
     matching[np.searchsorted(scan.ids, ids)] = True
     return matching if view.mask is None else matching & view.mask
+
+
+def _close(
+    scan: Scan, aim: Any, wanted: Any, depth: int, indexes: Sequence[Nearby]
+) -> tuple[Any, list[Nearby]]:
+    """Positions of the nearest rows, and by which indexes some of them were found."""
+    import numpy as np
+
+    near, used, left = [], [], wanted
+    for nearby in indexes:
+        found = candidates(scan, nearby, aim, wanted, depth)
+        if found is not None:
+            near.append(found)
+            used.append(nearby)
+            others = ~held_by(scan, nearby)
+            left = others if left is None else left & others
+    if left is None or left.any():
+        near.append(nearest(scan, aim, left, depth))
+    rows = np.unique(np.concatenate(near)) if near else np.empty(0, dtype=np.int64)
+    return rows[best(cosines(scan, aim, rows), depth)] if used else rows, used
 
 
 def _lexical(connection: sqlite3.Connection, scan: Scan, view: View, query: str) -> Any:

@@ -16,7 +16,17 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, Self, TypeAlias
 
-from foveate.adapters.stores import compact, filters, known, schema, search, stats, vectors, write
+from foveate.adapters.stores import (
+    compact,
+    filters,
+    known,
+    nearby,
+    schema,
+    search,
+    stats,
+    vectors,
+    write,
+)
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.postings import Pending
@@ -61,6 +71,7 @@ class SqliteStore:
             facts = dict(self._connection.execute("SELECT key, value FROM meta"))
         self.embedder_name: str = facts["embedder"]
         self.dimensions: int = facts["dimensions"]
+        self._indexes = nearby.Indexes(folder, self.dimensions)
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.folder)!r})"
@@ -152,6 +163,7 @@ class SqliteStore:
             found = search.find(
                 connection,
                 self._scan,
+                self._indexes,
                 query,
                 vector,
                 limit=limit,
@@ -234,6 +246,21 @@ class SqliteStore:
                 bytes={} if readers is not None else stats.sizes(connection, self.folder),
             )
 
+    def approximate(self, *, least: int = nearby.LEAST) -> int:
+        """Build the approximate index of every audience with `least` rows; how many were built.
+
+        Takes minutes for a million rows and stops nobody. Raises `MissingExtra`.
+        """
+        with self._transaction("DEFERRED") as connection:
+            scan = self._scan = vectors.current(connection, self.folder, self._scan)
+        built = 0
+        with guard():
+            for audience, noted in nearby.build(self.folder, scan, least):
+                with self._transaction("IMMEDIATE", reads=False) as connection:
+                    nearby.note(connection, audience, noted)
+                built += 1
+        return built
+
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
@@ -245,6 +272,7 @@ class SqliteStore:
         """Let go of files and connections; a second time does nothing."""
         with self._lock:
             self._scan = None
+            self._indexes.forget()
             self._connection.close()
 
     @contextmanager

@@ -59,7 +59,8 @@ def sizes(connection: sqlite3.Connection, folder: Path) -> dict[str, int]:
     for path in sorted(folder.iterdir()):
         if path.name == schema.DATABASE or not path.is_file():
             continue
-        name = _FILES.get(path.name, "left_over")
+        near = path.name.startswith("nearby-")
+        name = "nearby_files" if near else _FILES.get(path.name, "left_over")
         found[name] = found.get(name, 0) + path.stat().st_size
     return found
 

@@ -41,6 +41,8 @@ class Scan:
     """Postings read in this state, kept by `lexical.postings`; not in the file."""
     views: dict[tuple[int, ...], Any] = field(default_factory=dict)
     """What sets of audiences may read, kept by `readable.view_of`; not in the file."""
+    held: dict[str, Any] = field(default_factory=dict)
+    """Which rows approximate indexes speak for, kept by `nearby.held_by`; not in the file."""
 
 
 def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) -> Scan:

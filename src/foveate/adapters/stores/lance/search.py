@@ -122,6 +122,7 @@ def find(view: View, asked: Asked) -> Found:
         badge="hybrid" if matched else "vector_only",
         lexical_matches=len(matched),
         exact=exact,
+        index="" if exact else f"lance {view.snapshot.version}",
         notes=() if exact else (("by_vector_index", f"lance {view.snapshot.version}"),),
     )
 
