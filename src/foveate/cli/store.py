@@ -120,14 +120,12 @@ def approximate(
     Searches use it from then on, and say in the manifest that they were not exact. Chunks that
     come later are compared one by one, until this is run again. Delete nearby-*.bin to go back.
     """
-    from foveate.adapters.stores import open_store
+    from foveate.adapters.stores import keeping, shown
     from foveate.cli import output
-    from foveate.cli.kept import closing_store
 
-    with closing_store(open_store(store, create=False)) as shelf:
-        built = shelf.approximate(least=least)
+    built = keeping.approximate(store, least)
     if as_json:
-        output.write_json({"store": store, "built": built})
+        output.write_json({"store": shown(store), "built": built})
     elif built:
         output.write_line(f"{built} built")
     else:

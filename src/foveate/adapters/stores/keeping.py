@@ -59,6 +59,18 @@ def backup(url: str, to: Path) -> None:
     copied(folder_of(url), to)
 
 
+def approximate(url: str, least: int) -> int:
+    """Build an embedded store's approximate indexes; how many. Raises `BadOption` for another."""
+    from foveate.adapters.stores.sqlite import SqliteStore
+
+    with kept(url) as store:
+        if not isinstance(store, SqliteStore):
+            raise BadOption(
+                "a store on a server makes its index of vectors in foveate store compact"
+            )
+        return store.approximate(least=least)
+
+
 def size_of(url: str) -> int:
     """Bytes that a store takes: the files of its folder, or its tables and indexes."""
     if not on_server(url):

@@ -82,6 +82,7 @@ def find(
         badge="hybrid" if by_words else "vector_only",
         lexical_matches=len(by_words),
         exact=exactly,
+        index="" if exactly else "pgvector hnsw",
         state_root=root(combine(row[1] for row in readable), embedder=embedder),
     )
 
