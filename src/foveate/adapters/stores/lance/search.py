@@ -33,6 +33,7 @@ _CHUNK = (
     *("content_hash", "text"),
 )
 """In the order in which `rows.chunks_of` reads them, the vector behind."""
+_KEY = ("source", "sequence", "byte_offset", "chunk_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +104,12 @@ def find(view: View, asked: Asked) -> Found:
     near = top(leg.rows, leg.cosines[leg.rows], asked.depth) if leg is not None else rows[:0]
     if leg is not None and not leg.exact:
         leg.cosines[hits] = view.cosines(query, hits)
-    keys = _keys(view, np.union1d(near, hits))
+    shown = _Shown(view, np.union1d(near, hits), most=4 * asked.depth)
+    keys = shown.keys()
     semantic = ordered(near, keys, leg.cosines[near], asked.depth) if leg is not None else []
     matched = ordered(hits, keys, bm25[hits], asked.depth)
     fused = fuse(semantic, matched, asked.limit)
-    chunks = _chunks(view, [row for row, _ in fused])
+    chunks = shown.chunks([row for row, _ in fused])
     exact = leg is None or leg.exact
     return Found(
         candidates=tuple(
@@ -200,25 +202,44 @@ def _semantic(view: View, query: Any, rows: Any, asked: Asked, said: str | None)
     return Leg(rows=near, cosines=cosines, exact=False)
 
 
-def _keys(view: View, rows: Any) -> dict[int, Key]:
-    if not len(rows):
-        return {}
-    names = ["source", "sequence", "byte_offset", "chunk_id"]
-    found = view.taken(rows, names)
-    columns = [found.column(name).to_pylist() for name in names]
-    return {
-        row: (source, sequence, offset or 0, name, row)
-        for row, source, sequence, offset, name in zip(rows.tolist(), *columns, strict=True)
-    }
+class _Shown:
+    """Rows that may be shown: what orders them, and the chunks of those that are.
 
+    Where they are few, which is nearly always, both are one request.
+    """
 
-def _chunks(view: View, rows: Sequence[int]) -> list[Chunk]:
-    import numpy as np
+    def __init__(self, view: View, rows: Any, *, most: int) -> None:
+        self._view, self._rows = view, rows
+        self._columns = [*_CHUNK, "vector"] if view.dimensions else list(_CHUNK)
+        self._whole = 0 < len(rows) <= most
+        self._found = (
+            view.taken(rows, self._columns if self._whole else _KEY) if len(rows) else None
+        )
 
-    if not rows:
-        return []
-    columns = [*_CHUNK, "vector"] if view.dimensions else list(_CHUNK)
-    return _made(view.taken(np.array(rows, dtype=np.int64), columns), view.dimensions)
+    def keys(self) -> dict[int, Key]:
+        """By position."""
+        if self._found is None:
+            return {}
+        columns = [self._found.column(name).to_pylist() for name in _KEY]
+        return {
+            row: (source, sequence, offset or 0, name, row)
+            for row, source, sequence, offset, name in zip(
+                self._rows.tolist(), *columns, strict=True
+            )
+        }
+
+    def chunks(self, rows: Sequence[int]) -> list[Chunk]:
+        """Of these positions, in their order."""
+        import numpy as np
+
+        if not rows:
+            return []
+        wanted = np.array(rows, dtype=np.int64)
+        if self._whole:
+            found = self._found.take(np.searchsorted(self._rows, wanted))
+        else:
+            found = self._view.taken(wanted, self._columns)
+        return _made(found, self._view.dimensions)
 
 
 def _made(found: Any, dimensions: int) -> list[Chunk]:

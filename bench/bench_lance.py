@@ -1,0 +1,148 @@
+"""How long the distributed store takes, in a folder or on an object store, exact and by index.
+
+    python bench/bench_lance.py --chunks 100000
+
+The corpus and the questions are those of bench_store.py, but for the vectors: a document has a
+direction and its chunks lie around it, since random vectors have no neighbours that an index could
+find; a question lies around a chunk. Times are wall milliseconds of one reader, since the work is
+partly Lance's threads and partly waiting; CPU milliseconds stand beside them. `exact` compares
+every vector, `index` asks IVF_RQ and compares what it names; recall is of the ten best by vector.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from bench.bench_store import DIMENSIONS, IN_DOCUMENT, pieces, questions
+from foveate.adapters.stores.lance import LanceStore
+
+PART = 10_000
+"""Chunks in a part."""
+AROUND = 0.7
+"""How far a chunk lies from its document's direction."""
+
+
+def timed(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds, and CPU; the first call is for warming up."""
+    calls[0]()
+    took, cpu = [], time.process_time()
+    for call in calls:
+        begun = time.perf_counter()
+        call()
+        took.append((time.perf_counter() - begun) * 1000)
+    spent = (time.process_time() - cpu) * 1000 / len(calls)
+    p50, p95 = np.percentile(took, [50, 95])
+    return {"p50": float(p50), "p95": float(p95), "cpu": spent}
+
+
+def vectors_of(random: Any, documents: int) -> Any:
+    """Shape (documents, chunks, dimensions), float32: around one direction a document."""
+    shape = (documents, IN_DOCUMENT, DIMENSIONS)
+    centres = random.standard_normal((documents, 1, DIMENSIONS), dtype=np.float32)
+    return centres + AROUND * random.standard_normal(shape, dtype=np.float32)
+
+
+def ingest(url: str, count: int, seed: int) -> tuple[dict[str, float], Any]:
+    """Parts of ten thousand chunks and one commit; some chunks' vectors to ask for."""
+    random = np.random.default_rng(seed)
+    store = LanceStore(url, embedder_name="clustered-256", dimensions=DIMENSIONS, tidy=False)
+    todo = pieces(count, seed)
+    parts, asked = [], []
+    wall = cpu = 0.0
+    while some := list(islice(todo, PART // IN_DOCUMENT)):
+        vectors = vectors_of(random, len(some))
+        asked.append(vectors[::50, 0])
+        begun, used = time.perf_counter(), time.process_time()
+        rows = zip((p.document for p in some), (p.chunks for p in some), vectors, strict=True)
+        parts.append(store.write_part(rows))
+        wall += time.perf_counter() - begun
+        cpu += time.process_time() - used
+    begun = time.perf_counter()
+    store.commit_parts(parts)
+    committed = time.perf_counter() - begun
+    begun = time.perf_counter()
+    store.compact()
+    compacted = time.perf_counter() - begun
+    found = {
+        "chunks_a_second": count / (wall + committed),
+        "chunks_a_cpu_second": count / cpu,
+        "commit_seconds": committed,
+        "compact_seconds": compacted,
+    }
+    return found, np.concatenate(asked)
+
+
+def measure(url: str, count: int, asked: Sequence[str], vectors: Any) -> dict[str, Any]:
+    """Searches and neighbours with every vector compared, then by index, and its recall."""
+    random = Random(1)  # noqa: S311
+    places = [
+        [(f"d{random.randrange(count // IN_DOCUMENT):07}", random.randrange(10)) for _ in range(50)]
+        for _ in asked
+    ]
+    begun = time.perf_counter()
+    with closing(LanceStore(url, create=False)) as store:
+        store.search("", vectors[0])
+        found: dict[str, Any] = {"first_search_seconds": time.perf_counter() - begun}
+        found["words cold"] = timed([lambda q=q: store.search(q, None) for q in asked])
+        found["exact"] = timed(
+            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, vectors, strict=False)]
+        )
+        found["neighbours"] = timed([lambda p=p: store.neighbours(p, 1) for p in places])
+        sizes = store.stats().bytes
+        found["bytes_a_chunk"] = {name: size / count for name, size in sizes.items()}
+        best = [ids(store, vector) for vector in vectors]
+    with closing(LanceStore(url, create=False, exact=0)) as store:
+        begun = time.perf_counter()
+        store.compact()
+        found["index_seconds"] = time.perf_counter() - begun
+        found["index"] = timed(
+            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, vectors, strict=False)]
+        )
+        found["index vectors"] = timed([lambda v=v: store.search("", v) for v in vectors])
+        hits = [len(ids(store, v) & b) / 10 for v, b in zip(vectors, best, strict=True)]
+        found["recall@10"] = float(np.mean(hits))
+        found["index_bytes_a_chunk"] = store.stats().bytes["indexes"] / count
+    return found
+
+
+def ids(store: LanceStore, vector: Any) -> set[str]:
+    """The ten best by vector alone."""
+    return {c.id for c in store.search("", vector, limit=10, depth=50).candidates}
+
+
+def main() -> int:
+    """Fill, measure, print; last, everything as one line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--url", help="where to keep the store; a new place")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        url = given.url or f"lance:{Path(folder) / 'store'}"
+        figures, vectors = ingest(url, given.chunks, given.seed)
+        noise = np.random.default_rng(2).standard_normal(vectors.shape, dtype=np.float32)
+        asked = questions(given.seed + 1)
+        found = measure(url, given.chunks, asked, (vectors + AROUND * noise)[: len(asked)])
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for name, value in {**figures, **found, "peak_megabytes": memory}.items():
+        many = value if isinstance(value, dict) else {"": value}
+        print(f"{name:22}" + "".join(f"{key:>10} {one:10,.2f}" for key, one in many.items()))
+    print(json.dumps({"chunks": given.chunks, "ingest": figures, **found, "megabytes": memory}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""Writers of a distributed store: killed at random moments, and side by side.
+
+Each is a process of its own that says on a pipe what it is about to do and what it has done. What
+was acknowledged must be there; what was under way is there whole or not at all; and a store that
+was never disturbed, an embedded one, has the same root and gives the same answers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+from foveate.adapters.stores import open_store
+from foveate.adapters.stores.lance import LanceStore
+from foveate.testing.store_corpus import EMBEDDER, Entry
+from store_kills import ENTRIES, EVERYONE, State, apply, batch, listen, rest, steps, versions
+
+KINDS = ("ingest", "delete", "batch", "compact")
+OPTIONS = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+
+
+def disturbed(kind: str, url: str, seed: int, say: Connection) -> None:
+    """Until it is killed: say what comes, do it, say that it is done."""
+    random = Random(seed)
+    with closing(LanceStore(url, **OPTIONS)) as store:
+        while True:
+            for change, act in steps(kind, store, Path(), random, iter(())):
+                say.send(("begin", change))
+                act()
+                say.send(("done", change))
+
+
+def beside(url: str, options: dict[str, str], number: int, writes: int, say: Connection) -> None:
+    """Puts documents of its own, and changes and deletes some that the others write too."""
+    random = Random(number)
+    shared = sorted(ENTRIES)[:3]
+    with closing(LanceStore(url, storage_options=options, **OPTIONS)) as store:
+        say.send(("ready", ""))
+        say.recv()
+        for write in range(writes):
+            own = _own(number, write)
+            if write % 4 == 3:
+                name = random.choice(shared)
+                entry = random.choice(versions(name))
+                batch(store, [own, entry])
+                say.send((name, entry.document.content_hash))
+            else:
+                own.put(store)
+            say.send((own.document.id, own.document.content_hash))
+            if write % 5 == 4:
+                gone = _own(number, write - 2).document.id
+                assert store.delete(gone)
+                say.send((gone, ""))
+        say.send(None)
+
+
+def _own(number: int, write: int) -> Entry:
+    entry = ENTRIES[sorted(ENTRIES)[write % len(ENTRIES)]]
+    name = f"w{number}-{write:02}"
+    document = replace(entry.document, id=name, content_hash=name)
+    chunks = [replace(c, document_id=name, id=f"{name}-{c.sequence}") for c in entry.chunks]
+    return Entry(document=document, chunks=tuple(chunks))
+
+
+def entry_of(name: str, hash_: str) -> Entry:
+    """The document that was put under this name with this hash."""
+    if name.startswith("w"):
+        number, write = name[1:].split("-")
+        return _own(int(number), int(write))
+    return next(e for e in versions(name) if e.document.content_hash == hash_)
+
+
+def processes() -> ForkServerContext:
+    """Where processes start quickly, because all is imported before they fork."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numpy", "pyarrow", "lance", "lance_writers"])
+    # The server of some Python versions looks for modules in this variable alone.
+    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))):
+        first = context.Process()
+        first.start()
+    first.join()
+    return context
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What was done, for the last line."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    acknowledged: int = 0
+    under_way: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{self.kills[kind]} in {kind}" for kind in KINDS)
+        return (
+            f"distributed store, {self.kills.total()} kills ({kinds}): {self.acknowledged} "
+            f"acknowledged writes, 0 lost; {self.under_way.total()} were under way, "
+            f"{self.under_way['kept']} of them kept whole, 0 torn"
+        )
+
+
+def kill_often(folder: Path, kills: int, seed: int) -> Tally:
+    """So many writers, one after the other, each killed at a moment that the seed chooses."""
+    context = processes()
+    random, tally, state = Random(seed), Tally(), State()
+    url = f"lance:{folder / 'store'}"
+    for number in range(kills):
+        kind = KINDS[number % len(KINDS)]
+        ours, theirs = context.Pipe(duplex=False)
+        arguments = (kind, url, random.getrandbits(32), theirs)
+        writer = context.Process(target=disturbed, args=arguments, daemon=True)
+        writer.start()
+        theirs.close()
+        said = listen(ours, random)
+        assert writer.pid is not None
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join()
+        assert writer.exitcode == -signal.SIGKILL, f"{kind}: the writer ended by itself"
+        said += rest(ours)
+        tally.kills[kind] += 1
+        tally.acknowledged += settle(url, state, said, tally)
+        if number % 12 == 11:
+            check_whole(url, state, folder / f"plain{number}")
+    return tally
+
+
+def settle(url: str, state: State, said: list[tuple[str, State]], tally: Tally) -> int:
+    """Hold the store against what was said; `state` becomes what is there. How many were done."""
+    done = [change for word, change in said if word == "done" and change]
+    for change in done:
+        apply(state, change)
+    with closing(LanceStore(url, **OPTIONS)) as reader:
+        present = dict(reader.documents())
+    possible = dict(state)
+    if said and said[-1][0] == "begin" and said[-1][1]:
+        apply(possible, said[-1][1])
+        tally.under_way["kept" if present == possible else "undone"] += 1
+    assert present in (state, possible), f"acknowledged {state}, there is {present}"
+    state.clear()
+    state.update(present)
+    return len(done)
+
+
+def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
+    """A store that was never disturbed has the same root and finds the same."""
+    with (
+        closing(open_store(plain, **OPTIONS)) as expected,
+        closing(LanceStore(url, create=False, **options)) as store,
+    ):
+        with expected.batch():
+            for name, hash_ in sorted(state.items()):
+                entry_of(name, hash_).put(expected)
+        assert store.state_root() == expected.state_root()
+        assert list(store.documents()) == list(expected.documents())
+        for query in ("granite", "cold lamp", "where does the river turn"):
+            vector = EMBEDDER.embed([query])[0]
+            found = store.search(query, vector, principals=EVERYONE)
+            assert found == expected.search(query, vector, principals=EVERYONE)
+
+
+def write_beside(url: str, options: dict[str, str], writers: int, writes: int) -> State:
+    """Several writers at once; what all acknowledged, and for shared documents who was last."""
+    context = processes()
+    running = []
+    for number in range(writers):
+        ours, theirs = context.Pipe()
+        arguments = (url, options, number, writes, theirs)
+        writer = context.Process(target=beside, args=arguments, daemon=True)
+        writer.start()
+        theirs.close()
+        running.append((writer, ours))
+    for _, ours in running:
+        assert ours.recv() == ("ready", "")
+    for _, ours in running:
+        ours.send("go")
+    state = State()
+    for writer, ours in running:
+        with closing(ours):
+            while (said := ours.recv()) is not None:
+                apply(state, dict([said]))
+        writer.join()
+        assert writer.exitcode == 0
+    return state
