@@ -8,8 +8,8 @@ formula is in `bm25.py`, the tables in `postings.py`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from foveate.adapters.stores.bm25 import MOST, idfs, weighed
 from foveate.adapters.stores.filters import marks, sliced
@@ -23,6 +23,15 @@ _NOTED = 65_536
 """Terms of which a view keeps in how many rows they are."""
 
 
+class Remembered(Protocol):
+    """Rows in memory, and the postings that were read of them."""
+
+    @property
+    def ids(self) -> Any: ...  # noqa: D102
+    @property
+    def words(self) -> dict[str, tuple[Any, Any]]: ...  # noqa: D102
+
+
 def postings(
     connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]
 ) -> dict[str, tuple[Any, Any]]:
@@ -30,8 +39,15 @@ def postings(
 
     What was read is kept with the scan, which is of one state; words of questions come again.
     """
+    return kept(scan, terms, lambda missing: _read(connection, scan, missing))
+
+
+def kept(
+    scan: Remembered, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
+) -> dict[str, tuple[Any, Any]]:
+    """The terms' postings, of which only those that are not in memory are read."""
     missing = [term for term in terms if term not in scan.words]
-    read = dict(zip(missing, _read(connection, scan, missing), strict=True))
+    read = dict(zip(missing, read_(missing) if missing else [], strict=True))
     # Taken out and put in again: the front of the dictionary is what was not asked for longest.
     found = {term: read[term] if term in read else scan.words.pop(term) for term in terms}
     scan.words.update(found)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 from foveate.adapters.stores.int8 import dots, over_lengths
 from foveate.adapters.stores.ranking import bar, best
-from foveate.adapters.stores.vectors import Scan
 
 _SHARE = 8
 """Where fewer than one row in so many is wanted, only those are read."""
@@ -15,7 +14,18 @@ _SLACK = 1e-6
 """Relative: more than the four roundings to float32 in what is looked at first can come to."""
 
 
-def cosines(scan: Scan, query: Any, positions: Any) -> Any:
+class Compared(Protocol):
+    """Rows in memory: int8 vectors, their squared lengths, and one by their lengths (float32)."""
+
+    @property
+    def vectors(self) -> Any: ...  # noqa: D102
+    @property
+    def norms(self) -> Any: ...  # noqa: D102
+    @property
+    def inverse(self) -> Any: ...  # noqa: D102
+
+
+def cosines(scan: Compared, query: Any, positions: Any) -> Any:
     """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
     import numpy as np
 
@@ -23,7 +33,7 @@ def cosines(scan: Scan, query: Any, positions: Any) -> Any:
     return over_lengths(products, scan.norms[positions], query)
 
 
-def nearest(scan: Scan, query: Any, wanted: Any, depth: int) -> Any:
+def nearest(scan: Compared, query: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of the `depth` highest cosines and of what ties with the last of them.
 
     `wanted`: booleans by position, or None for every row.

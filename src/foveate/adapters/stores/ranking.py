@@ -41,6 +41,23 @@ def best(scores: Any, depth: int) -> Any:
     return np.flatnonzero(scores >= bar(scores, depth))
 
 
+def matched(scores: Any, wanted: Any, depth: int) -> Any:
+    """Positions, ascending, of the best scores above 0 among the wanted rows.
+
+    `scores` None: no words were asked for. `wanted`: booleans by position, or None for all.
+    """
+    import numpy as np
+
+    if scores is None:
+        return np.empty(0, dtype=np.int64)
+    if wanted is not None:
+        scores = np.where(wanted, scores, 0.0)
+    rows = best(scores, depth)
+    if len(rows) and not scores[rows].all():
+        return np.flatnonzero(scores)
+    return rows
+
+
 def bar(scores: Any, depth: int) -> Any:
     """The `depth`-th best score, or the lowest where there are fewer."""
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from foveate.adapters.stores import filters
 from foveate.adapters.stores.bm25 import damping
@@ -17,6 +17,17 @@ from foveate.adapters.stores.vectors import Scan
 
 _KEPT = 16
 """Views, of 9 bytes a row each."""
+
+
+class Seen(Protocol):
+    """Rows in memory: whose they are (whole numbers), and how many terms each has."""
+
+    @property
+    def audiences(self) -> Any: ...  # noqa: D102
+    @property
+    def terms(self) -> Any: ...  # noqa: D102
+    @property
+    def views(self) -> dict[tuple[int, ...], Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,16 +47,21 @@ class View:
 def view_of(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> View:
     """What these principals may read."""
     query, bound = filters.audiences(principals)
-    allowed = tuple(sorted(row[0] for row in connection.execute(query, bound)))
+    return kept(scan, [row[0] for row in connection.execute(query, bound)])
+
+
+def kept(scan: Seen, audiences: Iterable[int]) -> View:
+    """What these audiences may read."""
+    allowed = tuple(sorted(audiences))
     # Taken out and put in again: the front is what was not asked for longest.
-    view = scan.views.pop(allowed, None) or made(scan, allowed)
+    view: View = scan.views.pop(allowed, None) or made(scan, allowed)
     scan.views[allowed] = view
     for old in list(scan.views)[:-_KEPT]:
-        del scan.views[old]
+        scan.views.pop(old, None)
     return view
 
 
-def made(scan: Scan, allowed: tuple[int, ...]) -> View:
+def made(scan: Seen, allowed: tuple[int, ...]) -> View:
     """The view of these audiences."""
     import numpy as np
 

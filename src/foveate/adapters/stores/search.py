@@ -16,7 +16,7 @@ from foveate.adapters.stores import filters, lexical
 from foveate.adapters.stores.int8 import direction
 from foveate.adapters.stores.nearby import Indexes, Nearby, candidates, held_by
 from foveate.adapters.stores.nearest import cosines, nearest
-from foveate.adapters.stores.ranking import Key, best, fuse, ordered, refuse_nothing
+from foveate.adapters.stores.ranking import Key, fuse, matched, ordered, refuse_nothing
 from foveate.adapters.stores.readable import View, view_of
 from foveate.adapters.stores.rows import SELECT_CHUNK, chunks_of
 from foveate.adapters.stores.vectors import Scan
@@ -52,7 +52,7 @@ def find(
     if aim is not None:
         close, used = _close(scan, aim, wanted, depth, indexes.of(connection, view))
     scores = _lexical(connection, scan, view, query)
-    hits = _hits(scores, wanted, depth)
+    hits = matched(scores, wanted, depth)
     rows = np.union1d(close, hits)
     cosine: Any = cosines(scan, aim, rows) if aim is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
@@ -137,20 +137,6 @@ def _lexical(connection: sqlite3.Connection, scan: Scan, view: View, query: str)
     """BM25 by position; None where the query has no terms."""
     terms = query_terms(query)
     return lexical.bm25(lexical.postings(connection, scan, terms), view) if terms else None
-
-
-def _hits(scores: Any, wanted: Any, depth: int) -> Any:
-    """Positions of the best scores above 0 among the wanted rows."""
-    import numpy as np
-
-    if scores is None:
-        return np.empty(0, dtype=np.int64)
-    if wanted is not None:
-        scores = np.where(wanted, scores, 0.0)
-    rows = best(scores, depth)
-    if len(rows) and not scores[rows].all():
-        return np.flatnonzero(scores)
-    return rows
 
 
 def _keys(connection: sqlite3.Connection, scan: Scan, rows: Any) -> dict[int, Key]:

@@ -17,7 +17,8 @@ def held(snapshot: Snapshot, scan: Scan, audiences: Sequence[int]) -> tuple[int,
     import numpy as np
 
     mine = [snapshot.head.audiences[n] for n in audiences if n in snapshot.head.audiences]
-    directed = int(np.count_nonzero(scan.norms[scan.readable(audiences)]))
+    mask = scan.view(audiences).mask
+    directed = int(np.count_nonzero(scan.norms if mask is None else scan.norms[mask]))
     return sum(a.documents for a in mine), sum(a.chunks for a in mine), directed
 
 

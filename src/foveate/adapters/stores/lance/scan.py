@@ -2,18 +2,19 @@
 
 Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
 part of a version that is searched; of a file from which rows went, only the keys are read again.
-Above `exact` rows the vectors stay in the store (20 bytes a chunk are left in memory).
+Above `exact` rows the vectors stay in the store (24 bytes a chunk are left in memory).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
-from foveate.adapters.stores.int8 import BLOCK, dots, over_lengths
 from foveate.adapters.stores.lance.schema import LOCAL_BITS
 from foveate.adapters.stores.lance.snapshot import Snapshot
+from foveate.adapters.stores.readable import View, kept
 
 _COLUMNS = ("key", "audience", "terms", "norm")
 
@@ -42,55 +43,48 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scan:
-    """All chunks of a version. `audiences` are positions in `numbers`, which is sorted."""
+    """All chunks of a version, ordered by key. `audiences` are positions in `numbers`."""
 
-    keys: Any
+    ids: Any  # int64: the keys
     audiences: Any  # int32
-    numbers: Any  # int64
+    numbers: Any  # int64: the audiences' numbers, ascending
     terms: Any
     norms: Any
-    vectors: Any
+    inverse: Any  # float32: one by the length of each vector, 0 where it has none
+    vectors: Any  # None where they stay in the store
     fragments: Mapping[int, int]
     """Segment → Lance's number of the fragment that has its chunks."""
     words: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    """Postings read in this version, kept by `lexical.found`."""
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+    """Held while `words` and `views` change: what is remembered of this version."""
+
+    def view(self, audiences: Sequence[int]) -> View:
+        """What these audiences may read."""
+        import numpy as np
+
+        mine = np.flatnonzero(np.isin(self.numbers, np.array(audiences, dtype=np.int64)))
+        with self.lock:
+            return kept(self, mine.tolist())
 
     def addresses(self, positions: Any) -> Any:
         """Lance's row addresses: the file, and the place in it, which is the key's low part."""
         import numpy as np
 
-        keys = self.keys[positions]
+        keys = self.ids[positions]
         segments, local = keys >> LOCAL_BITS, keys & ((1 << LOCAL_BITS) - 1)
         distinct, at = np.unique(segments, return_inverse=True)
         files = np.array([self.fragments[int(one)] for one in distinct], dtype=np.int64)
         return (files[at] << 32) | local if len(keys) else keys
 
-    def readable(self, audiences: Sequence[int]) -> Any:
-        """Booleans, one a chunk: whether it belongs to one of these audiences."""
-        import numpy as np
-
-        return np.isin(self.numbers, np.array(audiences, dtype=np.int64))[self.audiences]
-
     def positions(self, keys: Any) -> tuple[Any, Any]:
         """Where these keys stand, and which of them stand anywhere (booleans)."""
         import numpy as np
 
-        if not len(self.keys):
+        if not len(self.ids):
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
-        at = np.searchsorted(self.keys, keys)
-        return at, self.keys.take(at, mode="clip") == keys
-
-    def cosines(self, query: Any, positions: Any) -> Any:
-        """Cosine of an int8 query with these rows, float64, from integers."""
-        import numpy as np
-
-        products = np.empty(len(positions), dtype=np.float64)
-        everything = len(positions) == len(self.keys)
-        for start in range(0, len(positions), BLOCK):
-            end = start + BLOCK
-            block = self.vectors[start:end] if everything else self.vectors[positions[start:end]]
-            products[start:end] = dots(block, query)
-        return over_lengths(products, self.norms[positions], query)
+        at = np.searchsorted(self.ids, keys)
+        return at, self.ids.take(at, mode="clip") == keys
 
 
 class Reader:
@@ -119,17 +113,21 @@ class Reader:
             for number, segment in sorted(snapshot.head.segments.items())
             if "chunks" in segment.files
         }
-        self._kept = {name: kept for name, kept in self._kept.items() if name in snapshot.files}
+        self._kept = {name: rows for name, rows in self._kept.items() if name in snapshot.files}
         rows = [self._rows(fragment) for fragment in files.values()]
         numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
         audiences = _joined([one.audiences for one in rows], np.int64)
         width = self._dimensions if with_vectors else 0
+        norms = _joined([one.norms for one in rows], np.int32)
+        lengths = np.sqrt(norms, dtype=np.float64)
+        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         return Scan(
-            keys=_joined([one.keys for one in rows], np.int64),
+            ids=_joined([one.keys for one in rows], np.int64),
             audiences=np.searchsorted(numbers, audiences).astype(np.int32),
             numbers=numbers,
             terms=_joined([one.terms for one in rows], np.int32),
-            norms=_joined([one.norms for one in rows], np.int32),
+            norms=norms,
+            inverse=inverse.astype(np.float32),
             vectors=_joined([one.vectors for one in rows], np.int8, (0, width))
             if with_vectors
             else None,
@@ -138,14 +136,14 @@ class Reader:
 
     def _rows(self, fragment: Any) -> Rows:
         name, deleted = fragment.data_files()[0].path, str(fragment.deletion_file())
-        kept = self._kept.get(name)
-        if kept is None:
-            kept = deleted, self._read(fragment)
-        elif kept[0] != deleted:
+        known = self._kept.get(name)
+        if known is None:
+            known = deleted, self._read(fragment)
+        elif known[0] != deleted:
             live = fragment.to_table(columns=["key"]).column(0).to_numpy()
-            kept = deleted, kept[1].only(_isin_sorted(kept[1].keys, live))
-        self._kept[name] = kept
-        return kept[1]
+            known = deleted, known[1].only(_isin_sorted(known[1].keys, live))
+        self._kept[name] = known
+        return known[1]
 
     def _read(self, fragment: Any) -> Rows:
         import numpy as np

@@ -16,7 +16,9 @@ from foveate.adapters.stores.int8 import cosines_of, direction
 from foveate.adapters.stores.lance import labels, lexical
 from foveate.adapters.stores.lance.scan import Scan, vectors_of
 from foveate.adapters.stores.lance.snapshot import Snapshot
-from foveate.adapters.stores.ranking import Key, fuse, ordered, refuse_nothing, top
+from foveate.adapters.stores.nearest import cosines, nearest
+from foveate.adapters.stores.ranking import Key, best, fuse, matched, ordered, refuse_nothing
+from foveate.adapters.stores.readable import View
 from foveate.adapters.stores.rows import chunks_of
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
@@ -49,7 +51,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class View:
+class Ground:
     """One version of the store, with what is in memory of it."""
 
     snapshot: Snapshot
@@ -62,70 +64,93 @@ class View:
             self.scan.addresses(rows).tolist(), columns=list(columns)
         )
 
-    def cosines(self, query: Any, rows: Any) -> Any:
-        """Of rows whose vectors are not in memory, block by block."""
+    def cosines(self, aim: Any, rows: Any) -> Any:
+        """Of these rows, float64; read block by block where vectors stay in the store."""
         import numpy as np
 
+        if self.scan.vectors is not None:
+            return cosines(self.scan, aim, rows)
         found = np.zeros(len(rows))
         for start in range(0, len(rows), _BLOCK):
             some = self.taken(rows[start : start + _BLOCK], ["vector"])
             vectors = vectors_of(some.column("vector"), self.dimensions)
-            found[start : start + _BLOCK] = cosines_of(vectors, query)
+            found[start : start + _BLOCK] = cosines_of(vectors, aim)
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Leg:
-    """By vector: rows worth ordering, cosines by position, and whether all rows were compared."""
+class Shown:
+    """Rows that may be shown (positions, ascending): what orders them, and their chunks.
 
-    rows: Any
-    cosines: Any
-    exact: bool = True
+    Where they are few, which is nearly always, both are one request.
+    """
+
+    def __init__(self, ground: Ground, rows: Any, *, most: int) -> None:
+        self._ground, self._rows = ground, rows
+        self._columns = [*_CHUNK, "vector"] if ground.dimensions else list(_CHUNK)
+        self._whole = len(rows) <= most
+        columns = self._columns if self._whole else _KEY
+        self._found: Any = ground.taken(rows, columns) if len(rows) else None
+
+    def keys(self) -> dict[int, Key]:
+        """By position."""
+        if self._found is None:
+            return {}
+        columns = [self._found.column(name).to_pylist() for name in _KEY]
+        return {
+            row: (source, sequence, offset or 0, name, row)
+            for row, source, sequence, offset, name in zip(
+                self._rows.tolist(), *columns, strict=True
+            )
+        }
+
+    def chunks(self, at: Sequence[int]) -> list[Chunk]:
+        """Those that stand at these places among the rows, in this order."""
+        if not at:
+            return []
+        if self._whole:
+            found = self._found.take(at)
+        else:
+            found = self._ground.taken(self._rows[list(at)], self._columns)
+        return _made(found, self._ground.dimensions)
 
 
-def find(view: View, asked: Asked) -> Found:
+def find(ground: Ground, asked: Asked) -> Found:
     """See `foveate.ports.Store.search`."""
     import numpy as np
 
     refuse_nothing(asked.limit, asked.depth)
-    scan = view.scan
-    query = direction(asked.vector, view.dimensions)
     said = labels.condition(asked.where) if asked.where else None
-    readable = scan.readable(asked.audiences)
-    wanted = readable & _matching(view, said) if said else readable
-    rows = np.flatnonzero(wanted)
+    aim = direction(asked.vector, ground.dimensions)
+    view = ground.scan.view(asked.audiences)
+    wanted = view.mask if said is None else _matching(ground, view, said)
+    close, exact = _close(ground, aim, wanted, asked, said)
     terms = query_terms(asked.query)
-    bm25 = np.zeros(len(scan.keys))
-    if terms:
-        bm25 = lexical.scores(view.snapshot, scan, terms, readable)
-    hits = rows[bm25[rows] > 0]
-    hits = top(hits, bm25[hits], asked.depth)
-    leg = _semantic(view, query, rows, asked, said) if query is not None else None
-    near = top(leg.rows, leg.cosines[leg.rows], asked.depth) if leg is not None else rows[:0]
-    if leg is not None and not leg.exact:
-        leg.cosines[hits] = view.cosines(query, hits)
-    shown = _Shown(view, np.union1d(near, hits), most=4 * asked.depth)
+    scores = lexical.scores(ground.snapshot, ground.scan, terms, view) if terms else None
+    hits = matched(scores, wanted, asked.depth)
+    rows = np.union1d(close, hits)
+    cosine = ground.cosines(aim, rows) if aim is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    shown = Shown(ground, rows, most=4 * asked.depth)
     keys = shown.keys()
-    semantic = ordered(near, keys, leg.cosines[near], asked.depth) if leg is not None else []
-    matched = ordered(hits, keys, bm25[hits], asked.depth)
-    fused = fuse(semantic, matched, asked.limit)
-    chunks = shown.chunks([row for row, _ in fused])
-    exact = leg is None or leg.exact
+    near = np.isin(rows, close)
+    semantic = ordered(close, keys, cosine[near], asked.depth) if cosine is not None else []
+    words = ordered(hits, keys, bm25[np.isin(rows, hits)], asked.depth)
+    fused = fuse(semantic, words, asked.limit)
+    at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
     return Found(
         candidates=tuple(
             Candidate(
                 chunk=chunk,
                 score=score,
-                semantic_score=None if leg is None else float(leg.cosines[row]),
-                lexical_score=float(bm25[row]) or None,
+                semantic_score=None if cosine is None else float(cosine[place]),
+                lexical_score=float(bm25[place]) or None,
             )
-            for (row, score), chunk in zip(fused, chunks, strict=True)
+            for (_, score), place, chunk in zip(fused, at, shown.chunks(at), strict=True)
         ),
-        badge="hybrid" if matched else "vector_only",
-        lexical_matches=len(matched),
+        badge="hybrid" if words else "vector_only",
+        lexical_matches=len(words),
         exact=exact,
-        index="" if exact else f"lance {view.snapshot.version}",
-        notes=() if exact else (("by_vector_index", f"lance {view.snapshot.version}"),),
+        index="" if exact else f"lance {ground.snapshot.version}",
     )
 
 
@@ -161,34 +186,46 @@ def indexed(snapshot: Snapshot) -> bool:
     return any(one.name == INDEX for one in snapshot.dataset.describe_indices())
 
 
-def _matching(view: View, said: str) -> Any:
+def _matching(ground: Ground, view: View, said: str) -> Any:
+    """Booleans by position, of the readable rows that the filter wants."""
     import numpy as np
 
-    matching = np.zeros(len(view.scan.keys), dtype=bool)
-    found = view.snapshot.rows("chunks", ["key"], said)
+    matching = np.zeros(len(ground.scan.ids), dtype=bool)
+    found = ground.snapshot.rows("chunks", ["key"], said)
     if found is not None:
-        positions, live = view.scan.positions(found.column(0).to_numpy())
+        positions, live = ground.scan.positions(found.column(0).to_numpy())
         matching[positions[live]] = True
-    return matching
+    return matching if view.mask is None else matching & view.mask
 
 
-def _semantic(view: View, query: Any, rows: Any, asked: Asked, said: str | None) -> Leg:
+def _close(
+    ground: Ground, aim: Any, wanted: Any, asked: Asked, said: str | None
+) -> tuple[Any, bool]:
+    """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
     import numpy as np
 
-    scan = view.scan
-    cosines = np.zeros(len(scan.keys))
+    if aim is None:
+        return np.empty(0, dtype=np.int64), True
+    scan, depth = ground.scan, asked.depth
     if scan.vectors is not None:
-        cosines[rows] = scan.cosines(query, rows)
-        return Leg(rows=rows, cosines=cosines)
-    if not indexed(view.snapshot) or len(rows) <= asked.depth * _OVER:
-        cosines[rows] = view.cosines(query, rows)
-        return Leg(rows=rows, cosines=cosines)
+        return nearest(scan, aim, wanted, depth), True
+    rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
+    exact = not indexed(ground.snapshot) or len(rows) <= depth * _OVER
+    if not exact:
+        rows = _named(ground, aim, asked, said)
+    return rows[best(ground.cosines(aim, rows), depth)], exact
+
+
+def _named(ground: Ground, aim: Any, asked: Asked, said: str | None) -> Any:
+    """Positions, ascending, of what Lance's index takes for near."""
+    import numpy as np
+
     conditions = [labels.among("audience", asked.audiences), *([said] if said else [])]
-    found = view.snapshot.dataset.scanner(
+    found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],
         nearest={
             "column": "vector",
-            "q": query.astype(np.float32),
+            "q": aim.astype(np.float32),
             "k": asked.depth * _OVER,
             "nprobes": _PROBES,
             "metric": "cosine",
@@ -196,50 +233,8 @@ def _semantic(view: View, query: Any, rows: Any, asked: Asked, said: str | None)
         filter=" AND ".join(f"({one})" for one in conditions),
         prefilter=True,
     ).to_table()
-    positions, live = scan.positions(found.column("key").to_numpy())
-    near = np.unique(positions[live])
-    cosines[near] = view.cosines(query, near)
-    return Leg(rows=near, cosines=cosines, exact=False)
-
-
-class _Shown:
-    """Rows that may be shown: what orders them, and the chunks of those that are.
-
-    Where they are few, which is nearly always, both are one request.
-    """
-
-    def __init__(self, view: View, rows: Any, *, most: int) -> None:
-        self._view, self._rows = view, rows
-        self._columns = [*_CHUNK, "vector"] if view.dimensions else list(_CHUNK)
-        self._whole = 0 < len(rows) <= most
-        self._found = (
-            view.taken(rows, self._columns if self._whole else _KEY) if len(rows) else None
-        )
-
-    def keys(self) -> dict[int, Key]:
-        """By position."""
-        if self._found is None:
-            return {}
-        columns = [self._found.column(name).to_pylist() for name in _KEY]
-        return {
-            row: (source, sequence, offset or 0, name, row)
-            for row, source, sequence, offset, name in zip(
-                self._rows.tolist(), *columns, strict=True
-            )
-        }
-
-    def chunks(self, rows: Sequence[int]) -> list[Chunk]:
-        """Of these positions, in their order."""
-        import numpy as np
-
-        if not rows:
-            return []
-        wanted = np.array(rows, dtype=np.int64)
-        if self._whole:
-            found = self._found.take(np.searchsorted(self._rows, wanted))
-        else:
-            found = self._view.taken(wanted, self._columns)
-        return _made(found, self._view.dimensions)
+    positions, live = ground.scan.positions(found.column("key").to_numpy())
+    return np.unique(positions[live])
 
 
 def _made(found: Any, dimensions: int) -> list[Chunk]:

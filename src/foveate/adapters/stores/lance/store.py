@@ -192,8 +192,8 @@ class LanceStore:
                 audiences=audiences,
                 where=where,
             )
-            view = search.View(snapshot=now, scan=scan, dimensions=self.dimensions)
-            found = search.find(view, asked)
+            ground = search.Ground(snapshot=now, scan=scan, dimensions=self.dimensions)
+            found = search.find(ground, asked)
             return replace(found, state_root=self._root(now, audiences))
 
     def neighbours(
