@@ -2,11 +2,10 @@
 
     python bench/bench_lance.py --chunks 100000
 
-The corpus and the questions are those of bench_store.py, but for the vectors: a document has a
-direction and its chunks lie around it, since random vectors have no neighbours that an index could
-find; a question lies around a chunk. Times are wall milliseconds of one reader, since the work is
-partly Lance's threads and partly waiting; CPU milliseconds stand beside them. `exact` compares
-every vector, `index` asks IVF_RQ and compares what it names; recall is of the ten best by vector.
+The corpus and the questions are those of bench_store.py. Times are wall milliseconds of one reader,
+since the work is partly Lance's threads and partly waiting; CPU milliseconds stand beside them.
+`exact` compares every vector, `index` asks IVF_RQ and compares what it names; recall is of the ten
+best by vector. A part is written by one process; many may do so side by side.
 """
 
 from __future__ import annotations
@@ -26,13 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from bench.bench_store import DIMENSIONS, IN_DOCUMENT, pieces, questions
+from bench.store_texts import DIMENSIONS, IN_DOCUMENT, pieces, questions, vectors
 from foveate.adapters.stores.lance import LanceStore
 
 PART = 10_000
 """Chunks in a part."""
-AROUND = 0.7
-"""How far a chunk lies from its document's direction."""
 
 
 def timed(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
@@ -48,25 +45,18 @@ def timed(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
     return {"p50": float(p50), "p95": float(p95), "cpu": spent}
 
 
-def vectors_of(random: Any, documents: int) -> Any:
-    """Shape (documents, chunks, dimensions), float32: around one direction a document."""
-    shape = (documents, IN_DOCUMENT, DIMENSIONS)
-    centres = random.standard_normal((documents, 1, DIMENSIONS), dtype=np.float32)
-    return centres + AROUND * random.standard_normal(shape, dtype=np.float32)
-
-
-def ingest(url: str, count: int, seed: int) -> tuple[dict[str, float], Any]:
-    """Parts of ten thousand chunks and one commit; some chunks' vectors to ask for."""
+def ingest(url: str, count: int, seed: int) -> dict[str, float]:
+    """Parts of ten thousand chunks and one commit."""
     random = np.random.default_rng(seed)
     store = LanceStore(url, embedder_name="clustered-256", dimensions=DIMENSIONS, tidy=False)
     todo = pieces(count, seed)
-    parts, asked = [], []
+    parts = []
     wall = cpu = 0.0
     while some := list(islice(todo, PART // IN_DOCUMENT)):
-        vectors = vectors_of(random, len(some))
-        asked.append(vectors[::50, 0])
+        made = vectors(random, len(some) * IN_DOCUMENT)
+        made = made.reshape(len(some), IN_DOCUMENT, DIMENSIONS)
         begun, used = time.perf_counter(), time.process_time()
-        rows = zip((p.document for p in some), (p.chunks for p in some), vectors, strict=True)
+        rows = zip((p.document for p in some), (p.chunks for p in some), made, strict=True)
         parts.append(store.write_part(rows))
         wall += time.perf_counter() - begun
         cpu += time.process_time() - used
@@ -76,16 +66,15 @@ def ingest(url: str, count: int, seed: int) -> tuple[dict[str, float], Any]:
     begun = time.perf_counter()
     store.compact()
     compacted = time.perf_counter() - begun
-    found = {
+    return {
         "chunks_a_second": count / (wall + committed),
         "chunks_a_cpu_second": count / cpu,
         "commit_seconds": committed,
         "compact_seconds": compacted,
     }
-    return found, np.concatenate(asked)
 
 
-def measure(url: str, count: int, asked: Sequence[str], vectors: Any) -> dict[str, Any]:
+def measure(url: str, count: int, asked: Sequence[str], rows: Any) -> dict[str, Any]:
     """Searches and neighbours with every vector compared, then by index, and its recall."""
     random = Random(1)  # noqa: S311
     places = [
@@ -94,25 +83,25 @@ def measure(url: str, count: int, asked: Sequence[str], vectors: Any) -> dict[st
     ]
     begun = time.perf_counter()
     with closing(LanceStore(url, create=False)) as store:
-        store.search("", vectors[0])
+        store.search("", rows[0])
         found: dict[str, Any] = {"first_search_seconds": time.perf_counter() - begun}
         found["words cold"] = timed([lambda q=q: store.search(q, None) for q in asked])
         found["exact"] = timed(
-            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, vectors, strict=False)]
+            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, rows, strict=True)]
         )
         found["neighbours"] = timed([lambda p=p: store.neighbours(p, 1) for p in places])
         sizes = store.stats().bytes
         found["bytes_a_chunk"] = {name: size / count for name, size in sizes.items()}
-        best = [ids(store, vector) for vector in vectors]
+        best = [ids(store, vector) for vector in rows]
     with closing(LanceStore(url, create=False, exact=0)) as store:
         begun = time.perf_counter()
         store.compact()
         found["index_seconds"] = time.perf_counter() - begun
         found["index"] = timed(
-            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, vectors, strict=False)]
+            [lambda q=q, v=v: store.search(q, v) for q, v in zip(asked, rows, strict=True)]
         )
-        found["index vectors"] = timed([lambda v=v: store.search("", v) for v in vectors])
-        hits = [len(ids(store, v) & b) / 10 for v, b in zip(vectors, best, strict=True)]
+        found["index vectors"] = timed([lambda v=v: store.search("", v) for v in rows])
+        hits = [len(ids(store, v) & b) / 10 for v, b in zip(rows, best, strict=True)]
         found["recall@10"] = float(np.mean(hits))
         found["index_bytes_a_chunk"] = store.stats().bytes["indexes"] / count
     return found
@@ -132,10 +121,10 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = given.url or f"lance:{Path(folder) / 'store'}"
-        figures, vectors = ingest(url, given.chunks, given.seed)
-        noise = np.random.default_rng(2).standard_normal(vectors.shape, dtype=np.float32)
+        figures = ingest(url, given.chunks, given.seed)
         asked = questions(given.seed + 1)
-        found = measure(url, given.chunks, asked, (vectors + AROUND * noise)[: len(asked)])
+        rows = vectors(np.random.default_rng(given.seed + 1), len(asked))
+        found = measure(url, given.chunks, asked, rows)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for name, value in {**figures, **found, "peak_megabytes": memory}.items():
         many = value if isinstance(value, dict) else {"": value}

@@ -16,7 +16,7 @@ from foveate.adapters.stores import filters, lexical
 from foveate.adapters.stores.int8 import direction
 from foveate.adapters.stores.nearby import Indexes, Nearby, candidates, held_by
 from foveate.adapters.stores.nearest import cosines, nearest
-from foveate.adapters.stores.ranking import Key, fuse, matched, ordered, refuse_nothing
+from foveate.adapters.stores.ranking import Key, best, fuse, matched, ordered, refuse_nothing
 from foveate.adapters.stores.readable import View, view_of
 from foveate.adapters.stores.rows import SELECT_CHUNK, chunks_of
 from foveate.adapters.stores.vectors import Scan

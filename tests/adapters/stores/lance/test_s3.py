@@ -26,8 +26,9 @@ def server(tmp_path_factory):
 
 def test_on_object_storage_it_keeps_every_law(server, monkeypatch):
     """T1, T4, T5, D3, X5: the whole contract over the network, on a real S3 server."""
-    # The hunt for secrets asks a thousand things; a quarter of them does over the network.
-    monkeypatch.setattr(isolation, "IMPOSTORS", isolation.IMPOSTORS[::5])
+    # The hunt for secrets asks a thousand things; some of them do over the network.
+    monkeypatch.setattr(isolation, "IMPOSTORS", isolation.IMPOSTORS[:1])
+    monkeypatch.setattr(isolation, "PRINCIPALS", isolation.PRINCIPALS[::3])
     monkeypatch.setattr(isolation, "FILTERS", isolation.FILTERS[1::3])
     numbers = count()
     opened = []

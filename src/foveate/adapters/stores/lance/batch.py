@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from foveate.adapters.stores.lance.commit import refuse_taken
-from foveate.adapters.stores.lance.labels import among
+from foveate.adapters.stores.lance.commit import there
 from foveate.adapters.stores.lance.part import Part, Prepared, taken
 from foveate.adapters.stores.lance.snapshot import Snapshot
 from foveate.core.errors import BadInput
@@ -31,6 +30,8 @@ class Batch:
     _chunks: dict[str, str] = field(default_factory=dict)
     _written: list[Part] = field(default_factory=list)
     _sealed: set[str] = field(default_factory=set)
+    _leaving: set[str] = field(default_factory=set)
+    """All documents that were put or deleted here: those before them go."""
     _rows: int = 0
 
     def put(self, one: Prepared) -> None:
@@ -41,8 +42,10 @@ class Batch:
         for chunk in ids:
             if self._chunks.get(chunk, name) != name:
                 raise taken("another document", chunk)
-        refuse_taken(self.current(), ids, {name, *self._waiting, *self._sealed})
+        # Ids of documents that leave in this very batch are free.
+        there(self.current(), {name}, ids, self._leaving)
         self._drop(name)
+        self._leaving.add(name)
         self._waiting[name] = one
         self._chunks.update(dict.fromkeys(ids, name))
         self._rows += len(ids)
@@ -53,13 +56,13 @@ class Batch:
         """Leave a document out; False where it was not there."""
         self._refuse_sealed(name)
         if name in self._waiting:
-            there = self._waiting[name] is not None
+            found = self._waiting[name] is not None
         else:
-            found = self.current().rows("documents", ["document_id"], among("document_id", [name]))
-            there = found is not None and found.num_rows > 0
+            found = bool(there(self.current(), {name}))
         self._drop(name)
+        self._leaving.add(name)
         self._waiting[name] = None
-        return there
+        return found
 
     def all(self) -> tuple[list[Part], set[str]]:
         """Everything as parts, and which documents are to go."""
@@ -77,6 +80,7 @@ class Batch:
         self._waiting, self._chunks = dict(waiting), dict(chunks)
         del self._written[written:]
         self._sealed = {name for part in self._written for name in part.documents}
+        self._leaving = self._sealed | self._waiting.keys()
         self._rows = sum(len(one.chunks) for one in self._waiting.values() if one is not None)
 
     def _drop(self, name: str) -> None:

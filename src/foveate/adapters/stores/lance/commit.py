@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from foveate.adapters.stores.lance import part as parts_
@@ -63,13 +64,32 @@ def gone(snapshot: Snapshot, names: Collection[str]) -> Gone:
     return found
 
 
-def refuse_taken(snapshot: Snapshot, chunks: Sequence[str], leaving: Collection[str]) -> None:
-    """Raise `BadInput` where a chunk's id is another document's, and stays so."""
-    for some in sliced(chunks):
-        found = snapshot.rows("chunks", ["chunk_id", "document_id"], among("chunk_id", some))
-        for row in found.to_pylist() if found is not None else ():
-            if row["document_id"] not in leaving:
-                raise parts_.taken("another document", row["chunk_id"])
+def there(
+    snapshot: Snapshot,
+    names: Collection[str],
+    chunks: Sequence[str] = (),
+    leaving: Collection[str] = (),
+) -> set[str]:
+    """Which of these documents the store has, in one request unless they are very many.
+
+    Raises `BadInput` where one of these chunks' ids is that of a document which is neither among
+    them nor `leaving`.
+    """
+    fragments = [*snapshot.of("documents"), *snapshot.of("chunks")]
+    found: set[str] = set()
+    if not fragments:
+        return found
+    slices = zip_longest(sliced(sorted(names)), sliced(chunks), fillvalue=())
+    for some, ids in slices:
+        condition = f"{among('document_id', some)} OR {among('chunk_id', ids)}"
+        rows = snapshot.dataset.scanner(
+            columns=["document_id", "chunk_id"], filter=condition, fragments=fragments
+        ).to_table()
+        for document, chunk in zip(*(rows.column(n).to_pylist() for n in (0, 1)), strict=True):
+            if document not in names and document not in leaving:
+                raise parts_.taken("another document", chunk)
+            found.add(document)
+    return found
 
 
 def refuse_meeting(parts: Sequence[Part], head: Head) -> None:
@@ -99,9 +119,8 @@ def commit(
     """
     refuse_meeting(parts, snapshot.head)
     leaving = set(deleted).union(*(one.documents for one in parts))
-    went = gone(snapshot, leaving)
-    for one in parts:
-        refuse_taken(snapshot, one.chunks, leaving)
+    present = there(snapshot, leaving, [chunk for one in parts for chunk in one.chunks])
+    went = gone(snapshot, present)
     if not parts and not went.documents:
         return 0
     head = _accounted(snapshot.head, parts, went)

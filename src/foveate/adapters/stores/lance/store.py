@@ -179,7 +179,7 @@ class LanceStore:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
         `where` as for the embedded store. `Found.exact` is False where an index named the
-        candidates by vector; `Found.notes` then has the version of the table.
+        candidates by vector; `Found.index` then has the version of the table.
         """
         with guard(self.place):
             now, scan = self._versions.scanned()
