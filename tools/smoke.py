@@ -55,7 +55,9 @@ def main() -> None:
         Path(folder, "page.md").write_text("# Well\n\nNine metres.\n", encoding="utf-8")
         said = run("index", str(Path(folder, "page.md")), expect=5)
         assert "pip install 'foveate[local]'" in said, said
-        print("foveate index without the extra: says the install line")
+        said = run("search", "--query", "x", "--store", "postgresql://u@/d", expect=5)
+        assert "pip install 'foveate[postgres]'" in said, said
+        print("foveate index and search without their extras: say the install line")
 
 
 if __name__ == "__main__":

@@ -242,10 +242,11 @@ class AsyncPostgresStore:
         await self._pool.close()
 
     async def _read(self, steps: Flow[T]) -> T:
-        """In one snapshot; inside a batch, in the batch's transaction."""
+        """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         with guard(self._where.shown):
             if (held := self._batch.get()) is not None:
-                return await arun(held, steps)
+                async with held.transaction():
+                    return await arun(held, steps)
             async with self._pool.connection() as connection:
                 return await arun(connection, connect.snapshot(steps))
 

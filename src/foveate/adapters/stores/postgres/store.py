@@ -234,10 +234,11 @@ class PostgresStore:
         self._pool.close()
 
     def _read(self, steps: Flow[T]) -> T:
-        """In one snapshot; inside a batch, in the batch's transaction."""
+        """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         with guard(self._where.shown):
             if (held := self._batch.get()) is not None:
-                return run(held, steps)
+                with held.transaction():
+                    return run(held, steps)
             with self._pool.connection() as connection:
                 return run(connection, connect.snapshot(steps))
 
