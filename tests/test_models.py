@@ -56,6 +56,14 @@ def test_a_name_of_several_vocabularies_has_their_margin():
     assert model("deepseek-r1") == model("deepseek-r1:latest") == found
 
 
+def test_prices_are_in_order():
+    """B4, F8: where a price is known, the cache is cheaper than reading, and writing dearer."""
+    priced = [found.price for found in models() if found.price is not None]
+
+    assert len(priced) >= 20
+    assert all(0 < again < read < written for read, again, written in priced)
+
+
 def test_framing():
     """B4: the chat format costs so much for each message and for the answer."""
     found = Model(name="m", window=100, frame=(4, 3))

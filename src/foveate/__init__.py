@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from foveate._version import __version__
 
 if TYPE_CHECKING:
+    from foveate.answer.ask import Answer, ask
     from foveate.answer.check import Checked, check_answer
+    from foveate.answer.messages import messages
     from foveate.assembler import Assembler, assemble
     from foveate.budget import Budget
     from foveate.core.errors import (
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from foveate.dialogue import Conversation, converse
 
 __all__ = [
+    "Answer",
     "Assembler",
     "BadInput",
     "BadOption",
@@ -71,20 +74,25 @@ __all__ = [
     "Turn",
     "UnknownName",
     "__version__",
+    "ask",
     "assemble",
     "check_answer",
     "converse",
+    "messages",
 ]
 
 _HOME = {
+    "Answer": "answer.ask",
     "Assembler": "assembler",
     "Budget": "budget",
     "Checked": "answer.check",
     "Conversation": "dialogue",
     "Turn": "core.talk.turns",
+    "ask": "answer.ask",
     "assemble": "assembler",
     "check_answer": "answer.check",
     "converse": "dialogue",
+    "messages": "answer.messages",
 }
 _ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
 _ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}

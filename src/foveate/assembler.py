@@ -38,13 +38,14 @@ def assemble(
     instant: datetime | None = None,
     language: str = "en",
     channel: Channel = "text",
+    prompt: str | None = None,
 ) -> Context:
     """Turn candidates into the context that is sent.
 
     `candidates`: `Candidate`s, mappings with at least `text`, or a pandas, polars or Arrow table.
     `budget`: tokens for the documents, or a `Budget`. `recipe`: a name, a TOML file's path, or a
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
-    messages that share the model's window.
+    messages that share the model's window, and `prompt` the system prompt (see `messages`).
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)
@@ -62,6 +63,8 @@ def assemble(
         order=order,
         query=query,
         channel=channel,
+        prompt=prompt,
+        language=language,
     )
     return prepare_candidates(
         query,
@@ -104,7 +107,7 @@ def prepare_candidates(
         neighbours=tuple(neighbours),
         supplements=tuple(supplements),
         principals=reader(principals),
-        messages=pairs(messages),
+        messages=(*settled.messages, *pairs(messages)),
         intent=intent,
         query_embedding=query_embedding,
         instant=instant,
@@ -219,6 +222,7 @@ class Assembler:
             recipe=self.plan.recipe,
             budget=self.plan.budget,
             principals=principals,
+            messages=self.plan.messages,
             state_root=found.state_root,
             exact=found.exact,
             index=found.index,

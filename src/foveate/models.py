@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, OutsideFailure, UnknownName
+from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192
 """For a model that is not known."""
@@ -29,7 +31,8 @@ class UnknownModel(UserWarning):
 class Model:
     """One model. All numbers are tokens; a limit of None means: only the window limits.
 
-    `frame`: what the chat format adds to each message, and before the answer.
+    `frame`: what the chat format adds to each message, and before the answer. `price`: US dollars a
+    million tokens read, read from the provider's cache, and written; None where it is not known.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Model:
     max_output: int | None = None
     tokenizer: str = "cl100k_base*1.3"
     frame: tuple[int, int] = (8, 8)
+    price: tuple[float, float, float] | None = None
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -51,8 +55,23 @@ class Model:
                 raise BadOption(f"{where}: {name} is {limit}; it must be 1 to {self.window}")
         if min(self.frame) < 0:
             raise BadOption(f"{where}: frame is {self.frame}; it must be 0 or more")
+        if self.price is not None and not all(0 <= one < inf for one in self.price):
+            raise BadOption(f"{where}: price is {self.price}; it must be 0 or more")
         if not all((self.name, self.tokenizer, *self.aliases)):
             raise BadOption(f"{where}: name, tokenizer and aliases must not be empty")
+
+    def cost(self, usage: Usage) -> float | None:
+        """US dollars at the list price; None where price or usage is not known.
+
+        >>> model("gpt-4.1").cost(Usage(prompt=3_000, completion=500, cached=1_000))
+        0.0085
+        """
+        if self.price is None or usage.prompt is None or usage.completion is None:
+            return None
+        read, again, written = self.price
+        cached = min(usage.cached or 0, usage.prompt)
+        millionths = (usage.prompt - cached) * read + cached * again + usage.completion * written
+        return millionths / 1_000_000
 
     def framing(self, messages: int) -> int:
         """What the chat format adds to a request of so many messages."""
@@ -164,6 +183,11 @@ def _is_frame(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
 
 
+def _is_price(value: Any) -> bool:
+    numbers = isinstance(value, list) and len(value) == 3
+    return numbers and all(type(one) in (int, float) for one in value)
+
+
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
@@ -174,6 +198,7 @@ _WRITTEN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "max_output": ("a whole number", _is_number),
     "tokenizer": ("a text", _is_text),
     "frame": ("two whole numbers", _is_frame),
+    "price": ("three numbers", _is_price),
     "aliases": ("a list of texts", _is_texts),
 }
 """What a model's line may say, and how."""

@@ -51,6 +51,7 @@ def key_of(query: str, state_root: str, plan: Plan, *scope: object) -> str:
         spelling(plan.recipe).hash,
         budget_hash(plan.budget),
         plan.tokenizer.fingerprint,
+        plan.messages,
         scope,
     )
     return digest(repr(parts))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from foveate import plugins
 from foveate.budget import Budget
@@ -16,18 +15,30 @@ from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.order import Order
 from foveate.core.types import Recipe
 from foveate.curves import curve
+from foveate.models import Model
 from foveate.models import model as model_named
+from foveate.prompts.markers import marker_of_format
+from foveate.prompts.text import Channel, system_prompt
 
-Channel = Literal["text", "voice"]
+__all__ = ["Channel", "Plan", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is settled before candidates are looked at."""
+    """Everything that is settled before candidates are looked at.
+
+    `system`: the system prompt that is sent with the context, and shares the window with it.
+    """
 
     recipe: Recipe
     budget: zones.Budget
     tokenizer: Tokenizer
+    system: str = ""
+
+    @property
+    def messages(self) -> tuple[tuple[str, str], ...]:
+        """What stands before the context in the request."""
+        return (("system", self.system),) if self.system else ()
 
 
 def plan(
@@ -35,27 +46,38 @@ def plan(
     recipe: str | Recipe = "default",
     budget: int | zones.Budget | None = None,
     tokenizer: str | Tokenizer | None = None,
-    model: str | None = None,
+    model: str | Model | None = None,
     format: str | Format | None = None,
     order: str | None = None,
     query: str = "",
     channel: Channel = "text",
+    prompt: str | None = None,
+    language: str = "en",
+    max_output: int = 1024,
 ) -> Plan:
     """Settle what is given against the recipe's own choices.
 
     A number as `budget` is tokens for the documents. With `model`, its tokenizer and window are
-    used, and without a budget the documents get what the query and the reply leave of it.
+    used, and without a budget the documents get what the system prompt, the query and the reply (of
+    `max_output` tokens) leave of it. `prompt` in `language`: the name or the file of the system
+    prompt that is sent along; it follows the format, and shares the window with the context.
     `order`: a name, or `attention:CURVE`, a published curve's name or the file of one's own.
     The `voice` channel shows no markers: citations still say which chunk is where.
     """
     chosen = _changed(_recipe(recipe), format, order, channel)
+    marker = marker_of_format(chosen.format)
+    system = ""
+    if prompt is not None:
+        system = system_prompt(prompt, marker=marker, channel=channel, language=language)
     if model is None:
         named = _tokenizer(tokenizer or chosen.tokenizer)
-        return Plan(recipe=chosen, budget=_budget(budget, chosen), tokenizer=named)
-    known = model_named(model)
+        return Plan(recipe=chosen, budget=_budget(budget, chosen), tokenizer=named, system=system)
+    known = model_named(model) if isinstance(model, str) else model
     named = _tokenizer(tokenizer or known.tokenizer)
-    room = Budget.for_model(known, query=query, tokenizer=named)
-    return Plan(recipe=chosen, budget=_within(budget, room), tokenizer=named)
+    room = Budget.for_model(
+        known, system_prompt=system, query=query, max_output=max_output, tokenizer=named
+    )
+    return Plan(recipe=chosen, budget=_within(budget, room), tokenizer=named, system=system)
 
 
 def _tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:

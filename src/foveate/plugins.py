@@ -1,9 +1,10 @@
 """Names → objects: what is built in, and what other packages register under entry points.
 
 Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that
-gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one), and
-`foveate.models` (functions that give one for what follows the colon of its name). An entry point
-may not take a built-in's name. Nothing is loaded before it is asked for.
+gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one),
+`foveate.models` (functions that give one for what follows the colon of its name) and
+`foveate.prompts` (functions that give a system prompt for a language). An entry point may not take
+a built-in's name. Nothing is loaded before it is asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from foveate.ports import Embedder, Model
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models")
+GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models", "prompts")
+PROMPTS = ("grounded", "soft", "strict", "voice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,14 @@ def model(name: str) -> Model:
         return cast("Model", maker(which))
 
 
+def prompt(name: str, language: str) -> str:
+    """The system prompt of that name, from an entry point; our own are files of the answer room."""
+    makers = _loaded("prompts", dict.fromkeys(PROMPTS))
+    if name not in makers:
+        raise UnknownName("prompt", name, (*PROMPTS, *makers))
+    return cast("str", makers[name](language))
+
+
 def _made(group: str, name: str, load: Callable[[str], Any]) -> Any:
     try:
         return load(name)
@@ -129,6 +139,7 @@ def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
         "tokenizers": ("Counts and cuts texts.", tokenizers.KNOWN),
         "embedders": ("Turns texts into vectors.", embedders.NAMES),
         "models": ("Answers; MODEL@URL for another address.", models.NAMES),
+        "prompts": ("What a model is told, in four languages.", PROMPTS),
         "loaders": ("Reads files of this suffix.", loaders.suffixes()),
         "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),
         "caches": ("Opens the cache at `NAME:…`.", caches.SCHEMES),

@@ -110,7 +110,7 @@ def check_answer(
     >>> context = assemble("When was the mill built?", found, budget=99)
     >>> checked = check_answer("It was built in 1881 [1]. It has a red roof [2].", context)
     >>> [claim.faults for claim in checked.claims], [one.name for one in checked.dangling]
-    ([('unsupported_figures',), ('uncited',)], ['2'])
+    ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
     an entailment model, or `foveate.answer.embedded` for an embedder.

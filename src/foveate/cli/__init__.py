@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from foveate.cli import (
+    ask,
     assemble,
     assemble_batch,
     calibrate,
@@ -48,6 +49,7 @@ app.command()(index.index)
 app.command()(search.search)
 app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble_batch.assemble_batch)
+app.command()(ask.ask)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval")
 app.command()(diagnose.diagnose)

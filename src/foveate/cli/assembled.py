@@ -77,7 +77,7 @@ def from_store(url: str, query: str, settled: Plan, principals: tuple[str, ...])
 def hand_over(prepared: Prepared, *, as_json: bool, explain: bool, bundle: str | None) -> None:
     """The bundle first: where it cannot be written, nothing is printed."""
     if bundle is not None:
-        _write_bundle(prepared, bundle)
+        write_bundle(prepared, bundle)
     if as_json:
         output.write_json(context_to_json(prepared.context))
     else:
@@ -90,7 +90,8 @@ def hand_over(prepared: Prepared, *, as_json: bool, explain: bool, bundle: str |
         output.print_lines(["", *lines], sys.stderr)
 
 
-def _write_bundle(prepared: Prepared, name: str) -> None:
+def write_bundle(prepared: Prepared, name: str) -> None:
+    """All that a replay needs, in one file."""
     when = datetime.now(UTC).isoformat(timespec="seconds")
     made = bundle_of(prepared.inputs, prepared.context, plugins.known(), when=when)
     with written(name) as file:

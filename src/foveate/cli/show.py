@@ -147,7 +147,7 @@ def citations(context: Context, width: int = 80) -> list[str]:
     lines = ["Citations"]
     for entry in context.citations:
         first = f"  [{entry.marker}] "
-        lines += wrapped(_place(entry), width, first=first)
+        lines += wrapped(place(entry), width, first=first)
         indent = " " * len(first)
         lines += wrapped(f"“{_beginning(entry.snippet)}”", width, first=indent)
         if entry.corroborating:
@@ -156,7 +156,7 @@ def citations(context: Context, width: int = 80) -> list[str]:
     return lines if len(lines) > 1 else [*lines, "  none"]
 
 
-def _place(entry: Citation) -> str:
+def place(entry: Citation) -> str:
     """Source, title, section, page, row, line, characters: as far as they are known."""
     named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
     said = [entry.source]

@@ -24,6 +24,19 @@ def load(name: str, *, limits: Limits | None = None) -> Model:
     return SpokenModel(_speaker(name), limits)
 
 
+def bare(name: str) -> str:
+    """What the model registry calls it: without provider and address.
+
+    >>> bare("openai:qwen2.5:3b@http://127.0.0.1:8000/v1"), bare("gpt-4o")
+    ('qwen2.5:3b', 'gpt-4o')
+    """
+    from foveate.adapters.models.wire import split_name
+
+    provider, _, rest = name.partition(":")
+    known = {full.partition(":")[0] for full in NAMES}
+    return split_name(rest)[0] if provider in known and rest else name
+
+
 def _speaker(name: str) -> Speaker:
     provider, _, rest = name.partition(":")
     known = {full.partition(":")[0]: full for full in NAMES}

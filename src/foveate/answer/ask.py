@@ -1,0 +1,181 @@
+"""A context and a model: the answer as it arrives, its citations resolved, then all of it checked.
+
+Written once for a stream of pieces; `ask` and `ask_events` read it here and now, `aask` and
+`aask_events` without blocking the event loop, whether the model can do that itself or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from foveate import plugins
+from foveate.adapters.models import bare
+from foveate.answer.check import Checked, check_answer
+from foveate.answer.messages import messages
+from foveate.answer.spoken import heard
+from foveate.answer.stream import Event, Resolver
+from foveate.core.errors import OutsideFailure
+from foveate.core.types import Citation, Context
+from foveate.models import registry
+from foveate.plan import Channel
+from foveate.ports import Message, Model, Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer and what can be said of it.
+
+    `citations`: what it cites, or in the voice channel what it rests on, each once. `cost`: US
+    dollars at the list price, None where price or usage is not known.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    checked: Checked
+    reply: Reply
+    cost: float | None = None
+
+
+Happening: TypeAlias = Event | Answer
+"""Text, a resolved marker, or at the end the answer as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How a model is asked: what `messages` takes, and the limits of the answer.
+
+    `max_tokens` None: what the context's budget keeps for the answer. `timeout` in seconds.
+    """
+
+    prompt: str = "grounded"
+    system: str | None = None
+    channel: Channel = "text"
+    language: str = "en"
+    max_tokens: int | None = None
+    temperature: float = 0.0
+    timeout: float = 120.0
+
+
+def ask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
+    """The checked answer to the context's question.
+
+    `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). Raises
+    `OutsideFailure` where no answer can be had, also where it is empty.
+
+    >>> from foveate import assemble
+    >>> from foveate.testing.fakes import Told
+    >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
+    >>> context = assemble("When was the mill built?", found, budget=99)
+    >>> answer = ask(context, Told(says=lambda messages: "It was built in 1880 [1]."))
+    >>> answer.text, [one.source for one in answer.citations], answer.reply.usage.completion
+    ('It was built in 1880 [1].', ['mill.md'], 6)
+    """
+    *_, last = ask_events(context, model, how)
+    assert isinstance(last, Answer)
+    return last
+
+
+def ask_events(
+    context: Context, model: str | Model, how: Asking | None = None
+) -> Iterator[Happening]:
+    """The answer as it arrives; the `Answer` is the last item."""
+    how = how or Asking()
+    asked = _model(model)
+    sent, limits = _request(context, how)
+    resolver, reply = Resolver(context), None
+    for item in asked.stream(sent, **limits):
+        if isinstance(item, Reply):
+            reply = item
+        else:
+            yield from resolver.feed(item)
+    yield from resolver.finish()
+    yield _answer(context, asked.name, reply, how)
+
+
+async def aask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
+    """`ask` without blocking the event loop."""
+    last: Happening | None = None
+    async for last in aask_events(context, model, how):  # noqa: B007 (the last is what counts)
+        pass
+    assert isinstance(last, Answer)
+    return last
+
+
+async def aask_events(
+    context: Context, model: str | Model, how: Asking | None = None
+) -> AsyncIterator[Happening]:
+    """`ask_events` without blocking the event loop."""
+    how = how or Asking()
+    asked = _model(model)
+    sent, limits = _request(context, how)
+    resolver, reply = Resolver(context), None
+    stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
+        lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
+    )
+    async for item in stream(sent, **limits):
+        if isinstance(item, Reply):
+            reply = item
+        else:
+            for event in resolver.feed(item):
+                yield event
+    for event in resolver.finish():
+        yield event
+    yield _answer(context, asked.name, reply, how)
+
+
+def _model(model: str | Model) -> Model:
+    return plugins.model(model) if isinstance(model, str) else model
+
+
+def _request(context: Context, how: Asking) -> tuple[list[Message], dict[str, Any]]:
+    """What is sent, and the limits of the answer."""
+    sent = messages(
+        context,
+        prompt=how.prompt,
+        system=how.system,
+        channel=how.channel,
+        language=how.language,
+    )
+    limit = how.max_tokens or context.budget.generation or 1024
+    return sent, {
+        "max_tokens": limit,
+        "temperature": how.temperature,
+        "timeout": how.timeout,
+    }
+
+
+def _answer(context: Context, name: str, reply: Reply | None, how: Asking) -> Answer:
+    """Checked, priced; raises `OutsideFailure` for an empty one."""
+    if reply is None or not reply.text.strip():
+        spent = "; its limit was spent before it wrote, give it more --max-tokens"
+        limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
+        raise OutsideFailure(f"model {name}: answered with nothing{limit}")
+    checked = check_answer(reply.text, context, language=how.language)
+    if how.channel == "voice":
+        cited = heard(reply.text, context, language=how.language)
+    else:
+        cited = tuple(one for one in context.citations if one.marker in checked.cited)
+    return Answer(
+        text=reply.text,
+        citations=cited,
+        checked=checked,
+        reply=reply,
+        cost=_cost(name, reply),
+    )
+
+
+def _cost(name: str, reply: Reply) -> float | None:
+    """At the provider's own address alone: elsewhere another price holds, or none."""
+    known = registry().get(bare(name)) if "@http" not in name else None
+    return known.cost(reply.usage) if known is not None else None
+
+
+async def _off_loop(make: Callable[[], Iterator[str | Reply]]) -> AsyncIterator[str | Reply]:
+    """A blocking stream, each piece of it waited for on a worker thread."""
+    import asyncio
+
+    pieces = make()
+    while (item := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield item

@@ -1,0 +1,42 @@
+"""How a context's sources are cited: an example of a marker, from its format or from itself."""
+
+from __future__ import annotations
+
+from foveate.core.contracts import Format
+from foveate.core.layout.header import one_line
+from foveate.core.types import Block, Context
+
+PARTS = ("anthropic-document", "anthropic-search-result")
+"""Formats whose sources the provider cites by itself."""
+_SAMPLE = Block(marker=1, text="", source="a source", title="a title")
+
+
+def marker_of_format(format: Format) -> str | None:
+    """`[1]`, `[SOURCE 1]`; "" where sources are cited by name, None where they are not cited.
+
+    >>> from foveate.core import formats
+    >>> [marker_of_format(formats.BUILTIN[n]()) for n in ("xml", "source", "doc", "minimal")]
+    ['[1]', '[SOURCE 1]', '', None]
+    """
+    if format.name in PARTS:
+        return None
+    label = format.label(_SAMPLE)
+    if label not in (_SAMPLE.source, _SAMPLE.title):
+        return _example(label, 1)
+    return "" if label in format.header(_SAMPLE, None) else None
+
+
+def marker_of_context(context: Context) -> str | None:
+    """The same, from what was rendered; None where it shows nothing that could be cited."""
+    if not context.citations:
+        return None
+    first = context.citations[0]
+    if first.label not in (one_line(first.source), one_line(first.title)):
+        return _example(first.label, first.marker)
+    return "" if one_line(first.label) in context.text[: context.blocks[0].span[0]] else None
+
+
+def _example(label: str, marker: int) -> str:
+    """The label as it is written, in brackets; always that of the first."""
+    first = label.replace(str(marker), "1")
+    return first if first.startswith("[") else "[1]"

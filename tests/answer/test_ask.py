@@ -1,0 +1,136 @@
+"""A context and a model: the answer as it arrives, then checked and priced."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from foveate import OutsideFailure, ask, assemble
+from foveate.adapters.models import load
+from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
+from foveate.answer.stream import Cited
+from foveate.models import model
+from foveate.ports import Reply, Usage
+from foveate.testing.fakes import Told
+from local_model import local_model
+from model_servers import ANSWER, serving
+
+FOUND = [
+    {"text": "The well is nine metres deep.", "source": "wells.md", "score": 1},
+    {"text": "The mill was built in 1880.", "source": "mill.md", "score": 0.5},
+]
+CONTEXT = assemble("How deep is the well?", FOUND, model="gpt-4o", prompt="grounded")
+
+
+def told(text):
+    """A model that says this."""
+    return Told(says=lambda messages: text)
+
+
+def test_events_then_the_answer():
+    """F8, C5: text and resolved markers as they come, the checked answer last."""
+    *events, answer = ask_events(CONTEXT, told("It is nine metres deep [1]. It has a lid [7]."))
+    marks = [event for event in events if isinstance(event, Cited)]
+
+    assert "".join(event.text for event in events) == answer.text
+    assert [[one.source for one in mark.citations] for mark in marks] == [["wells.md"], []]
+    assert [one.source for one in answer.citations] == ["wells.md"]
+    assert [one.name for one in answer.checked.dangling] == ["7"]
+
+
+def test_the_same_without_blocking():
+    """F8: `aask` gives what `ask` gives, of a model that is sync and of one that is not."""
+
+    async def both(name):
+        kept = [event async for event in aask_events(CONTEXT, name)]
+        return kept[-1], await aask(CONTEXT, told(ANSWER))
+
+    with serving("openai") as server:
+        here = ask(CONTEXT, server.name)
+        there, other = asyncio.run(both(server.name))
+
+    assert here == there
+    assert isinstance(there, Answer)
+    assert (here.text, other.text) == (ANSWER, ANSWER)
+
+
+def test_what_the_model_is_told():
+    """R5, F8: the system prompt, then context and question; limits from the budget."""
+    with serving("openai") as server:
+        ask(CONTEXT, server.name)
+        ask(CONTEXT, server.name, Asking(system="Be short.", max_tokens=9, temperature=0.5))
+
+    first, second = server.requests
+    system, user = first["messages"]
+    assert "like [1]" in system["content"]
+    assert user["content"] == f"{CONTEXT.text}\n\n{CONTEXT.query}"
+    assert (first["max_tokens"], first["temperature"]) == (CONTEXT.budget.generation, 0)
+    assert second["messages"][0]["content"] == "Be short."
+    assert (second["max_tokens"], second["temperature"]) == (9, 0.5)
+
+
+def test_a_voice_cites_by_what_it_says():
+    """C4, F8: no marker is asked for or spoken; the source is found by the words."""
+    heard = []
+
+    def says(messages):
+        heard.append(messages[0]["content"])
+        return "The well is nine metres deep."
+
+    context = assemble(
+        "How deep is the well?", FOUND, model="gpt-4o", channel="voice", prompt="voice"
+    )
+    answer = ask(context, Told(says=says), Asking(prompt="voice", channel="voice"))
+
+    assert "[1]" not in heard[0]
+    assert [one.source for one in answer.citations] == ["wells.md"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(text=" \n"), "answered with nothing; ask it again"),
+        (Reply(text="", finish="length"), "its limit was spent before it wrote, give it more"),
+    ],
+)
+def test_an_empty_answer_is_a_failure(reply, said):
+    """X3: nothing is not handed on as if it were an answer."""
+
+    class Mute(Told):
+        def stream(self, messages, **limits):
+            yield reply
+
+    with pytest.raises(OutsideFailure, match=f"model told: .*{said}"):
+        ask(CONTEXT, Mute(says=str))
+
+
+def test_what_an_answer_costs(monkeypatch):
+    """F8: list price by usage, at the provider's own address; elsewhere no cost is said."""
+    with serving("anthropic") as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.name.partition("@")[2])
+        hosted = ask(CONTEXT, "anthropic:claude-haiku-4-5")
+        elsewhere = ask(CONTEXT, server.name.replace("tiny", "claude-haiku-4-5"))
+
+    assert hosted.cost == pytest.approx((15 * 1 + 16 * 0.1 + 8 * 5) / 1e6)
+    assert elsewhere.cost is None
+    assert model("gpt-4.1").cost(Usage(prompt=10)) is None
+    assert model("mistral").cost(Usage(prompt=10, completion=1)) is None
+
+
+def test_a_real_model_answers_from_the_context():
+    """F8, R5: a real small model reads a real context under a real system prompt."""
+    answer = ask(CONTEXT, local_model(), Asking(max_tokens=24))
+
+    assert "nine metres" in answer.text
+    assert answer.reply.usage.prompt > CONTEXT.token_count
+    assert answer.checked.answer == answer.text
+
+
+def test_a_model_that_fails_in_the_middle():
+    """X3: what came is handed over, then the failure; no answer is made of it."""
+    with serving("ollama", "error_midway") as server:
+        events = ask_events(CONTEXT, load(server.name))
+        assert next(events).text.startswith("The well")
+        with pytest.raises(OutsideFailure, match="the pump stopped"):
+            list(events)

@@ -1,0 +1,117 @@
+"""A context as messages: what is sent is what was counted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foveate import BadOption, BudgetTooSmall, assemble, messages, plugins
+from foveate.adapters.tokenizers import load
+from foveate.answer.messages import for_anthropic
+from foveate.assembler import prepare_candidates
+from foveate.core.window import count_messages
+from foveate.models import Model
+from foveate.packed import key_of
+from foveate.plan import plan
+from foveate.prompts.text import LANGUAGES
+from foveate.testing.fakes import Words
+
+FOUND = [
+    {"text": f"Pump {n} is at place {n}. It runs at {n} bar and is cleaned.", "source": f"p{n}.md"}
+    for n in range(20)
+]
+TEXTS = ("numbered", "xml", "source", "doc", "grouped", "markdown", "minimal")
+
+
+REQUESTS = st.fixed_dictionaries(
+    {
+        "window": st.integers(450, 900),
+        "output": st.integers(1, 150),
+        "format": st.sampled_from(TEXTS),
+        "prompt": st.sampled_from(plugins.PROMPTS),
+        "channel": st.sampled_from(["text", "voice"]),
+        "language": st.sampled_from(LANGUAGES),
+        "query": st.text(min_size=1, max_size=40).filter(str.strip),
+    }
+)
+
+
+@settings(max_examples=40)
+@given(asked=REQUESTS)
+def test_the_whole_request_fits_the_window(asked):
+    """B1: system prompt, context, query and framing fit `window - generation - buffer`."""
+    told = {name: asked[name] for name in ("prompt", "channel", "language")}
+    model = Model(name="small", window=asked["window"], frame=(4, 3), tokenizer="cl100k_base")
+    settled = plan(
+        model=model,
+        recipe="naive",
+        format=asked["format"],
+        query=asked["query"],
+        max_output=asked["output"],
+        **told,
+    )
+    context = prepare_candidates(asked["query"], FOUND, settled).context
+    sent = [(message["role"], message["content"]) for message in messages(context, **told)]
+    limit = asked["window"] - asked["output"] - context.budget.buffer
+
+    assert count_messages(sent, context.budget, settled.tokenizer) <= limit
+    assert sent[0] == ("system", settled.system)
+    assert sent[1] == ("user", f"{context.text}\n\n{asked['query']}")
+
+
+def test_a_larger_prompt_than_was_planned_is_refused():
+    """B1: a system prompt that came later and does not fit is refused, not sent."""
+    model = Model(name="small", window=600, tokenizer="cl100k_base")
+    settled = plan(model=model, recipe="naive", query="Which pump?", max_output=100)
+    context = prepare_candidates("Which pump?", FOUND, settled).context
+
+    with pytest.raises(BudgetTooSmall, match="assemble with the same prompt") as caught:
+        messages(context)
+    assert messages(context, system="")[0]["role"] == "user"
+    assert caught.value.needed > caught.value.budget
+
+
+def test_without_a_window_nothing_is_refused():
+    """B1: where no window is known, there is none to keep."""
+    context = assemble("Which pump?", FOUND, budget=200)
+
+    assert [message["role"] for message in messages(context)] == ["system", "user"]
+
+
+def test_the_form_that_anthropic_takes():
+    """R5: the system prompt stands apart."""
+    context = assemble("Which pump?", FOUND, model="claude-haiku-4-5", prompt="soft")
+    found = messages(context, prompt="soft")
+
+    assert for_anthropic(found) == {"system": found[0]["content"], "messages": [found[1]]}
+    assert for_anthropic(messages(context, system="")) == {"messages": [found[1]]}
+
+
+@pytest.mark.parametrize("form", ["anthropic-document", "anthropic-search-result", "openai-parts"])
+def test_content_parts_are_no_text(form):
+    """R1, X1: a list of content parts goes to the provider's client as it is."""
+    context = assemble("Which pump?", FOUND, budget=300, format=form)
+
+    with pytest.raises(BadOption, match=r"give json\.loads\(context\.text\)"):
+        messages(context)
+
+
+def test_a_tokenizer_without_a_name():
+    """B1, X1: the window is checked with the tokenizer that counted; one of one's own is given."""
+    model = Model(name="small", window=2_000, frame=(1, 1))
+    settled = plan(model=model, recipe="naive", query="Which?", tokenizer=Words(), prompt="voice")
+    context = prepare_candidates("Which?", FOUND, settled).context
+
+    with pytest.raises(BadOption, match="'words', which has no name here; give tokenizer="):
+        messages(context, prompt="voice")
+    assert len(messages(context, prompt="voice", tokenizer=Words())) == 2
+
+
+def test_a_cache_tells_prompts_apart():
+    """D5, B1: a context that was kept for a shorter system prompt is not that for a longer."""
+    one = plan(model="mistral", query="q", budget=500, prompt="voice")
+    other = plan(model="mistral", query="q", budget=500, prompt="grounded")
+
+    assert key_of("q", "root", one) != key_of("q", "root", other)
+    assert load("cl100k_base").count(one.system) != load("cl100k_base").count(other.system)
