@@ -58,5 +58,9 @@ def damping(lengths: Any, *, total: int, words: int) -> Any:
 
 def weighed(counts: Any, about: Any, weight: float) -> Any:
     """What a term gives to rows that hold it so often; `about`: their damping."""
-    occurrences = counts.astype("f8")
-    return weight * (occurrences * (_K1 + 1) / (occurrences + about))
+    found = counts.astype("f8")
+    below = found + about
+    found *= _K1 + 1
+    found /= below
+    found *= weight
+    return found

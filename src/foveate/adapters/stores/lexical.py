@@ -97,11 +97,18 @@ def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     """
     import numpy as np
 
-    scores = np.zeros(len(view.damping), dtype=np.float64)
     weights = idfs([_frequency(view, term, found[term][0]) for term in found], view.rows)
-    for (positions, occurrences), weight in zip(found.values(), weights, strict=True):
-        if weight:
-            scores[positions] += weighed(occurrences, view.damping[positions], weight)
+    told = [
+        (positions, weighed(occurrences, view.damping.take(positions), weight))
+        for (positions, occurrences), weight in zip(found.values(), weights, strict=True)
+        if weight
+    ]
+    rows = len(view.damping)
+    if not told:
+        return np.zeros(rows)
+    # Added up in this order, term by term, as a loop over the terms would.
+    where, what = (np.concatenate(part) for part in zip(*told, strict=True))
+    scores = np.bincount(where, weights=what, minlength=rows)
     if view.mask is not None:
         scores[~view.mask] = 0
     return scores

@@ -49,11 +49,11 @@ def current(connection: sqlite3.Connection, folder: Path, known: Scan | None) ->
     """The array of the state that this read transaction sees."""
     facts = dict(connection.execute("SELECT key, value FROM meta"))
     generation, version = facts["generation"], facts["version"]
-    if known is not None and (known.generation, known.version) == (generation, version):
-        return known
     path, dimensions = folder / FILE, facts["dimensions"]
     if known is None:
         known = load(path, dimensions)
+    if known is not None and (known.generation, known.version) == (generation, version):
+        return known
     usable = known if known is not None and ancestor(connection, known) else None
     scan, added = refresh(connection, usable, generation, version, dimensions)
     # Written again only when much has changed: a store that grows row by row is not rewritten
