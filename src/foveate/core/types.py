@@ -29,8 +29,13 @@ from foveate.core.errors import BadInput
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from foveate.core.gauge import Gauge
     from foveate.core.manifest import Manifest
+
+    Runs: TypeAlias = NDArray[np.uint64]
 
 Span: TypeAlias = tuple[int, int]
 """Half-open character range: `text[start:end]`."""
@@ -167,7 +172,7 @@ class Sentences:
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
     worths: tuple[float, ...]
-    runs: tuple[Sequence[int], ...] = field(default=(), compare=False, repr=False)
+    runs: tuple[Runs, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import isclose
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.evidence.bridge import RARE, common
-from foveate.core.evidence.index import COMMON, index_of, query_keys, title_keys
+from foveate.core.evidence.index import (
+    COMMON,
+    GRAM,
+    HASHED,
+    index_of,
+    keys,
+    number,
+    query_keys,
+    said_runs,
+    title_keys,
+)
 from foveate.core.evidence.pool import K1, B, Pool, pool_of, rarity, standard
 from foveate.core.evidence.pool import bm25 as matched
 from foveate.core.evidence.traits import traits
 from foveate.core.evidence.worth import WEIGHTS, sentences_of
+from foveate.core.pack.basket import repeated
+from foveate.core.text.terms import document_terms
 from foveate.core.types import Candidate, Chunk
 from foveate.testing.fakes import candidate
-from foveate.testing.strategies import candidates
+from foveate.testing.strategies import candidates, texts
 
 
 def best(pool: list[Candidate], query: str, language: str = "en") -> str:
@@ -110,9 +124,9 @@ def bm25(pool: Pool, terms: tuple[str, ...]) -> list[float]:
     """The textbook formula, unit by unit."""
     rows = []
     for p in pool.passages:
-        index = p.indexed
-        for u, length in enumerate(index.lengths):
-            rows.append(({t: dict(index.where.get(t, ())).get(u, 0) for t in terms}, length))
+        for a, b in p.indexed.units.spans:
+            said = keys(document_terms(p.candidate.text[a:b]))
+            rows.append(({t: said.count(t) for t in terms}, len(said)))
     mean = sum(length for _, length in rows) / len(rows)
     holders = {t: sum(tf[t] > 0 for tf, _ in rows) for t in terms}
     return [
@@ -162,36 +176,53 @@ def test_scores_that_are_all_alike_say_nothing() -> None:
 def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> None:
     """S8: which words are common is as if all of them were counted; few are."""
     made, counted = pool_of(pool, "pump", "en"), pool_of(pool, "pump", "en")
-    terms = frozenset(term for p in made.passages for term in p.indexed.where)
-    few = max(COMMON * made.units, RARE)
-    counted.count(terms)
-    expected = {term for term in terms if counted.holders[term] >= few} | {*made.terms}
-
-    assert common(made, terms) == expected
-    assert made.holders.keys() <= counted.holders.keys() | {*made.terms}
-
-
-def test_a_word_of_few_units_is_not_counted() -> None:
-    """B7: a word that stands in few sentences of every text cannot be common, and is left out."""
-    woods = [
-        "oak",
-        "elm",
-        "ash",
-        "fir",
-        "yew",
-        "box",
-        "teak",
-        "pine",
-        "plum",
-        "lime",
-        "beech",
-        "maple",
+    said = [
+        frozenset(keys(document_terms(p.candidate.text[a:b])))
+        for p in made.passages
+        for a, b in p.indexed.units.spans
     ]
-    text = " ".join([f"The weir has a gate of {wood}." for wood in woods])
-    made = pool_of([candidate(text, id="a")], "pump", "en")
+    terms = frozenset(["nowhere"]).union(*said)
+    few = max(COMMON * made.units, RARE)
+    held = {term: sum(term in unit for unit in said) for term in terms}
+    counted.count(terms)
 
-    assert common(made, frozenset(["weir", "gate", "oak"])) == {"pump", "weir", "gate"}
-    assert "oak" not in made.holders
+    assert common(made, terms) == {t for t in terms if held[t] >= few} | {*made.terms}
+    assert {t: counted.holders[t] for t in terms} == held
+
+
+@given(texts(), texts())
+def test_words_have_numbers_of_their_own(one: str, other: str) -> None:
+    """S8: two terms have one number only where they are one as they are cut."""
+    terms = {*keys(document_terms(one)), *keys(document_terms(other))}
+
+    assert len({number(term) for term in terms}) == len(terms)
+    assert all(0 < number(term) < 1 << 32 for term in terms)
+    assert number("filmed") == number("filme") < HASHED <= number("фильм")
+
+
+@given(texts(), st.integers(0, 9))
+def test_runs_are_told_apart_by_their_words(text: str, cut: int) -> None:
+    """S8: the runs of words of a unit are as many as it has, and equal where the words are."""
+    words = document_terms(text)
+    spaced = " ".join(word for word in words if word.isascii())
+    expected = spaced.split()
+    runs = said_runs([spaced, spaced[cut:], ""])
+    grams = [tuple(expected[i : i + GRAM]) for i in range(max(len(expected) - GRAM + 1, 1))]
+
+    assert [len(found) for found in runs][::2] == [len(grams) if expected else 0, 0]
+    assert len({*runs[0].tolist()}) == (len({*grams}) if expected else 0)
+
+
+@given(st.lists(st.lists(st.integers(0, 40), max_size=9), max_size=9))
+def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
+    """S9: of each piece, the runs that stand anywhere twice are kept, in their order."""
+    many = Counter(run for piece in pieces for run in piece)
+    kept = repeated([np.array(piece, dtype=np.uint64) for piece in pieces])
+
+    for piece, found in zip(pieces, kept, strict=True):
+        rest = iter(piece)
+        assert all(run in rest for run in found)
+        assert [run for run in found if many[run] > 1] == [run for run in piece if many[run] > 1]
 
 
 def test_an_index_is_worked_out_once() -> None:

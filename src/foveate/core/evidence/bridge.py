@@ -6,7 +6,6 @@ town, and the document with that title holds the rest, though it holds no word o
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING
 
 from foveate.core.evidence.index import COMMON, keys
@@ -47,22 +46,10 @@ def bridges(pool: Pool, promise: Numbers) -> Numbers:
 
 
 def common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
-    """Those of the terms that are asked for, or common in the pool.
-
-    A term stands in few units of the texts it is not usual in; so only those are counted that are
-    usual in enough others.
-    """
+    """Those of the terms that are asked for, or common in the pool."""
     few = max(COMMON * pool.units, RARE)
-    least, more = 0, dict.fromkeys(terms, 0)
-    for p in pool.passages:
-        index = p.indexed
-        little = max(ceil(COMMON * len(index.lengths)) - 1, 0)
-        least += little
-        for term in terms & index.usual:
-            more[term] += len(index.where[term]) - little
-    likely = [term for term in more if least + more[term] >= few]
-    pool.count(likely)
-    return frozenset([*pool.terms, *(term for term in likely if pool.holders[term] >= few)])
+    pool.count(terms)
+    return frozenset([*pool.terms, *(term for term in terms if pool.holders[term] >= few)])
 
 
 def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:

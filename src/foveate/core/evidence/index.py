@@ -2,22 +2,33 @@
 
 A term is cut to its first letters, so that "filmed" meets "film" and German compounds meet their
 heads: truncation does as well as stemming over European languages (McNamee and Mayfield 2004).
+
+Terms and words are numbers here, so that a pool of a thousand units is a few arrays. A cut term of
+ASCII letters and digits is spelled out in its number; any other is hashed beyond those.
 """
 
 from __future__ import annotations
 
-from array import array
 from binascii import crc32
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from math import log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foveate.core.evidence.units import Units, units_of
 from foveate.core.text.profile import profile
 from foveate.core.text.sanitise import SHORT
 from foveate.core.text.terms import document_terms, index_words, query_terms, terms_of
+from foveate.core.types import Chunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from foveate.core.types import Runs
+
+    Numbers: TypeAlias = NDArray[np.uint32]
 
 STEM = 5
 """Letters of a term that count."""
@@ -25,83 +36,119 @@ GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
 COMMON = 0.2
 """A word in that share of all units, or more, is common."""
-PRIME = (1 << 61) - 1
-P1, P2, P3, P4 = 1_000_003**4 % PRIME, 1_000_003**3, 1_000_003**2, 1_000_003
+HASHED = 1 << 31  # numbers from here on are hashes; the spelled ones take 30 bits
+DIGITS = {letter: n for n, letter in enumerate("abcdefghijklmnopqrstuvwxyz0123456789", 1)}
+# Odd numbers, as good as random: what a run's words are multiplied with.
+FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 1)
 
 
 class Index(NamedTuple):
-    """A text's units: where each term stands, as (unit, times), and what else is asked of them.
+    """A text's units as numbers, unit after unit.
 
-    `lengths`: in terms. `runs`: each unit's runs of words, hashed. `sizes`: log of characters.
-    `usual`: the terms that are common in this text.
+    `terms`: of the cut terms; `lengths`: how many a unit has. `words`: of the words, by which
+    repeats are known, at least `GRAM` of them in a unit that has any; `widths`: how many a unit
+    has. `sizes`: log of characters.
     """
 
     units: Units
-    where: Mapping[str, tuple[tuple[int, int], ...]]
+    terms: Numbers
     lengths: tuple[int, ...]
-    runs: tuple[array[int], ...]
+    words: Numbers
+    widths: tuple[int, ...]
     sizes: tuple[float, ...]
-    usual: frozenset[str]
 
 
-def index_of(text: str, content_hash: str, language: str) -> Index:
-    """The index of the text with this content hash."""
+def index_of(text: str, content_hash: str, language: str, chunks: Sequence[Chunk] = ()) -> Index:
+    """The index of the text with this content hash; `chunks`: those that it was put together of.
+
+    What is known of their sentences is not worked out again where the text has them too.
+    """
     kept = profile(content_hash)
     found = kept.indexes.get(language)
     if found is None:
-        found = kept.indexes[language] = _indexed(text, units_of(text, language))
+        from foveate.core.evidence.shelf import gathered
+
+        found = gathered(text, chunks, language) if chunks else None
+        found = kept.indexes[language] = found or indexed(text, units_of(text, language))
     return found
 
 
-def _indexed(text: str, units: Units) -> Index:
-    where: dict[str, list[tuple[int, int]]] = {}
-    lengths, runs = [], []
-    for u, (a, b) in enumerate(units.spans):
-        spelled = index_words(text[a:b])
-        terms = [key for word in spelled for key in _keys(word)]
-        for term, times in Counter(terms).items():
-            where.setdefault(term, []).append((u, times))
-        lengths.append(len(terms))
-        runs.append(array("Q", _runs(spelled)))
-    few = COMMON * len(lengths)
-    return Index(
-        units=units,
-        where={term: tuple(places) for term, places in where.items()},
-        lengths=tuple(lengths),
-        runs=tuple(runs),
-        sizes=tuple([log(b - a or 1) for a, b in units.spans]),
-        usual=frozenset([term for term, places in where.items() if len(places) >= few]),
-    )
+def indexed(text: str, units: Units) -> Index:
+    """The same worked out from the text."""
+    terms: list[int] = []
+    words: list[int] = []
+    lengths, widths = [], []
+    for a, b in units.spans:
+        before = len(terms), len(words)
+        for own_terms, own_words in map(_numbers, index_words(text[a:b])):
+            terms += own_terms
+            words += own_words
+        lengths.append(len(terms) - before[0])
+        if 0 < len(words) - before[1] < GRAM:
+            words += [0] * (before[1] + GRAM - len(words))
+        widths.append(len(words) - before[1])
+    return indexed_as(units, numbers(terms), lengths, numbers(words), widths)
 
 
-def runs_of(text: str) -> Sequence[int]:
-    """The runs of words of one unit, as numbers."""
-    return _runs(index_words(text))
+def indexed_as(
+    units: Units, terms: Numbers, lengths: Iterable[int], words: Numbers, widths: Iterable[int]
+) -> Index:
+    """An index of what is known."""
+    sizes = tuple([log(b - a or 1) for a, b in units.spans])
+    return Index(units, terms, tuple(lengths), words, tuple(widths), sizes)
 
 
-@lru_cache(maxsize=1 << 16)
-def _keys(word: str) -> tuple[str, ...]:
-    return tuple(term[:STEM] for term in terms_of(word))
+def numbers(found: Sequence[int]) -> Numbers:
+    """As an array."""
+    import numpy as np
 
-
-def _runs(spelled: list[str]) -> list[int]:
-    """Hashes of the runs of words (of characters, where none are spaced); fewer are one run."""
-    codes = [code for word in spelled for code in _codes(word)]
-    if len(codes) <= GRAM:
-        codes += [0] * (GRAM - len(codes)) if codes else []
-    columns = [codes[i : len(codes) - GRAM + 1 + i] for i in range(GRAM)]
-    return [
-        (a * P1 + b * P2 + c * P3 + d * P4 + e) % PRIME
-        for a, b, c, d, e in zip(*columns, strict=True)
-    ]
+    return np.array(found, dtype=np.uint32)
 
 
 @lru_cache(maxsize=1 << 16)
-def _codes(word: str) -> tuple[int, ...]:
-    """A number for the word; for each character of a word without spaces."""
+def _numbers(word: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A word's terms, and its number; one for each character of a word without spaces."""
     terms = terms_of(word)
     single = terms if len(terms) == 1 else tuple(word)
-    return tuple(crc32(term.encode()) for term in single)
+    return tuple(map(number, terms)), tuple([crc32(part.encode()) for part in single])
+
+
+def number(term: str) -> int:
+    """The number of a term as it is cut: the same for two only where they are, or by chance.
+
+    >>> number("filming") == number("filminator"), number("filming") == number("filmed")
+    (True, False)
+    """
+    found = 0
+    for letter in term[:STEM]:
+        digit = DIGITS.get(letter)
+        if digit is None:
+            return HASHED | crc32(term[:STEM].encode())
+        found = found << 6 | digit
+    return found
+
+
+def runs_of(words: Numbers, widths: Iterable[int]) -> list[Runs]:
+    """For each unit its runs of words, as numbers; none where it has no words."""
+    import numpy as np
+
+    codes = words.astype(np.uint64)
+    count = max(len(codes) - GRAM + 1, 0)
+    runs = np.zeros(count, dtype=np.uint64)
+    for n, factor in enumerate(FACTORS):
+        runs += codes[n : n + count] * np.uint64(factor)
+    ends = [0, *accumulate(widths)]
+    # What would begin in one unit and end in the next is not taken.
+    return [runs[a : max(b - GRAM + 1, a)] for a, b in pairwise(ends)]
+
+
+def said_runs(texts: Sequence[str]) -> list[Runs]:
+    """The runs of words of each text, as one unit."""
+    whole = "".join(texts)
+    ends = [0, *accumulate(map(len, texts))]
+    spans = tuple(pairwise(ends))
+    index = indexed(whole, Units(spans, tuple(range(len(spans)))))
+    return runs_of(index.words, index.widths)
 
 
 def keys(terms: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.evidence.index import Index, index_of, query_keys, title_keys
+from foveate.core.evidence.index import Index, index_of, number, query_keys, title_keys
 from foveate.core.types import Candidate
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Counts: TypeAlias = NDArray[np.int64]
+    Numerals: TypeAlias = NDArray[np.uint32]
 
 K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
 
@@ -44,7 +45,8 @@ class Passage(NamedTuple):
 class Pool:
     """Everything by unit number, or by passage, or by term of the query.
 
-    `lengths`: by passage, how many units it has. `scores`: of the chunks, by number. `places`: by
+    `lengths`: by passage, how many units it has; `sizes`: by unit, how many terms. `scores`: of the
+    chunks, by number. `numbers`: of all terms in order, `owners`: the unit of each. `places`: by
     term, the units that hold it and how often. `holders`: in how many units a counted term stands.
     """
 
@@ -53,6 +55,9 @@ class Pool:
     scores: list[float]
     units: int
     lengths: Counts
+    sizes: Counts
+    numbers: Numerals
+    owners: Counts
     places: list[tuple[Counts, Counts]] = field(default_factory=list)
     rarity: list[float] = field(default_factory=list)
     holders: dict[str, int] = field(default_factory=dict)
@@ -63,14 +68,28 @@ class Pool:
 
         return np.repeat(np.array(values, dtype=np.float64), self.lengths)
 
+    def held(self, term: str) -> tuple[Counts, Counts]:
+        """The units that hold the term, in order, and how often each does."""
+        import numpy as np
+
+        units = self.owners[np.flatnonzero(self.numbers == number(term))]
+        return np.unique(units, return_counts=True)
+
     def count(self, terms: Iterable[str]) -> None:
-        """Count the holders of all these, in one pass over the texts."""
-        new = dict.fromkeys([term for term in terms if term not in self.holders], 0)
-        for p in self.passages:
-            where = p.indexed.where
-            for term in new.keys() & where.keys():
-                new[term] += len(where[term])
-        self.holders |= new
+        """Count the units that hold each of these, in one pass over the texts."""
+        import numpy as np
+
+        new = {term: number(term) for term in terms if term not in self.holders}
+        if not new:
+            return
+        wanted = np.array(sorted(set(new.values())), dtype=np.uint32)
+        at = np.searchsorted(wanted, self.numbers).clip(max=len(wanted) - 1)
+        found = np.flatnonzero(wanted[at] == self.numbers)
+        # Terms stand unit after unit, so one that a unit holds twice is here twice.
+        both = np.unique(at[found] * self.units + self.owners[found])
+        counts = np.bincount(both // (self.units or 1), minlength=len(wanted)).tolist()
+        times = dict(zip(wanted.tolist(), counts, strict=True))
+        self.holders |= {term: times[own] for term, own in new.items()}
 
 
 def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
@@ -85,7 +104,8 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     units = 0
     for candidate in candidates:
         chunk = candidate.chunk
-        index = index_of(chunk.text, chunk.content_hash, language)
+        inner = [part.chunk for part in candidate.parts]
+        index = index_of(chunk.text, chunk.content_hash, language, inner)
         if chunk.title not in titles:
             found = title_keys(chunk.title)
             titles[chunk.title] = found, sum(bits[term] for term in found if term in bits)
@@ -93,8 +113,18 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
         parts = _parts(scores, candidate, index)
         passages.append(Passage(candidate, index, units, title, held, parts))
         units += len(index.lengths)
-    lengths = np.array([len(p.indexed.lengths) for p in passages], dtype=np.int64)
-    pool = Pool(terms=terms, passages=passages, scores=scores, units=units, lengths=lengths)
+    sizes = np.array([n for p in passages for n in p.indexed.lengths], dtype=np.int64)
+    none = np.empty(0, dtype=np.uint32)
+    pool = Pool(
+        terms=terms,
+        passages=passages,
+        scores=scores,
+        units=units,
+        lengths=np.array([len(p.indexed.lengths) for p in passages], dtype=np.int64),
+        sizes=sizes,
+        numbers=np.concatenate([none, *(p.indexed.terms for p in passages)]),
+        owners=np.repeat(np.arange(units), sizes),
+    )
     _match(pool)
     return pool
 
@@ -108,38 +138,30 @@ def _parts(scores: list[float], candidate: Candidate, index: Index) -> tuple[int
     starts, ends = [a for a, _ in spans], [b for _, b in spans]
     best: list[int] = [-1] * len(spans)
     before = len(scores)
-    for number, part in enumerate(candidate.parts, before):
+    for n, part in enumerate(candidate.parts, before):
         (start, end), score = part.span, part.score
         scores.append(score)
         # the units that share a character with the part
         for u in range(bisect_right(ends, start), bisect_left(starts, end)):
             if best[u] < 0 or score > scores[best[u]]:
-                best[u] = number
+                best[u] = n
     return tuple([before if b < 0 else b for b in best])
 
 
 def _match(pool: Pool) -> None:
     """Which units hold which terms, and how rare the terms are."""
-    import numpy as np
-
     for term in pool.terms:
-        found = [
-            (p.first + u, times)
-            for p in pool.passages
-            if term in p.indexed.where
-            for u, times in p.indexed.where[term]
-        ]
-        units, times = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        units, times = pool.held(term)
         pool.places.append((units, times))
-        pool.holders[term] = len(found)
-        pool.rarity.append(rarity(len(found), pool.units))
+        pool.holders[term] = len(units)
+        pool.rarity.append(rarity(len(units), pool.units))
 
 
 def bm25(pool: Pool) -> Numbers:
     """BM25 of every unit (Robertson and Zaragoza 2009)."""
     import numpy as np
 
-    lengths = np.array([n for p in pool.passages for n in p.indexed.lengths], dtype=np.int64)
+    lengths = pool.sizes
     mean = lengths.sum() / (pool.units or 1) or 1.0
     scores = np.zeros(pool.units)
     for (units, times), rare in zip(pool.places, pool.rarity, strict=True):

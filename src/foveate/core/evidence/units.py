@@ -11,8 +11,8 @@ chunked on the sentence after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.types import Span
@@ -39,15 +39,23 @@ _OPENS = (":", "\uff1a")
 _INSIDE = re.compile(r"[a-z\u00df-\u00ff,;)\]]")
 
 
+Split: TypeAlias = Callable[[str, Span, BlockKind, str], Sequence[Span]]
+Prose: TypeAlias = tuple[int, int, BlockKind]
+
+
 class Units(NamedTuple):
-    """The spans, and for each unit the place of the one it leans on; its own where it stands."""
+    """The spans, and for each unit the place of the one it leans on; its own where it stands.
+
+    `prose`: from where to where the blocks of sentences go, and their kinds.
+    """
 
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
+    prose: tuple[Prose, ...] = ()
 
 
-def units_of(text: str, language: str = "en") -> Units:
-    r"""The units of a text.
+def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Units:
+    r"""The units of a text; `split` gives the spans of a block, where they are known already.
 
     >>> text = "# Tea\n\nThe pot is hot. It is full.\nYou need:\n- a cup\n- a leaf"
     >>> units = units_of(text)
@@ -62,11 +70,15 @@ def units_of(text: str, language: str = "en") -> Units:
     """
     spans: list[Span] = []
     leans: list[int] = []
+    prose: list[Prose] = []
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
-        spans += _pieces(text, span, kind, language)
+        lines = split(text, span, kind, language)
+        spans += _pieces(lines) if kind == "code" else lines
+        if kind in ("paragraph", "list"):
+            prose.append((*span, kind))
         if kind == "list" and opener < 0 < first and text[: spans[first - 1][1]].endswith(_OPENS):
             opener = first - 1
         elif kind != "list":
@@ -76,7 +88,7 @@ def units_of(text: str, language: str = "en") -> Units:
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
-    return Units(tuple(spans), tuple(_bounded(leans)))
+    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
 
 
 def _bounded(leans: list[int]) -> list[int]:
@@ -109,12 +121,8 @@ def _parent(text: str, item: Span, place: int, items: list[tuple[int, int]]) -> 
     return parent
 
 
-def _pieces(text: str, span: Span, kind: BlockKind, language: str) -> Iterator[Span]:
-    """The spans of one block."""
-    lines = unit_spans(text, span, kind, language)
-    if kind != "code":
-        yield from lines
-        return
+def _pieces(lines: Sequence[Span]) -> Iterator[Span]:
+    """Lines of code, put together to pieces."""
     start = end = -1
     for a, b in lines:
         if start >= 0 and b - start > PIECE:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
+from foveate.core.evidence.index import runs_of
 from foveate.core.evidence.pool import pool_of
 from foveate.core.evidence.traits import traits
 from foveate.core.made import maker
@@ -55,12 +56,15 @@ def sentences_of(
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
+    words = [np.empty(0, dtype=np.uint32), *(p.indexed.words for p in pool.passages)]
+    widths = [width for p in pool.passages for width in p.indexed.widths]
+    runs = runs_of(np.concatenate(words), widths)
     return {
         p.candidate.chunk.id: made(
             spans=p.indexed.units.spans,
             leans=p.indexed.units.leans,
             worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),
-            runs=p.indexed.runs,
+            runs=tuple(runs[p.first : p.first + len(p.indexed.lengths)]),
         )
         for p in pool.passages
     }

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
-from foveate.core.evidence.index import runs_of
+from foveate.core.evidence.index import numbers, runs_of, said_runs
 from foveate.core.gauge import Cost
 from foveate.core.pack.scale import Scale, whole
 from foveate.core.types import Candidate, Place, Sentences, rank
+
+if TYPE_CHECKING:
+    from foveate.core.types import Runs
 
 BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
@@ -23,9 +28,10 @@ class Basket:
     """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
 
     By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
-    worth, its runs of words, the piece it leans on (itself where it stands alone), what its worth
-    gained, whether it is taken. By candidate: what stands around its block, as the first of its
-    document and as a later one; how many pieces are taken. By document: how many blocks it has.
+    worth, how many runs of words it has, and those that may be in another piece too, the piece it
+    leans on (itself where it stands alone), what its worth gained, whether it is taken. By
+    candidate: what stands around its block, as the first of its document and as a later one; how
+    many pieces are taken. By document: how many blocks it has.
     """
 
     pool: list[Candidate]
@@ -38,7 +44,8 @@ class Basket:
     extra: list[float] = field(default_factory=list)
     taken: list[bool] = field(default_factory=list)
     openings: list[Mapping[Place, Cost]] = field(default_factory=list)
-    runs: list[Sequence[int]] = field(default_factory=list)
+    runs: list[list[int]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
@@ -70,7 +77,7 @@ class Basket:
         runs = self.runs[piece]
         if self.said.isdisjoint(runs):
             return 1.0
-        return 1 - sum(map(self.said.__contains__, runs)) / len(runs)
+        return 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
@@ -139,12 +146,13 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
     bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
     frames = [*map(scale.around, pool)]
     basket = Basket(pool, _unit(bodies, frames, scale), openings=frames)
+    runs: list[Runs] = []
     for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
         body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
         offered = candidate.sentences if open_to_choice(candidate) else None
         sentences = offered or _one(len(way.text))
         spans, text, first = sentences.spans, way.text, basket.firsts[-1]
-        basket.runs += sentences.runs or [runs_of(text[a:b]) for a, b in spans]
+        runs += sentences.runs or said_runs([text[a:b] for a, b in spans])
         basket.owners += [i] * len(spans)
         basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
@@ -152,7 +160,27 @@ def basket_of(candidates: Sequence[Candidate], scale: Scale) -> Basket:
         basket.firsts.append(first + len(spans))
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
     basket.many = [0] * len(pool)
+    basket.lengths = [*map(len, runs)]
+    basket.runs = repeated(runs)
     return basket
+
+
+def repeated(runs: Sequence[Runs]) -> list[list[int]]:
+    """Of each piece the runs that another may have too, or it itself again; a few others with them.
+
+    A run that stands once in all of them is never said again, and need not be remembered. They are
+    told apart by some of their bits, so that no run that is repeated is left out.
+    """
+    import numpy as np
+
+    whole = np.concatenate([np.empty(0, dtype=np.uint64), *runs])
+    bits = len(whole).bit_length() + 2  # where every run has some four bins, most stand alone
+    bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
+    many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
+    found: list[int] = whole[many].tolist()
+    upto = [0, *np.cumsum(many).tolist()]
+    ends = [0, *accumulate(map(len, runs))]
+    return [found[upto[a] : upto[b]] for a, b in pairwise(ends)]
 
 
 def open_to_choice(candidate: Candidate) -> bool:
@@ -163,7 +191,8 @@ def open_to_choice(candidate: Candidate) -> bool:
 
 def _one(length: int) -> Sentences:
     """All of a text as one piece, which repeats nothing."""
-    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=((),))
+    nothing = runs_of(numbers(()), (0,))
+    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=tuple(nothing))
 
 
 def _unit(bodies: list[Cost], frames: list[Mapping[Place, Cost]], scale: Scale) -> int:

@@ -17,7 +17,7 @@ _VIRAMA = 9
 _LONGEST_WORD = 200
 _INNER = frozenset("'\u2019.,_-:/@")
 # Letters that show together with the next character (Grapheme_Cluster_Break=Prepend).
-_PREPEND = frozenset(
+PREPEND = frozenset(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
     "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87"
     "\U00011a88\U00011a89\U00011d46\U00011f02\U000113d1"
@@ -112,7 +112,7 @@ def _boundary(text: str, at: int, floor: int) -> bool:
         return _control(before)
     if _control(before) or _control(after):
         return True
-    if before in _PREPEND or (before == _ZWJ and not after.isspace()):
+    if before in PREPEND or (before == _ZWJ and not after.isspace()):
         return False
     if _flag(before) and _flag(after):
         return _flags_before(text, at, floor) % 2 == 0
@@ -122,7 +122,7 @@ def _boundary(text: str, at: int, floor: int) -> bool:
 def _control(char: str) -> bool:
     category = unicodedata.category(char)
     if category == "Cf":
-        return char not in (_ZWNJ, _ZWJ) and char not in _PREPEND and not _tag(char)
+        return char not in (_ZWNJ, _ZWJ) and char not in PREPEND and not _tag(char)
     return category in ("Cc", "Zl", "Zp")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from foveate.core.evidence.index import Index
+    from foveate.core.evidence.shelf import Shelf
     from foveate.core.near.signature import Reading, Signature
     from foveate.core.near.texts import Beside
 
@@ -43,7 +44,8 @@ class Profile:
     `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
     `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
     what the text shares with its copies and must agree on with them; `beside`: how it does.
-    `indexes`: its units as search terms, by language. `pieces`: parts of it, by their spans.
+    `indexes`: its units as search terms, by language; `shelves`: each by its own text. `pieces`:
+    parts of it, by their spans.
     `passages`: what begins with it, by the content hashes and seams of the texts that follow.
     """
 
@@ -56,6 +58,7 @@ class Profile:
     weights: frozenset[str] | None = None
     beside: dict[str, Beside] = field(default_factory=dict)
     indexes: dict[str, Index] = field(default_factory=dict)
+    shelves: dict[str, Shelf] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], Piece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], Written] = field(default_factory=dict)
 

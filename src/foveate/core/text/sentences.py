@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trimmed
-from foveate.core.text.graphemes import safe_cut, word_cut
+from foveate.core.text.graphemes import PREPEND, safe_cut, word_cut
 from foveate.core.types import Span
 
 __all__ = ["LONGEST", "BlockKind", "block_spans", "sentence_spans", "unit_spans"]
@@ -61,6 +61,14 @@ def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> 
         # "2." of a list item looks like a sentence of its own: it goes with what it numbers.
         spans[:2] = [(spans[0][0], spans[1][1])]
     return spans
+
+
+def alone(block: str) -> bool:
+    """Whether the units of this block of prose are the same wherever it stands.
+
+    A longer one is cut by what is around the cut; and some signs go with the space behind them.
+    """
+    return 0 < len(block) <= LONGEST and block[-1] not in PREPEND
 
 
 def _short(text: str, start: int, end: int) -> Iterator[Span]:
