@@ -38,6 +38,7 @@ from bench.store_texts import (
     questions,
     vectors,
 )
+from foveate import readings
 from foveate.adapters.stores import open_store, postings, sqlite, write
 from foveate.adapters.stores.int8 import quantise
 from foveate.adapters.stores.sqlite import SqliteStore
@@ -51,6 +52,8 @@ PARTS = {
     "postings": (postings, "_write"),
     "postings ": (postings, "places_of"),
     "vectors": (sqlite, "quantised"),
+    "readings": (readings, "made"),
+    "readings ": (readings, "keep"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
 
@@ -103,6 +106,7 @@ def ingest(folder: Path, count: int, seed: int) -> dict[str, float]:
                 with store.batch():
                     for piece, row in zip(some, rows, strict=True):
                         store.put(piece.document, piece.chunks, row)
+                        readings.keep(store, readings.made(piece.chunks))
                 taken += time.process_time() - begun
                 if number % 100 == 99:
                     so_far = (number + 1) * 100 * IN_DOCUMENT

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any, TypeAlias, TypeVar
 
+from foveate import readings
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
@@ -45,7 +46,7 @@ def window_of(recipe: Recipe) -> int:
 
 
 def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prepared]:
-    """Neighbours in one round trip, counts that are known; then the core; then what it counted."""
+    """Neighbours, counts and readings, one round trip each; the core; then what is new of these."""
     known = counts_for(tokenizer.fingerprint)
     if store is None:
         return Prepared(inputs=inputs, context=assemble(inputs, tokenizer, known))
@@ -58,7 +59,15 @@ def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prep
     hashes += [chunk.content_hash for chunk in inputs.neighbours]
     stored = yield Call(lambda: store.counts(tokenizer.fingerprint, hashes))
     known.update(stored)
+    unread = readings.wanted(inputs, store)
+    read: dict[str, bytes] = {}
+    if unread:
+        own = readings.version(inputs.language)
+        kept = yield Call(lambda: store.readings(own, list(unread)))
+        read = readings.learned(unread, kept, inputs.language)
     context = assemble(inputs, tokenizer, known)
+    if read:
+        yield Call(lambda: store.keep(own, read))
     new = {h: known[h] for h in hashes if h not in stored and h in known}
     if new:
         yield Call(lambda: store.remember(tokenizer.fingerprint, new))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from foveate import readings
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
 from foveate.ingest.prepare import digest_of, origin_of, root_of
@@ -174,6 +175,7 @@ class Books:
                     f"make room and run again"
                 ) from error
             raise OutsideFailure(f"the store failed at {identity!r}: {error}") from error
+        readings.keep(self._store, part.readings)
 
     def delete_gone(self) -> None:
         """Delete what came from these paths and was not seen, unless it could not be read."""

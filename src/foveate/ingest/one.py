@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from foveate import readings
 from foveate.adapters.loaders.limits import Limits
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadRequest
@@ -37,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A document to write; `counts`: tokens of each chunk.
+    """A document to write; `counts`: tokens of each chunk; `readings`: what its texts come out as.
 
     `vectors`: float32, shape (chunks, dimensions); None where they are still to be made.
     """
@@ -46,6 +47,7 @@ class Prepared:
     chunks: tuple[Chunk, ...]
     counts: tuple[int, ...]
     vectors: Any = field(default=None, compare=False)
+    readings: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,7 @@ class Preparer:
             chunks=tuple(chunks),
             counts=tuple(counts),
             vectors=vectors_of(embedder, [chunk.text for chunk in chunks]),
+            readings=readings.made(chunks),
         )
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.evidence import shelf as shelves
-from foveate.core.evidence.index import Index, index_of, indexed
-from foveate.core.evidence.shelf import gathered
+from foveate.core.evidence.index import Index, indexed
+from foveate.core.evidence.shelf import gathered, index_of
 from foveate.core.evidence.units import units_of
 from foveate.core.text.profile import profile
 from foveate.core.text.sentences import alone, block_spans, unit_spans

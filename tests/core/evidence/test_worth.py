@@ -16,7 +16,6 @@ from foveate.core.evidence.index import (
     COMMON,
     GRAM,
     HASHED,
-    index_of,
     keys,
     number,
     query_keys,
@@ -25,6 +24,7 @@ from foveate.core.evidence.index import (
 )
 from foveate.core.evidence.pool import K1, B, Pool, pool_of, rarity, standard
 from foveate.core.evidence.pool import bm25 as matched
+from foveate.core.evidence.shelf import index_of
 from foveate.core.evidence.traits import traits
 from foveate.core.evidence.worth import WEIGHTS, sentences_of
 from foveate.core.pack.basket import repeated

@@ -18,6 +18,7 @@ from blake3 import blake3
 from foveate.adapters.stores import postings
 from foveate.adapters.stores import rows as stored
 from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns
+from foveate.core.readings import NAME, intact
 from foveate.core.text.terms import document_terms
 from foveate.core.types import content_hash
 
@@ -167,6 +168,14 @@ def _indexed(connection: sqlite3.Connection) -> Iterator[str | tuple[int, int, b
 def _mark(term: int, packed: bytes) -> int:
     """A term's places as a number; their sum does not depend on the order."""
     return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
+
+
+def readings(connection: sqlite3.Connection) -> Iterator[str]:
+    """Readings that are not as they were sealed; whoever asks for one does not use it then."""
+    query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
+    for version, hash_, data in connection.execute(query):
+        if version.startswith(NAME) and not intact(data, hash_, version):
+            yield f"what is known of the text {hash_} is damaged; it is not used, and made anew"
 
 
 def members(connection: sqlite3.Connection) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:

@@ -46,6 +46,7 @@ def _checked(connection: sqlite3.Connection, folder: Path) -> Report:
         "rows": lambda: audit.rows(connection),
         "words": lambda: audit.words(connection),
         "vectors": lambda: _vectors(connection, folder),
+        "readings": lambda: audit.readings(connection),
         "state": lambda: _state(connection, states),
     }
     findings = [

@@ -26,7 +26,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong, and in which part: file, rows, words, vectors or state."""
+    """One thing that is wrong, and in which part: file, rows, words, vectors, readings or state."""
 
     part: str
     what: str

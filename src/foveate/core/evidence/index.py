@@ -16,11 +16,9 @@ from itertools import accumulate, pairwise
 from math import log
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.evidence.units import Units, units_of
-from foveate.core.text.profile import profile
+from foveate.core.evidence.units import Units
 from foveate.core.text.sanitise import SHORT
 from foveate.core.text.terms import document_terms, index_words, query_terms, terms_of
-from foveate.core.types import Chunk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,23 +56,8 @@ class Index(NamedTuple):
     sizes: tuple[float, ...]
 
 
-def index_of(text: str, content_hash: str, language: str, chunks: Sequence[Chunk] = ()) -> Index:
-    """The index of the text with this content hash; `chunks`: those that it was put together of.
-
-    What is known of their sentences is not worked out again where the text has them too.
-    """
-    kept = profile(content_hash)
-    found = kept.indexes.get(language)
-    if found is None:
-        from foveate.core.evidence.shelf import gathered
-
-        found = gathered(text, chunks, language) if chunks else None
-        found = kept.indexes[language] = found or indexed(text, units_of(text, language))
-    return found
-
-
 def indexed(text: str, units: Units) -> Index:
-    """The same worked out from the text."""
+    """The index of a text with these units, worked out."""
     terms: list[int] = []
     words: list[int] = []
     lengths, widths = [], []

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.evidence.index import Index, index_of, number, query_keys, title_keys
+from foveate.core.evidence.index import Index, number, query_keys, title_keys
+from foveate.core.evidence.shelf import index_of
 from foveate.core.types import Candidate
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
+from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
 from blake3 import blake3
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.uint32]
 
 BITS = 512
+KEPT = "triples"
+"""Under which name its bytes are kept in a profile."""
+LENGTH = Struct("<I")
 MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text of some length
 
 
@@ -96,23 +100,51 @@ def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
     """The text's signature for the threshold, from its profile where it is known."""
     made = known.triples
     if made is None:
-        import numpy as np
-
-        spelled = words(text)
-        runs = np.sort(_runs(spelled))
-        fresh = np.ones(len(runs), dtype=bool)
-        fresh[1:] = runs[1:] != runs[:-1]
-        whole = (runs[fresh] >> np.uint64(32)).astype(np.uint32)
-        flags = np.zeros(BITS, dtype=np.uint8)
-        flags[whole & (BITS - 1)] = 1
-        made = known.triples = Signature(
-            whole=whole,
-            length=len(spelled),
-            low=whole,
-            bits=np.packbits(flags).tobytes(),
-            ones=int(flags.sum()),
-        )
+        kept = known.kept.get(KEPT)
+        made = known.triples = (unpacked(kept) if kept else None) or worked_out(text)
     return made.at(threshold)
+
+
+def worked_out(text: str) -> Signature:
+    """The text's signature, for no threshold yet."""
+    import numpy as np
+
+    spelled = words(text)
+    runs = np.sort(_runs(spelled))
+    fresh = np.ones(len(runs), dtype=bool)
+    fresh[1:] = runs[1:] != runs[:-1]
+    return _signed((runs[fresh] >> np.uint64(32)).astype(np.uint32), len(spelled))
+
+
+def _signed(whole: Numbers, length: int) -> Signature:
+    import numpy as np
+
+    flags = np.zeros(BITS, dtype=np.uint8)
+    flags[whole & (BITS - 1)] = 1
+    return Signature(
+        whole=whole,
+        length=length,
+        low=whole,
+        bits=np.packbits(flags).tobytes(),
+        ones=int(flags.sum()),
+    )
+
+
+def packed(made: Signature) -> bytes:
+    """The length of the text in words, and the distinct triples' numbers."""
+    return LENGTH.pack(made.length) + made.whole.astype("<u4").tobytes()
+
+
+def unpacked(data: bytes) -> Signature | None:
+    """The same again; None for bytes that are none."""
+    import numpy as np
+
+    if len(data) < LENGTH.size or len(data) % 4:
+        return None
+    whole = np.frombuffer(data, dtype="<u4", offset=LENGTH.size).astype(np.uint32)
+    if not bool((whole[1:] >= whole[:-1]).all()):
+        return None
+    return _signed(whole, LENGTH.unpack_from(data)[0])
 
 
 def reading(known: Profile, text: str) -> Reading:

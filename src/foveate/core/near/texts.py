@@ -10,7 +10,7 @@ from typing import NamedTuple
 from foveate.core.near.aligned import agree, common, said
 from foveate.core.near.signature import Reading, reading
 from foveate.core.near.weight import weights
-from foveate.core.text.facts import facts
+from foveate.core.text.facts import KEPT, facts, unpacked
 from foveate.core.text.profile import profile
 from foveate.core.types import Candidate
 
@@ -63,7 +63,10 @@ class Texts:
         """Text i's facts."""
         known = self.known[i]
         if known.facts is None:
-            known.facts = facts(self.candidates[i].chunk.text, self.words(i))
+            kept = known.kept.get(KEPT)
+            found = None if kept is None else unpacked(kept)
+            text = self.candidates[i].chunk.text
+            known.facts = facts(text, self.words(i)) if found is None else found
         return known.facts
 
     def weights(self, i: int) -> frozenset[str]:

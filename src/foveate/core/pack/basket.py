@@ -81,8 +81,12 @@ class Basket:
 
     def cost(self, pieces: tuple[int, ...]) -> int:
         """What taking these would add: themselves, marks where text is left out, a block."""
-        owner, total = self.owners[pieces[0]], sum(map(self.costs.__getitem__, pieces))
+        first, lone = pieces[0], len(pieces) == 1
+        owner, costs = self.owners[first], self.costs
+        total = costs[first] if lone else sum(map(costs.__getitem__, pieces))
         if self.many[owner] > 0:
+            if lone:
+                return total if self._joins(first, owner) else total + ELISION
             apart = [p for p in pieces if not self._joins(p, owner)]
             return total + ELISION * len(apart)
         later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
@@ -93,27 +97,22 @@ class Basket:
         taken, first, after = self.taken, self.firsts[owner], self.firsts[owner + 1]
         return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
 
-    def beside(self, piece: int) -> tuple[int, ...]:
-        """The neighbours of a piece in its candidate."""
-        owner = self.owners[piece]
-        if piece == self.firsts[owner]:
-            return (piece + 1,) if piece + 1 < self.firsts[owner + 1] else ()
-        if piece + 1 == self.firsts[owner + 1]:
-            return (piece - 1,)
-        return (piece - 1, piece + 1)
-
     def take(self, pieces: tuple[int, ...]) -> list[int]:
         """Choose them; their neighbours, which are worth a little more for it, are handed back."""
-        gained = []
+        gained, taken, extra = [], self.taken, self.extra
+        owner = self.owners[pieces[0]]
+        first, after = self.firsts[owner], self.firsts[owner + 1]
         for p in pieces:
-            self.taken[p] = True
-            self.said.update(self.runs[p])
-        self._opened(self.owners[pieces[0]], len(pieces))
+            taken[p] = True
+            if self.runs[p]:
+                self.said.update(self.runs[p])
+        self._opened(owner, len(pieces))
         self.groups.append(pieces)
         for p in pieces:
-            for n in self.beside(p):
-                if not self.taken[n]:
-                    self.extra[n] += BESIDE * self.worths[p]
+            more = BESIDE * self.worths[p]
+            for n in (p - 1, p + 1):
+                if first <= n < after and not taken[n]:
+                    extra[n] += more
                     gained.append(n)
         return gained
 

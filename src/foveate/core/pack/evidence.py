@@ -56,6 +56,8 @@ def pack_evidence(candidates: Sequence[Candidate], scale: Scale) -> Choices:
         back = _take_back(basket, counted, scale)
         if back:
             basket.say_again()
+        elif fresh == NEW and not waiting:
+            break  # all of what is left was said, and will not be less said another time
         if back or (repeats and not waiting):
             fresh = FRESH if waiting or back else NEW
             again = [*back[1:], *repeats]  # not what went over last: it would do so again
@@ -120,7 +122,8 @@ def _fill(
     What says less than the share `new` that was not said already is added to `repeats`. Those that
     wait stand in line, the best last; those whose worth changed since are in a heap beside it.
     """
-    costs, taken = basket.costs, basket.taken
+    costs, taken, heads, runs = basket.costs, basket.taken, basket.heads, basket.runs
+    worths, extra = basket.worths, basket.extra
     least = min(costs, default=0)
     left: list[Entry] = []
     line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
@@ -134,14 +137,16 @@ def _fill(
         if costs[piece] > room:
             left.append(entry)
             continue
-        now = (-basket.density(piece), piece)
+        lone = heads[piece] == piece or taken[heads[piece]]  # as most are: what `density` is then
+        worth = -(worths[piece] + extra[piece]) / costs[piece] if lone else -basket.density(piece)
+        now = (worth, piece)
         if now[0] > entry[0] and (now > heap[0] or now > line[-1]):
             heappush(heap, now)
             continue
-        if basket.fresh(piece) < new:
+        if runs[piece] and basket.fresh(piece) < new:
             repeats.append(piece)
             continue
-        group = basket.with_heads(piece)
+        group = (piece,) if lone else basket.with_heads(piece)
         cost = basket.cost(group)
         if cost > room:
             left.append(now)

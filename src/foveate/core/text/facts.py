@@ -26,6 +26,8 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.text.words import words
 
+KEPT = "facts"
+"""Under which name their bytes are kept in a profile."""
 _LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _CJK_UNIT = (
     "平方公里|平方米|公里|公斤|千克|毫克|毫升|厘米|毫米|小时|小時|分钟|分鐘|时间|個月|个月|百万|"
@@ -145,6 +147,19 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
         han = (*han, *filter(_is_korean_turning, spelled))
     code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
     return (*_numbers(text), *marks, *han, *code, *_asked(text))
+
+
+def packed(known: tuple[str, ...]) -> bytes:
+    """Facts as bytes, each on a line; there is no line break in one."""
+    return "\n".join(known).encode()
+
+
+def unpacked(data: bytes) -> tuple[str, ...] | None:
+    """The same again; None for bytes that are no text."""
+    try:
+        return tuple(data.decode().split("\n")) if data else ()
+    except UnicodeDecodeError:
+        return None
 
 
 def turns(word: str) -> str:

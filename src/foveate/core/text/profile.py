@@ -46,6 +46,7 @@ class Profile:
     what the text shares with its copies and must agree on with them; `beside`: how it does.
     `indexes`: its units as search terms, by language; `shelves`: each by its own text. `pieces`:
     parts of it, by their spans.
+    `kept`: what a store kept of it, by name, not yet unpacked.
     `passages`: what begins with it, by the content hashes and seams of the texts that follow.
     """
 
@@ -59,6 +60,7 @@ class Profile:
     beside: dict[str, Beside] = field(default_factory=dict)
     indexes: dict[str, Index] = field(default_factory=dict)
     shelves: dict[str, Shelf] = field(default_factory=dict)
+    kept: Mapping[str, bytes] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], Piece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], Written] = field(default_factory=dict)
 
