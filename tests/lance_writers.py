@@ -160,7 +160,9 @@ def check_whole(url: str, state: State, plain: Path, **options: object) -> None:
         with expected.batch():
             for name, hash_ in sorted(state.items()):
                 entry_of(name, hash_).put(expected)
-        assert store.state_root() == expected.state_root()
+        report = store.check()
+        assert report.findings == (), report.findings
+        assert report.state_root == store.state_root() == expected.state_root()
         assert list(store.documents()) == list(expected.documents())
         for query in ("granite", "cold lamp", "where does the river turn"):
             vector = EMBEDDER.embed([query])[0]

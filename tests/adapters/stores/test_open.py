@@ -22,7 +22,7 @@ def test_a_url_or_a_path_opens_the_embedded_store(tmp_path: Path, prefix: str):
     assert (tmp_path / "a:b" / "store" / "store.db").is_file()
 
 
-@pytest.mark.parametrize("url", ["postgress://h/x", "lancet:x", "sqlit:x"])
+@pytest.mark.parametrize("url", ["postgress://h/x", "nowhere:x", "sqlit:x"])
 def test_an_unknown_scheme_is_refused(url: str):
     """X1: the message lists or guesses what there is."""
     with pytest.raises(UnknownName, match=r"sqlite:|file:|postgres:"):

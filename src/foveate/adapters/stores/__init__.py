@@ -114,7 +114,9 @@ def folder_of(url: str | Path) -> Path:
     """The folder of an embedded store; raises `UnknownName` for a scheme that is not its."""
     scheme, path = _split(str(url))
     if scheme not in SCHEMES:
-        raise UnknownName("store", f"{scheme}:", [f"{name}:" for name in (*SCHEMES, *SERVERS)])
+        raise UnknownName(
+            "store", f"{scheme}:", [f"{name}:" for name in (*SCHEMES, *SERVERS, "lance")]
+        )
     if not path:
         raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
     return Path(path)

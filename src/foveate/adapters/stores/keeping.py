@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Protocol, cast
 
-from foveate.adapters.stores import folder_of, on_server, open_store
+from foveate.adapters.stores import folder_of, on_lance, on_server, open_store
 from foveate.adapters.stores.report import Report, Stats
 from foveate.core.errors import BadOption
 from foveate.ports import Store
@@ -39,6 +39,11 @@ def check(url: str) -> Report:
 
         with PostgresStore(url, create=False) as store:
             return store.check()
+    if on_lance(url):
+        from foveate.adapters.stores.lance import LanceStore
+
+        with LanceStore(url, create=False) as shelf:
+            return shelf.check()
     from foveate.adapters.stores.check import check as checked
 
     return checked(folder_of(url))
@@ -54,6 +59,11 @@ def backup(url: str, to: Path) -> None:
             f"pg_dump --format=custom --schema={address(url).schema} --file=FILE, "
             "and brought back by pg_restore; docs/postgres.md says how"
         )
+    if on_lance(url):
+        raise BadOption(
+            "a distributed store is copied by the object store's own tools, while nobody compacts "
+            "it; docs/lance.md says how"
+        )
     from foveate.adapters.stores.backup import backup as copied
 
     copied(folder_of(url), to)
@@ -66,14 +76,14 @@ def approximate(url: str, least: int) -> int:
     with kept(url) as store:
         if not isinstance(store, SqliteStore):
             raise BadOption(
-                "a store on a server makes its index of vectors in foveate store compact"
+                "this store makes its index of vectors in foveate store compact, once it is large"
             )
         return store.approximate(least=least)
 
 
 def size_of(url: str) -> int:
     """Bytes that a store takes: the files of its folder, or its tables and indexes."""
-    if not on_server(url):
+    if not (on_server(url) or on_lance(url)):
         return sum(path.stat().st_size for path in folder_of(url).iterdir() if path.is_file())
     with kept(url) as store:
         return sum(store.stats().bytes.values())

@@ -6,20 +6,38 @@ from collections.abc import Sequence
 
 from foveate.adapters.stores.lance.labels import among
 from foveate.adapters.stores.lance.scan import Scan
-from foveate.adapters.stores.lance.schema import DOCUMENT
+from foveate.adapters.stores.lance.schema import DOCUMENT, VERSION
 from foveate.adapters.stores.lance.snapshot import Snapshot
+from foveate.adapters.stores.report import Stats
 from foveate.adapters.stores.rows import document_of
 from foveate.ports import Document
 
 
-def held(snapshot: Snapshot, scan: Scan, audiences: Sequence[int]) -> tuple[int, int, int]:
-    """Documents, chunks, and chunks with a vector that has a direction."""
+def stats(
+    snapshot: Snapshot,
+    scan: Scan,
+    readers: Sequence[int] | None,
+    made_with: tuple[str, int],
+    state_root: str,
+) -> Stats:
+    """The store in figures; of what the audiences `readers` hold, or None for everything."""
     import numpy as np
 
-    mine = [snapshot.head.audiences[n] for n in audiences if n in snapshot.head.audiences]
+    head = snapshot.head
+    audiences = [*head.audiences] if readers is None else readers
+    mine = [head.audiences[number] for number in audiences if number in head.audiences]
     mask = scan.view(audiences).mask
-    directed = int(np.count_nonzero(scan.norms if mask is None else scan.norms[mask]))
-    return sum(a.documents for a in mine), sum(a.chunks for a in mine), directed
+    return Stats(
+        documents=sum(audience.documents for audience in mine),
+        chunks=sum(audience.chunks for audience in mine),
+        # Those whose vector has a direction.
+        vectors=int(np.count_nonzero(scan.norms if mask is None else scan.norms[mask])),
+        embedder=made_with[0],
+        dimensions=made_with[1],
+        schema=VERSION,
+        state_root=state_root,
+        bytes=sizes(snapshot) if readers is None else {},
+    )
 
 
 def sizes(snapshot: Snapshot) -> dict[str, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +136,16 @@ def write_part(place: Place, dimensions: int, documents: Sequence[Prepared]) -> 
         audiences=audiences_of((one.row, one.chunks) for one in documents),
         known={name: counts for name, counts in known.items() if counts},
     )
+
+
+def known_of(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:
+    """Token counts of the parts' chunks, as they are remembered."""
+    found: dict[str, dict[str, bytes]] = {}
+    for one in parts:
+        for fingerprint, counts in one.known.items():
+            space = found.setdefault(f"counts {fingerprint}", {})
+            space.update((name, str(number).encode()) for name, number in counts.items())
+    return found
 
 
 def _refuse_twice(names: Sequence[str], ids: Sequence[str]) -> None:

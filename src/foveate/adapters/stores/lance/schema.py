@@ -29,6 +29,8 @@ MOST_ROWS = 1 << LOCAL_BITS
 STORE, KNOWN = "store", "known"
 
 _DOCUMENT = ("document_id", "source", "title", "summary", "modified_at", "principals", "metadata")
+SHARED = ("source", "title", "summary", "modified_at")
+"""What every chunk says of its document."""
 DOCUMENT = (*_DOCUMENT, "content_hash", "text_hash", "audience", "packed")
 PLACED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 CHUNK = (

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from foveate.adapters.stores.lance import commit, figures, part, schema, search, tidy
 from foveate.adapters.stores.lance.batch import Batch
+from foveate.adapters.stores.lance.check import check
 from foveate.adapters.stores.lance.guard import guard
 from foveate.adapters.stores.lance.known import Known
 from foveate.adapters.stores.lance.part import Part
@@ -25,7 +26,7 @@ from foveate.adapters.stores.lance.scan import Reader
 from foveate.adapters.stores.lance.snapshot import Snapshot
 from foveate.adapters.stores.lance.transaction import committed
 from foveate.adapters.stores.lance.versions import Versions
-from foveate.adapters.stores.report import Stats
+from foveate.adapters.stores.report import Report, Stats
 from foveate.core.errors import BadOption, OutsideFailure
 from foveate.core.state import root
 from foveate.core.types import Chunk, Vector
@@ -225,7 +226,7 @@ class LanceStore:
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        self._remember({fingerprint: counts})
+        self._keep({f"counts {fingerprint}": {h: str(n).encode() for h, n in counts.items()}})
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version."""
@@ -234,8 +235,7 @@ class LanceStore:
 
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort."""
-        with suppress(OutsideFailure), guard(self.place):
-            self._known.add({f"readings {version}": readings})
+        self._keep({f"readings {version}": readings})
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.
@@ -250,25 +250,21 @@ class LanceStore:
         """The store in figures; with `principals`, of what they may read alone."""
         with guard(self.place):
             now, scan = self._versions.scanned()
-            readers = None if principals is None else tuple(principals)
-            audiences = now.head.readable(readers) if readers is not None else [*now.head.audiences]
-            documents, chunks, directed = figures.held(now, scan, audiences)
-            return Stats(
-                documents=documents,
-                chunks=chunks,
-                vectors=directed,
-                embedder=self.embedder_name,
-                dimensions=self.dimensions,
-                schema=schema.VERSION,
-                state_root=self._root(now, audiences),
-                bytes={} if readers is not None else figures.sizes(now),
-            )
+            readers = None if principals is None else now.head.readable(principals)
+            made_with = (self.embedder_name, self.dimensions)
+            return figures.stats(now, scan, readers, made_with, self._root(now, readers))
 
     @property
     def version(self) -> int:
         """Lance's number of the latest version: what an inexact answer holds for."""
         with guard(self.place):
             return self._versions.current().version
+
+    def check(self) -> Report:
+        """Work out again all that is derived, of one version; others may write meanwhile."""
+        with guard(self.place):
+            now = self._versions.current()
+            return check(now, embedder=self.embedder_name, dimensions=self.dimensions)
 
     def compact(self, *, keep: timedelta = tidy.KEEP) -> None:
         """Join small files, bring indexes up to date, and delete versions older than `keep`.
@@ -296,23 +292,15 @@ class LanceStore:
             return 0
         with self._writing:
             went = committed(self.place, self._versions, parts, deleted)
-            known: dict[str, dict[str, int]] = {}
-            for one in parts:
-                for fingerprint, counts in one.known.items():
-                    known.setdefault(fingerprint, {}).update(counts)
-            self._remember(known)
+            self._keep(part.known_of(parts))
             if self._tidy:
                 with suppress(OutsideFailure), guard(self.place):
                     tidy.merge_small(self._versions.current(), self.place, self.dimensions)
         return went
 
-    def _remember(self, spaces: Mapping[str, Mapping[str, int]]) -> None:
-        found = {
-            f"counts {fingerprint}": {name: str(n).encode() for name, n in counts.items()}
-            for fingerprint, counts in spaces.items()
-        }
+    def _keep(self, spaces: Mapping[str, Mapping[str, bytes]]) -> None:
         with suppress(OutsideFailure), guard(self.place):
-            self._known.add(found)
+            self._known.add(spaces)
 
     def _root(self, now: Snapshot, audiences: Iterable[int] | None) -> str:
         return root(now.head.state(audiences), embedder=self.embedder_name)

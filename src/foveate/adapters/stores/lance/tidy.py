@@ -26,10 +26,10 @@ KEEP = timedelta(days=1)
 
 FULL = 131_072
 """A segment of so many chunks is not merged any more."""
-_TOGETHER = 16
+TOGETHER = 16
 _PARTITION = 4_096
 """So many vectors to a partition of the index: what a search reads of each that it probes."""
-_INDEXED = 5_000
+INDEXED = 5_000
 """From so many chunks on there are indexes; below, reading all of a column is as fast."""
 _SCALAR = (
     ("term", "BTREE"),
@@ -50,7 +50,7 @@ def small(head: Head) -> list[int]:
         if segment.rows < FULL:
             tiers.setdefault((max(segment.rows, 1).bit_length() - 1) // 3, []).append(number)
     for _, numbers in sorted(tiers.items()):
-        if len(numbers) >= _TOGETHER:
+        if len(numbers) >= TOGETHER:
             return _groups(head, numbers)[0]
     return []
 
@@ -177,7 +177,7 @@ def index(now: Snapshot, dimensions: int, exact: int) -> None:
     there = {one.name for one in dataset.describe_indices()}
     if there:
         dataset.optimize.optimize_indices()
-    if chunks >= _INDEXED:
+    if chunks >= INDEXED:
         for column, kind in _SCALAR:
             if f"{column}_idx" not in there:
                 dataset.create_scalar_index(column, kind, replace=False)
