@@ -2,12 +2,12 @@
 
 Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
 part of a version that is searched; of a file from which rows went, only the keys are read again.
-Above `exact` rows the vectors stay in the store (24 bytes a chunk are left in memory).
+Above `exact` rows the vectors stay in the store (32 bytes a chunk are left in memory).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -30,7 +30,7 @@ class Rows:
     vectors: Any  # int8, (rows, dimensions)
 
     def only(self, kept: Any) -> Rows:
-        """Those rows alone (booleans)."""
+        """Those rows alone (booleans, or a slice, which copies nothing)."""
         some = None if self.vectors is None else self.vectors[kept]
         return Rows(
             keys=self.keys[kept],
@@ -115,24 +115,39 @@ class Reader:
         }
         self._kept = {name: rows for name, rows in self._kept.items() if name in snapshot.files}
         rows = [self._rows(fragment) for fragment in files.values()]
-        numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
-        audiences = _joined([one.audiences for one in rows], np.int64)
-        width = self._dimensions if with_vectors else 0
-        norms = _joined([one.norms for one in rows], np.int32)
-        lengths = np.sqrt(norms, dtype=np.float64)
-        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return Scan(
-            ids=_joined([one.keys for one in rows], np.int64),
-            audiences=np.searchsorted(numbers, audiences).astype(np.int32),
-            numbers=numbers,
+        joined = Rows(
+            keys=_joined([one.keys for one in rows], np.int64),
+            audiences=_joined([one.audiences for one in rows], np.int64),
             terms=_joined([one.terms for one in rows], np.int32),
-            norms=norms,
-            inverse=inverse.astype(np.float32),
-            vectors=_joined([one.vectors for one in rows], np.int8, (0, width))
+            norms=_joined([one.norms for one in rows], np.int32),
+            vectors=_joined([one.vectors for one in rows], np.int8, (0, self._dimensions))
             if with_vectors
             else None,
+        )
+        self._point_into(joined, files.values())
+        numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
+        lengths = np.sqrt(joined.norms, dtype=np.float64)
+        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return Scan(
+            ids=joined.keys,
+            audiences=np.searchsorted(numbers, joined.audiences).astype(np.int32),
+            numbers=numbers,
+            terms=joined.terms,
+            norms=joined.norms,
+            inverse=inverse.astype(np.float32),
+            vectors=joined.vectors,
             fragments={number: fragment.fragment_id for number, fragment in files.items()},
         )
+
+    def _point_into(self, joined: Rows, fragments: Iterable[Any]) -> None:
+        """What is kept of each file is a part of the whole, and in memory once."""
+        start = 0
+        for fragment in fragments:
+            name = fragment.data_files()[0].path
+            deleted, rows = self._kept[name]
+            end = start + len(rows.keys)
+            self._kept[name] = deleted, joined.only(slice(start, end))
+            start = end
 
     def _rows(self, fragment: Any) -> Rows:
         name, deleted = fragment.data_files()[0].path, str(fragment.deletion_file())
