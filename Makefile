@@ -67,6 +67,8 @@ bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the 
 	$(call say,bench: worst cases and counts of work)
 	@$(PY) -m bench.worst_cases
 	@$(PY) bench/bench_assemble.py
+	$(call say,bench: many requests on every engine)
+	@$(PY) bench/bench_batch.py
 	$(call say,bench: side by side with others)
 	@$(PY) -m bench.peers.run
 	@$(PY) -m bench.peers.report

@@ -48,6 +48,22 @@ def raises(number: int) -> int:
     raise KeyError(number)
 
 
+class Deadly:
+    """A tokenizer that kills its process at one word."""
+
+    name = fingerprint = "deadly"
+
+    def count(self, text: str) -> int:
+        """Words, unless one of them is the one."""
+        if "Kill" in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return len(text.split())
+
+    def truncate(self, text: str, n: int) -> str:
+        """So many words."""
+        return " ".join(text.split()[:n])
+
+
 STAGE = '''
 """A stage that kills its process, or another one, when the query says so."""
 

@@ -13,11 +13,17 @@ import pytest
 
 import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl
+from documents import SMALL
+from foveate.adapters.loaders.limits import Limits
 from foveate.cli import main
-from foveate.core.errors import OutsideFailure
+from foveate.core.errors import BadOption, OutsideFailure
 from foveate.fleet.engine import AHEAD, Lost
 from foveate.fleet.on_ray import RETRIES, on_ray
 from foveate.fleet.open import opened
+from foveate.ingest.on_ray import prepared_on
+from foveate.ingest.one import Prepared, Preparer, Refused, Task
+from foveate.ingest.prepare import Settings
+from foveate.ingest.walk import File
 from source_tree import PACKAGE
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -273,6 +279,95 @@ def test_another_process_joins_by_address(ray, folder):
     assert (done.returncode, done.stderr.decode()) == (0, "2 contexts, 1 refused\n")
     assert done.stdout == Path("local.jsonl").read_bytes()
     assert list(ray.mapped(fleet_tasks.double, [4])) == [(4, 8)]
+
+
+# --- bulk ingest -----------------------------------------------------------------------------
+
+
+SETTINGS = Settings(size=350, overlap=70, language="en", fingerprint="", embedder="", principals=())
+
+
+def indexed(*flags: str) -> int:
+    """The exit code of indexing `docs`."""
+    return main(["index", "docs", "--json", *flags])
+
+
+def write_documents() -> None:
+    """Forty files: of most formats, of many documents, unreadable ones, ids taken twice."""
+    Path("docs/sub").mkdir(parents=True)
+    for number in range(24):
+        text = f"# Tea {number}\n\n" + f"Boil the water for pot {number}. " * (number * 9)
+        Path(f"docs/sub/{number:02}.md").write_text(text)
+    rows = [f'{{"id": "r{i}", "text": "Row {i} of the table."}}\n' for i in range(300)]
+    Path("docs/rows.jsonl").write_text("".join([*rows[:30], "nonsense\n", *rows[30:]]))
+    Path("docs/taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
+    Path("docs/binary.md").write_bytes(b"\0\1")
+    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 no more")
+    for suffix, made in SMALL.items():
+        Path(f"docs/small{suffix}").write_bytes(made())
+
+
+def report(capfd) -> dict[str, object]:
+    """The report that was printed, without the store's name; nothing else was."""
+    said = capfd.readouterr()
+    found = json.loads(said.out)
+    del found["store"]
+    assert said.err == ""
+    return found
+
+
+def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
+    """T2, D3, T1: the same report and state root, at first and after changes, with vectors."""
+    write_documents()
+
+    def both() -> list[dict[str, object]]:
+        found = []
+        for flags in (("--store", "here", "--jobs", "1"), ("--store", "there", "--engine", "ray")):
+            assert indexed(*flags) == 0
+            found.append(report(capfd))
+        return found
+
+    first, on_ray = both()
+    for path in sorted(Path("docs/sub").iterdir())[::3]:
+        path.unlink()
+    Path("docs/sub/01.md").rename("docs/sub/renamed.md")
+    Path("docs/rows.jsonl").write_text('{"id": "r9", "text": "Another row."}\n')
+    second, on_ray_again = both()
+
+    assert on_ray == first
+    assert on_ray_again == second
+    assert first["added"] > 300
+    assert {failure["path"] for failure in first["failed"]} == {
+        "docs/binary.md", "docs/broken.pdf", "docs/rows.jsonl", "docs/taken.jsonl"
+    }  # fmt: skip
+    assert (second["renamed"], second["deleted"] > 300) == (1, True)
+    assert first["state_root"] != second["state_root"]
+    assert main(["store", "check", "--store", "there"]) == 0
+
+
+def test_a_file_that_kills_its_worker_costs_itself_alone(ray, folder, monkeypatch):
+    """T2, X2, X3: the bunch of a dead worker is done file by file, and one is refused."""
+    write_documents()
+    paths = [Path(f"docs/sub/{number:02}.md") for number in range(5)]
+    preparer = Preparer(settings=SETTINGS, tokenizer=fleet_tasks.Deadly(), limits=Limits())
+    files = [File(name=path.name, path=path.absolute(), root="r") for path in paths]
+    paths[3].write_text("Kill the one who counts this.")
+
+    found = [list(parts) for parts in prepared_on(ray, preparer, [Task(file=f) for f in files])]
+
+    assert [type(parts[0]) for parts in found] == [Prepared, Prepared, Prepared, Refused, Prepared]
+    assert found[3][0].reason.startswith("could not be prepared: tried 4 times: WorkerCrashed")
+
+
+def test_what_cannot_be_sent_is_refused(ray):
+    """X1: a tokenizer that cannot be pickled is said before a worker is asked."""
+    settings = Settings(
+        size=9, overlap=0, language="en", fingerprint="", embedder="", principals=()
+    )
+    preparer = Preparer(settings=settings, tokenizer=lambda: None, limits=Limits())
+
+    with pytest.raises(BadOption, match="cannot be sent to a worker"):
+        list(prepared_on(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
 
 
 # --- starting and stopping -------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, Json
+from foveate.cli.options import STORE, EngineName, Json, RayAddress
+from foveate.core.errors import BadOption
 
 
 def index(
@@ -38,11 +39,14 @@ def index(
         int | None,
         typer.Option(
             "--jobs",
+            "--workers",
             metavar="N",
             min=1,
             help="Processes that read files [one for each 32 files, up to the cores and 8].",
         ),
     ] = None,
+    engine: EngineName = "local",
+    address: RayAddress = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on, and index again whenever something changes.")
     ] = False,
@@ -57,13 +61,26 @@ def index(
 
     With --watch, a line for each time that something was changed (one JSON object with --json),
     until Ctrl-C, which ends with 0. A folder that is gone or empty keeps its documents.
+
+    With --engine ray, the workers of a Ray cluster read the files, and this process writes them,
+    256 documents at a time: for bulk. They must see the files at the same place.
     """
     from foveate.cli.indexed import opened, report_written
     from foveate.cli.limits import limits_of
 
+    if watch and engine != "local":
+        raise BadOption("--watch reads few files at a time; leave out --engine")
     limits = limits_of(limit or ())
     with opened(
-        paths, store, embedder, size=size, overlap=overlap, limits=limits, jobs=jobs
+        paths,
+        store,
+        embedder,
+        size=size,
+        overlap=overlap,
+        limits=limits,
+        jobs=jobs,
+        engine=engine,
+        address=address,
     ) as into:
         if watch:
             from foveate.cli.watching import watched

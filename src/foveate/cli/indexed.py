@@ -14,13 +14,18 @@ from foveate.cli.layout import wrapped
 from foveate.cli.progress import progress
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
+from foveate.fleet.open import check
 from foveate.ingest import Limits
 from foveate.ingest.chunk import refuse_sizes
+from foveate.ingest.on_ray import prepared_on_ray
 from foveate.ingest.run import Engine, Failure, Report, ingest, prepared_by, walked
 from foveate.ingest.walk import Walk
 from foveate.ports import Embedder, Store
 
 TOKENIZER = "cl100k_base"
+
+_BULK = 256
+"""Documents a transaction on Ray, where the one writer must keep up with many workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,7 @@ class Index:
     overlap: int
     limits: Limits | None
     engine: Engine
+    at_once: int = 1
 
     def run(self, paths: Sequence[Path], engine: Engine | None = None) -> Done:
         """Bring the store up to date with the paths, with a progress bar."""
@@ -58,6 +64,7 @@ class Index:
                 overlap=self.overlap,
                 limits=self.limits,
                 engine=engine or self.engine,
+                at_once=self.at_once,
                 on_progress=on_progress,
             )
         root = self.store.state_root()
@@ -74,12 +81,15 @@ def opened(
     overlap: int,
     limits: Limits | None = None,
     jobs: int | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Iterator[Index]:
     """The store to index into; none is made for wrong sizes or paths, or where there is no file.
 
     A store that is there already is opened even so, for its files may be gone. `jobs`: None for
-    as many processes as are worth starting.
+    as many processes as are worth starting, or as Ray has processors.
     """
+    check(engine, jobs, address)
     refuse_sizes(size, overlap)
     walks = walked(paths)
     reader = plugins.embedder(embedder)
@@ -94,7 +104,8 @@ def opened(
             size=size,
             overlap=overlap,
             limits=limits,
-            engine=prepared_by(jobs),
+            engine=prepared_on_ray(jobs, address) if engine == "ray" else prepared_by(jobs),
+            at_once=_BULK if engine == "ray" else 1,
         )
     finally:
         store.close()

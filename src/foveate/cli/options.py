@@ -61,7 +61,10 @@ EngineName = Annotated[str, typer.Option("--engine", metavar="local|ray", help="
 Workers = Annotated[
     int | None,
     typer.Option(
-        "--workers", metavar="N", help="How many at a time [local: 1, ray: the processors]."
+        "--workers",
+        "--jobs",
+        metavar="N",
+        help="How many at a time [local: 1, ray: the processors].",
     ),
 ]
 RayAddress = Annotated[

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import foveate
 from foveate._version import __version__
-from foveate.core.errors import FoveateError, MissingExtra, OutsideFailure
+from foveate.core.errors import BadRequest, FoveateError, MissingExtra, OutsideFailure
 from foveate.fleet.engine import AHEAD, BUNCH, Lost
 
 __all__ = ["RETRIES", "Fleet", "on_ray"]
@@ -96,7 +96,12 @@ def _called(function: Callable[[A], B], item: A, home: str, version: str) -> B:
         )
     with suppress(OSError):
         os.chdir(home)
-    return function(item)
+    try:
+        return function(item)
+    except BadRequest as error:  # plain ones, for not all of them survive being sent
+        raise BadRequest(str(error)) from None
+    except FoveateError as error:
+        raise OutsideFailure(str(error)) from None
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,9 @@ from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import Embedder, Store
 
 __all__ = ["Books", "Report"]
+
+_CHUNKS = 4_096
+"""That wait for a transaction of many documents, at the most; so memory has a bound."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -44,15 +48,22 @@ class Books:
     """Takes what is prepared, writes it, and says at the end what was done.
 
     `embedder` makes the vectors of what comes without them, of several documents at once; those of
-    a document that has a new name alone are taken from the store. Raises `BadOption` where the
+    a document that has a new name alone are taken from the store. `at_once`: how many documents are
+    one transaction, where the store has one for many (`batch`). Raises `BadOption` where the
     store has documents of another path of the same name.
     """
 
     def __init__(
-        self, store: Store, embedder: Embedder | None, fingerprint: str, walks: Sequence[Walk]
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        fingerprint: str,
+        walks: Sequence[Walk],
+        *,
+        at_once: int = 1,
     ) -> None:
         self._store, self._embedder, self._fingerprint = store, embedder, fingerprint
-        self._walks = walks
+        self._walks, self._at_once = walks, at_once
         self._known = dict(store.documents())
         _refuse_other_roots(walks, self._known)
         self._seen: dict[str, str] = {}
@@ -101,14 +112,31 @@ class Books:
             self._counts["unchanged"] += 1
             return
         self._waiting.append((file, self._with_known_vectors(part)))
-        bare = sum(len(each.chunks) for _, each in self._waiting if each.vectors is None)
-        if self._embedder is None or not bare or bare >= BATCH:
+        if self._is_time():
             self.write()
 
+    def _is_time(self) -> bool:
+        """Whether enough waits to be embedded, and to be written."""
+        bare = sum(len(each.chunks) for _, each in self._waiting if each.vectors is None)
+        if self._embedder is not None and bare >= BATCH:
+            return True
+        chunks = sum(len(each.chunks) for _, each in self._waiting)
+        full = len(self._waiting) >= self._at_once or chunks >= _CHUNKS
+        return full and (self._embedder is None or not bare)
+
     def write(self) -> None:
-        """Write what waits, each document in a transaction of its own."""
-        waiting, self._waiting = self._waiting, []
-        for file, part in self._embedded(waiting):
+        """Write what waits, each document in a transaction of its own, or all in one."""
+        waiting, self._waiting = self._embedded(self._waiting), []
+        with self._batch():
+            self._write(waiting)
+
+    def _batch(self) -> AbstractContextManager[None]:
+        """One transaction for what is written inside, where that is wanted and the store can."""
+        batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
+        return nullcontext() if batch is None else batch()
+
+    def _write(self, waiting: list[tuple[File, Prepared]]) -> None:
+        for file, part in waiting:
             try:
                 self._put(part)
             except BadRequest as error:
@@ -179,6 +207,10 @@ class Books:
 
     def delete_gone(self) -> None:
         """Delete what came from these paths and was not seen, unless it could not be read."""
+        with self._batch():
+            self._delete_gone()
+
+    def _delete_gone(self) -> None:
         for identity, stored in self._known.items():
             origin = origin_of(stored)
             if identity in self._seen or not self._ours(origin) or self._is_unread(origin):

@@ -67,6 +67,7 @@ def ingest(
     limits: Limits | None = None,
     jobs: int = 1,
     engine: Engine | None = None,
+    at_once: int = 1,
     on_progress: Progress | None = None,
 ) -> Report:
     """Index files and folders; afterwards the store holds of them what is there now.
@@ -74,10 +75,12 @@ def ingest(
     `principals`: who may read documents that do not say so themselves; empty is everybody.
     `limits`: how much of one file is read; what is over them is reported, and not read in part.
     `jobs`: how many processes prepare files, 1 is this one alone; or another `engine` does. The
-    outcome is the same. Without an `embedder` the store gets no vectors. Raises `BadInput` for a
-    path that is not there, `BadOption`, also where the store has documents of another path of the
-    same name, and `OutsideFailure` where the store or the embedder fails or the disk is full: what
-    was written until then stays, and the next run goes on from there.
+    outcome is the same. `at_once`: how many documents are one transaction, where the store has one
+    for many; more is faster and holds up other writers. Without an `embedder` the store gets no
+    vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the store has
+    documents of another path of the same name, and `OutsideFailure` where the store or the embedder
+    fails or the disk is full: what was written until then stays, and the next run goes on from
+    there.
     """
     refuse_sizes(size, overlap)
     if jobs < 1:
@@ -90,7 +93,7 @@ def ingest(
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
     )
-    books = Books(store, embedder, tokenizer.fingerprint, walked(paths))
+    books = Books(store, embedder, tokenizer.fingerprint, walked(paths), at_once=at_once)
     preparer = Preparer(
         settings=settings,
         tokenizer=tokenizer,
