@@ -127,6 +127,39 @@ def test_batches_of_tasks_take_turns(new_schema: Callable[[], str]):
         assert len(list(store.documents())) == 3
 
 
+def test_a_cancelled_task_leaves_the_pool_usable(new_schema: Callable[[], str]):
+    """F1, X3: searches and a batch that are broken off cost nothing of what comes after."""
+    url = f"{new_schema()}&pool=2"
+    with closing(open_store(url, **NAMES)) as store:
+        for entry in corpus(count=6):
+            entry.put(store)
+        expected = store.search("granite lamp", None)
+        root = store.state_root()
+
+    async def break_off() -> None:
+        async with await open_async_store(url, create=False) as opened:
+
+            async def search() -> object:
+                return await opened.search("granite lamp", None)
+
+            async def batch() -> None:
+                async with opened.batch():
+                    await opened.delete("d00")
+                    await asyncio.Event().wait()
+
+            for _ in range(3):
+                tasks = [asyncio.create_task(search()) for _ in range(6)]
+                tasks.append(asyncio.create_task(batch()))
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            assert await search() == expected
+            assert await opened.state_root() == root
+
+    asyncio.run(break_off())
+
+
 def test_what_cannot_be_awaited_says_so(new_schema: Callable[[], str], tmp_path):
     """X1, X3: a folder has no async store; one that is closed or not there is our error."""
     url = new_schema()

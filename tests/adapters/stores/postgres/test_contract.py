@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from foveate.adapters.stores import open_store
+from foveate.adapters.stores.postgres import memory, search
 from foveate.ports import Found
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, changed, corpus
 from foveate.testing.stores import LAWS, QUERIES, Law
@@ -82,3 +83,45 @@ def test_it_answers_as_the_embedded_store(open_empty, tmp_path: Path, seed: int)
         assert list(server.documents()) == list(folder.documents())
         assert server.check().findings == ()
         assert server.check().state_root == folder.state_root()
+
+
+def test_words_of_a_question_are_read_once_in_a_state(new_schema, monkeypatch):
+    """T4, X5: the second time they come from memory; for another reader, or after a write, not."""
+    first, second, third = corpus(count=3)
+    asked: list[list[str]] = []
+    ask = search._postings
+
+    def noted(names, audiences, terms):
+        asked.append(list(terms))
+        return ask(names, audiences, terms)
+
+    monkeypatch.setattr(search, "_postings", noted)
+    url, everyone = new_schema(), ("blue", "red")
+    with closing(open_store(url)) as store, closing(open_store(url)) as other:
+        store.put(first.document, first.chunks, None)
+        store.put(second.document, second.chunks, None)
+        found = [store.search("cold granite", None, principals=everyone) for _ in range(3)]
+        assert found[0] == found[1] == found[2]
+        assert asked == [["cold", "granite"], [], []]
+        store.search("granite lamp", None, principals=everyone)
+        store.search("granite", None, principals=())
+        assert asked[3:] == [["lamp"], ["granite"]]
+        other.put(third.document, third.chunks, None)
+        other.delete(first.document.id)
+        other.put(first.document, first.chunks, None)
+        mine = store.search("cold granite", None, principals=everyone)
+        assert mine == other.search("cold granite", None, principals=everyone)
+        assert asked[5:] == [["cold", "granite"]] * 2
+
+
+def test_words_that_were_not_asked_for_longest_are_forgotten(monkeypatch):
+    """T4: what is kept is bounded."""
+    monkeypatch.setattr(memory, "_KEPT", 1000)
+    kept = memory.Memory()
+    for term in "abcde":
+        kept.keep(b"s", {term: bytes(50)})
+        kept.known(b"s", "a")
+    assert set(kept.known(b"s", "abcde")) == {"a", "c", "d", "e"}
+    assert kept.known(b"t", "abcde") == {}
+    kept.keep(b"s", {"huge": bytes(2000)})
+    assert kept.known(b"s", ["a", "huge"]) == {}

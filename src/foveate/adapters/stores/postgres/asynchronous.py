@@ -12,6 +12,7 @@ from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.postgres import check, connect, kept, known, search, write
 from foveate.adapters.stores.postgres.flow import Flow, arun
 from foveate.adapters.stores.postgres.guard import guard
+from foveate.adapters.stores.postgres.memory import Memory
 from foveate.adapters.stores.postgres.schema import Opened, refuse_moved, writing
 from foveate.adapters.stores.postgres.url import Address, address, settings
 from foveate.adapters.stores.report import Report, Stats
@@ -37,6 +38,7 @@ class AsyncPostgresStore:
         self._where = where
         self._pool = pool
         self._names = opened.names
+        self._memory = Memory()
         self._batch: ContextVar[AsyncConnection[Any] | None] = ContextVar("batch", default=None)
         self.embedder_name: str = opened.embedder
         self.dimensions: int = opened.names.dimensions
@@ -174,6 +176,7 @@ class AsyncPostgresStore:
             principals=tuple(principals),
             where=where,
             exact=self._where.exact,
+            memory=self._memory,
         )
         return await self._read(steps)
 

@@ -22,6 +22,7 @@ from foveate.adapters.stores.postgres.filters import (
     where_condition,
 )
 from foveate.adapters.stores.postgres.flow import Ask, Flow, Rows
+from foveate.adapters.stores.postgres.memory import Memory, scope_of
 from foveate.adapters.stores.postgres.names import PUBLIC, Names
 from foveate.adapters.stores.ranking import Key, fuse, ordered, refuse_nothing, top
 from foveate.adapters.stores.rows import CHUNK_COLUMNS, chunks_of
@@ -46,6 +47,7 @@ def find(
     principals: Iterable[str],
     where: Mapping[str, Any] | None,
     exact: int,
+    memory: Memory,
 ) -> Flow[Found]:
     """See `foveate.ports.Store.search`; `exact`: rows up to which every one is compared."""
     refuse_nothing(limit, depth)
@@ -62,10 +64,15 @@ def find(
     scope = nearest.Scope(
         names=names, audiences=audiences, condition=condition, bound=bound, depth=depth
     )
-    (places, matching) = yield [_postings(names, audiences, terms), _matching(scope)]
+    mine = scope_of(readable)
+    known = memory.known(mine, terms)
+    missing = [term for term in terms if term not in known]
+    (read, matching) = yield [_postings(names, audiences, missing), _matching(scope)]
+    places = {term: data or b"" for term, data in read}
+    memory.keep(mine, places)
     many = len(matching[0][0]) // 8 if condition else total
     exactly = wanted is None or not indexed or many <= exact
-    ids, bm25 = postings.scored(dict(places), terms, total=total, words=words)
+    ids, bm25 = postings.scored({**known, **places}, terms, total=total, words=words)
     hits = _hits(ids, bm25, matching[0][0] if condition else None, depth)
     near: dict[int, float] = {}
     if wanted is not None:
@@ -129,18 +136,21 @@ def allowed(names: Names) -> str:
 def _audiences(names: Names, principals: Iterable[str]) -> Ask:
     """What may be read: audiences, their states, how many chunks and terms they hold."""
     query = names.sql(
-        "SELECT id, state, chunks, words FROM {s}.audiences WHERE id IN {allowed} ORDER BY id",
+        "SELECT id, state, chunks, words, writes FROM {s}.audiences "
+        "WHERE id IN {allowed} ORDER BY id",
         allowed=allowed(names),
     )
     return Ask(query, [names_of_readers(principals)])
 
 
 def _postings(names: Names, audiences: Sequence[int], terms: Sequence[str]) -> Ask:
+    """The places of each term as one value; a term at a time, so that nothing is sorted."""
     query = names.sql(
-        "SELECT term, string_agg(places, ''::bytea) FROM {s}.postings "
-        "WHERE term = ANY(%s::text[]) AND audience = ANY(%s::integer[]) GROUP BY term"
+        "SELECT t.term, (SELECT string_agg(p.places, ''::bytea) FROM {s}.postings AS p "
+        "WHERE p.term = t.term AND p.audience = ANY(%s::integer[])) "
+        "FROM unnest(%s::text[]) AS t (term)"
     )
-    return Ask(query, [list(terms), list(audiences)])
+    return Ask(query, [list(audiences), list(terms)])
 
 
 def _matching(scope: nearest.Scope) -> Ask:

@@ -11,6 +11,7 @@ from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.postgres import check, connect, kept, known, search, write
 from foveate.adapters.stores.postgres.flow import Flow, run
 from foveate.adapters.stores.postgres.guard import guard
+from foveate.adapters.stores.postgres.memory import Memory
 from foveate.adapters.stores.postgres.schema import refuse_moved, writing
 from foveate.adapters.stores.postgres.url import address, settings
 from foveate.adapters.stores.report import Report, Stats
@@ -58,6 +59,7 @@ class PostgresStore:
             connect.warn_migrated(where, opened)
             self._pool = connect.pool(where, told)
         self._names = opened.names
+        self._memory = Memory()
         self.embedder_name: str = opened.embedder
         self.dimensions: int = opened.names.dimensions
 
@@ -166,6 +168,7 @@ class PostgresStore:
             principals=tuple(principals),
             where=where,
             exact=self._where.exact,
+            memory=self._memory,
         )
         return self._read(steps)
 

@@ -19,11 +19,13 @@ TABLES = (
     # Row ids of documents and chunks; never used again.
     "CREATE SEQUENCE {s}.ids",
     # Who may read: one row for each distinct set of principals, its lattice hash (state root), and
-    # how much it holds. `words`: the sum of its chunks' lengths in terms, for BM25's average.
+    # how much it holds. `words`: the sum of its chunks' lengths in terms, for BM25's average;
+    # `writes`: how often it was written to, which tells what was read before from what is now.
     """CREATE TABLE {s}.audiences (
         id integer PRIMARY KEY, digest bytea NOT NULL UNIQUE, principals text NOT NULL,
         state bytea NOT NULL, documents bigint NOT NULL DEFAULT 0,
-        chunks bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0
+        chunks bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0,
+        writes bigint NOT NULL DEFAULT 0
     ) WITH (fillfactor = 50)""",
     # Every write reads and replaces some states; out of line they would be compressed each time.
     "ALTER TABLE {s}.audiences ALTER state SET STORAGE PLAIN",

@@ -223,7 +223,7 @@ class _Books:
         """One statement for all of them."""
         query = names.sql("""UPDATE {s}.audiences AS a SET state = new.state,
             documents = a.documents + new.documents, chunks = a.chunks + new.chunks,
-            words = a.words + new.words
+            words = a.words + new.words, writes = a.writes + 1
             FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[])
                 AS new (id, state, documents, chunks, words) WHERE a.id = new.id""")
         ids = sorted(self._states)
