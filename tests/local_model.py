@@ -26,8 +26,6 @@ def weights() -> str:
 @lru_cache(maxsize=1)
 def engine() -> Any:
     """llama.cpp with the weights, in this process and on a port of loopback."""
-    speaker = GgufSpeaker(weights())
-    speaker.ready()
     return served(weights(), WINDOW, KEY)
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from foveate import BadOption, OutsideFailure
 from foveate.adapters.models import load
-from foveate.adapters.models.gguf import _threads
+from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.gguf import GgufSpeaker, _threads, _Told
 from foveate.testing.models import MESSAGES, check_model
 from local_model import KEY, WINDOW, local_model, local_name
 
@@ -59,6 +60,25 @@ def test_its_time_limit():
         model.complete([{"role": "user", "content": "Count."}], max_tokens=1500, timeout=0.3)
 
     assert "nine metres" in model.complete(MESSAGES, max_tokens=24).text
+
+
+def test_it_stops_reading_when_nobody_waits():
+    """X3: a long prompt is put down between two batches, so that no processor is held."""
+    told = _Told()
+    seen = []
+
+    def hand(item):
+        seen.append(item)
+        told.stop = True
+
+    question = {"role": "user", "content": "The pump is cleaned in spring. " * 200}
+    asked = Asked(messages=(question,), max_tokens=4, temperature=0, stop=(), connect=1)
+    GgufSpeaker._run(local_model()._speaker, asked, hand, told)
+
+    *heard, end = seen
+    assert len(heard) == 1
+    assert "usage" not in heard[0]
+    assert end is None
 
 
 def test_a_file_that_is_no_model(tmp_path):

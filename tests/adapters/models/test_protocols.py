@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import sys
 import traceback
 
 import pytest
 
-from foveate import BadInput, BadOption, OutsideFailure, UnknownName
+from foveate import BadInput, BadOption, MissingExtra, OutsideFailure, UnknownName
 from foveate.adapters.models import Limits, load
 from foveate.adapters.models.asked import Asked
 from foveate.adapters.models.ollama import context_size
@@ -218,7 +219,7 @@ def test_nobody_there(protocol):
 def test_one_endless_line():
     """X2: an answer has a size that it cannot exceed, even in one line."""
     with serving("openai", "endless_line") as server:
-        model = load(server.name, limits=Limits(first=60))
+        model = load(server.name, limits=Limits(retries=0))
         with pytest.raises(OutsideFailure, match="sent more than 32 MB"):
             model.complete(MESSAGES, timeout=60)
 
@@ -323,6 +324,7 @@ def test_hosted_claude_needs_a_key(monkeypatch):
         ("openai:m@http://", BadOption, "give http://HOST"),
         ("openai:m@http://x:99999", BadOption, "give http://HOST"),
         ("openai:m@http://me:secret@host/v1", BadOption, "FOVEATE_MODEL_KEY"),
+        ("openai:m@http://host/v1?key=secret", BadOption, "FOVEATE_MODEL_KEY"),
         ("gguf:/no/such.gguf", BadInput, "no such file"),
     ],
 )
@@ -332,6 +334,36 @@ def test_names_that_are_none(name, kind, said):
         load(name)
 
     assert "secret" not in str(caught.value)
+
+
+def test_an_address_from_the_environment_holds_no_password(monkeypatch):
+    """X1: an address that would be repeated in errors may hold no secret."""
+    for variable, name in (("OLLAMA_HOST", "ollama:m"), ("OPENAI_BASE_URL", "openai:m")):
+        monkeypatch.setenv(variable, "http://me:secret@host:80")
+        with pytest.raises(BadOption, match="FOVEATE_MODEL_KEY") as caught:
+            load(name)
+        assert "secret" not in str(caught.value)
+
+    monkeypatch.setenv("OLLAMA_HOST", ":11500")
+    assert load("ollama:m").name == "ollama:m"
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("openai:m", "openai", "openai"),
+        ("anthropic:m", "anthropic", "anthropic"),
+        ("ollama:m", "ollama", "ollama"),
+    ],
+)
+def test_a_package_that_is_missing(name, package, extra, monkeypatch):
+    """X1, F8: without its client the install line is said, before anything is sent."""
+    hidden = [module for module in sys.modules if module.partition(".")[0] == package]
+    for module in (package, *hidden):
+        monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(MissingExtra, match=rf"pip install 'foveate\[{extra}\]'"):
+        load(name).complete(MESSAGES)
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,23 @@ ROLES = ("system", "user", "assistant")
 class Limits:
     """Seconds until a connection stands and until the answer begins; attempts after the first.
 
+    `first` None: as long as the whole call may take, for a local model reads long before it writes.
     `backoff`: the longest wait before the second attempt; it doubles for each one after it, and
     what is waited is drawn between nothing and that, or what the server asks for.
     """
 
     connect: float = 10.0
-    first: float = 60.0
+    first: float | None = None
     retries: int = 3
     backoff: float = 0.5
 
     def __post_init__(self) -> None:
         """Refuse what would never answer."""
-        if min(self.connect, self.first) <= 0 or self.retries < 0 or self.backoff < 0:
+        if (
+            min(self.connect, 1 if self.first is None else self.first) <= 0
+            or self.retries < 0
+            or self.backoff < 0
+        ):
             raise BadOption(
                 f"limits: {self!r}; times must be above 0, retries and backoff 0 or more"
             )

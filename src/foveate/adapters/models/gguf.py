@@ -19,11 +19,13 @@ from threading import Lock
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
-from foveate.adapters.models.trouble import Trouble, cut_off
+from foveate.adapters.models.trouble import Trouble, cut_off, failure
 from foveate.core.errors import BadInput, BadOption, MissingExtra
 from foveate.ports import Reply, Usage
 
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+BATCH = 256
+"""Tokens that are read between two looks at whether to stop."""
 WINDOW = 8192
 """Tokens of prompt and answer; what they need in memory grows with it."""
 
@@ -54,15 +56,17 @@ class GgufSpeaker:
         return ""
 
     def ready(self) -> None:
-        """The engine, told before it is loaded that waiting threads must not spin."""
-        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        """Engine and weights, outside the time limit: Python stands still while they load."""
         try:
-            import xllamacpp  # noqa: F401
-        except ImportError:
-            raise MissingExtra("xllamacpp", "gguf") from None
+            self._loaded()
+        except Trouble as error:
+            trouble = error
+        else:
+            return
+        raise failure(self.name, "", trouble)
 
     async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
-        """One attempt; the engine runs on a worker thread and stops at the next token if told."""
+        """One attempt; the engine runs on a worker thread and soon stops where it is told to."""
         loop = asyncio.get_running_loop()
         box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         told = _Told()
@@ -123,6 +127,7 @@ def _request(asked: Asked) -> str:
             "temperature": asked.temperature,
             "stream": True,
             "stream_options": {"include_usage": True},
+            "return_progress": True,  # also while it reads, so that it can be told to stop
             **({"stop": list(asked.stop)} if asked.stop else {}),
         }
     )
@@ -168,12 +173,17 @@ def _threads() -> int:
 
 def served(path: str, window: int, key: str) -> Any:
     """The engine with the weights; quiet, and its port locked with the key."""
-    import xllamacpp
-
+    # Threads that wait would spin, and a busy machine of few cores comes to a crawl.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        import xllamacpp
+    except ImportError:
+        raise MissingExtra("xllamacpp", "gguf") from None
     options = xllamacpp.CommonParams()
     options.model.path = path
     options.n_ctx = window
     options.n_parallel = 1
+    options.n_batch = options.n_ubatch = BATCH
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = _threads()
     options.warmup = False
     options.verbosity = -1

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
 from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
-from foveate.adapters.models.wire import OWN_KEY, Seen, http_options, key_in
+from foveate.adapters.models.wire import OWN_KEY, Seen, check_address, http_options, key_in
 from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage
 
@@ -30,7 +30,7 @@ class OllamaSpeaker:
     def __init__(self, model: str, url: str = "") -> None:
         self._model = model
         self._own = bool(url)
-        self._url = url or os.environ.get("OLLAMA_HOST", "")
+        self._url = url or _host()
 
     @property
     def name(self) -> str:
@@ -100,6 +100,14 @@ class OllamaSpeaker:
             usage=Usage(prompt=last.prompt_eval_count, completion=last.eval_count),
             model=last.model or self._model,
         )
+
+
+def _host() -> str:
+    """`OLLAMA_HOST`, which may leave out the scheme and the port: the client adds them."""
+    host = os.environ.get("OLLAMA_HOST", "").strip()
+    if host:
+        check_address(host if "://" in host else f"http://{host.removeprefix(':') or 'localhost'}")
+    return host
 
 
 def context_size(asked: Asked) -> int:

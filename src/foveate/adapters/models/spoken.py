@@ -160,11 +160,12 @@ class SpokenModel:
         end: float,
     ) -> AsyncGenerator[str | Reply, None]:
         """The pieces, each within the time that is left, all of them within the size."""
-        first = asyncio.get_running_loop().time() + self._limits.first
+        patience = self._limits.first or timeout
+        first = asyncio.get_running_loop().time() + patience
         length, begun = 0, False
         while True:
             limit = end if begun else min(end, first)
-            late = _late(timeout) if begun or end <= first else _silent(self._limits.first)
+            late = _late(timeout) if begun or end <= first else _silent(patience)
             try:
                 async with asyncio.timeout_at(limit):
                     piece = await anext(pieces)

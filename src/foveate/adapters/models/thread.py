@@ -71,12 +71,13 @@ def _pump(make: Callable[[], AsyncIterator[T]], box: SimpleQueue[T | _End], stop
         stop.loop, stop.task = asyncio.get_running_loop(), asyncio.current_task()
         # What goes wrong while a client is cleaned up would be logged, and is nobody's concern.
         stop.loop.set_exception_handler(lambda *_: None)
-        async for item in make():
-            box.put(item)
+        end = _End()
+        try:
+            async for item in make():
+                box.put(item)
+        except BaseException as error:  # noqa: BLE001  # whatever it is, the reader must hear of it
+            end = _End(error)
+        # Before the loop is closed: that waits for threads, such as a name being looked up.
+        box.put(end)
 
-    end = _End()
-    try:
-        asyncio.run(main())
-    except BaseException as error:  # noqa: BLE001  # whatever it is, the reader must hear of it
-        end = _End(error)
-    box.put(end)
+    asyncio.run(main())

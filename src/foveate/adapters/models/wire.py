@@ -44,8 +44,8 @@ def check_address(url: str) -> str:
         usable = False
     if not usable:
         raise BadOption(f"the model's address is {url!r}; give http://HOST or https://HOST")
-    if parts.username or parts.password:
-        raise BadOption(f"the model's address holds a password; give the key in {OWN_KEY}")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadOption(f"the model's address holds more than an address; a key goes in {OWN_KEY}")
     return url.rstrip("/")
 
 
