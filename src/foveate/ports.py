@@ -16,6 +16,7 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Candidate, Chunk, Vector
 
 __all__ = [
+    "QUESTIONS",
     "Cache",
     "CacheStats",
     "Document",
@@ -32,6 +33,14 @@ __all__ = [
     "Tokenizer",
     "Usage",
 ]
+
+
+QUESTIONS = "canonical_questions"
+"""The key in a chunk's metadata under which the questions stand that it answers, as a list.
+
+Stores index a chunk under the terms of its questions too (`stores.rows.indexed_terms`). In a
+document's metadata they are those of all its chunks.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

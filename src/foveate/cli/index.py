@@ -47,6 +47,22 @@ def index(
     ] = None,
     engine: EngineName = "local",
     address: RayAddress = None,
+    summaries: Annotated[
+        bool,
+        typer.Option("--summaries", help="Give each document a summary, unless it brings one."),
+    ] = False,
+    questions: Annotated[
+        bool,
+        typer.Option(
+            "--questions/--no-questions", help="Index chunks under the questions they answer too."
+        ),
+    ] = True,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", metavar="M", help="What writes summaries and questions [their own words]."
+        ),
+    ] = "",
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on, and index again whenever something changes.")
     ] = False,
@@ -59,6 +75,10 @@ def index(
     file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars,
     attachments, seconds, memory_bytes; what is over one is said with its name.
 
+    Summaries and questions are made of a document's own words: its headings, what it asks, its
+    title. With --model a model writes them, and what it does not write, or writes with numbers of
+    its own, stays as it was, which is reported.
+
     With --watch, a line for each time that something was changed (one JSON object with --json),
     until Ctrl-C, which ends with 0. A folder that is gone or empty keeps its documents.
 
@@ -67,6 +87,7 @@ def index(
     """
     from foveate.cli.indexed import opened, report_written
     from foveate.cli.limits import limits_of
+    from foveate.ingest import Enrich
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
@@ -78,6 +99,8 @@ def index(
         size=size,
         overlap=overlap,
         limits=limits,
+        enrich=Enrich(summaries=summaries, questions=questions),
+        model=model,
         jobs=jobs,
         engine=engine,
         address=address,

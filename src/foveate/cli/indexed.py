@@ -15,12 +15,12 @@ from foveate.cli.progress import progress
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.fleet.open import check
-from foveate.ingest import Limits
+from foveate.ingest import Enrich, Limits
 from foveate.ingest.chunk import refuse_sizes
 from foveate.ingest.on_ray import prepared_on_ray
 from foveate.ingest.run import Engine, Failure, Report, ingest, prepared_by, walked
 from foveate.ingest.walk import Walk
-from foveate.ports import Embedder, Store
+from foveate.ports import Embedder, Model, Store
 
 TOKENIZER = "cl100k_base"
 
@@ -49,6 +49,8 @@ class Index:
     size: int
     overlap: int
     limits: Limits | None
+    enrich: Enrich
+    model: Model | None
     engine: Engine
     at_once: int = 1
 
@@ -63,12 +65,31 @@ class Index:
                 size=self.size,
                 overlap=self.overlap,
                 limits=self.limits,
+                enrich=self.enrich,
+                model=self.model,
                 engine=engine or self.engine,
                 at_once=self.at_once,
                 on_progress=on_progress,
             )
         root = self.store.state_root()
         return Done(store=self.url, embedder=self.embedder.name, state_root=root, report=report)
+
+
+def brought_up_to_date(
+    paths: Sequence[Path],
+    url: str,
+    embedder: str,
+    *,
+    size: int,
+    overlap: int,
+    limits: Limits | None = None,
+) -> Done:
+    """Ingest the paths as `foveate index` does where nothing else is asked for."""
+    enrich = Enrich(questions=True)
+    with opened(
+        paths, url, embedder, size=size, overlap=overlap, limits=limits, enrich=enrich
+    ) as into:
+        return into.run(paths)
 
 
 @contextmanager
@@ -80,6 +101,8 @@ def opened(
     size: int,
     overlap: int,
     limits: Limits | None = None,
+    enrich: Enrich | None = None,
+    model: str = "",
     jobs: int | None = None,
     engine: str = "local",
     address: str | None = None,
@@ -94,6 +117,7 @@ def opened(
     walks = walked(paths)
     reader = plugins.embedder(embedder)
     counter = plugins.tokenizer(TOKENIZER)
+    writer = plugins.model(model) if model else None
     store = _opened(url, reader, walks)
     try:
         yield Index(
@@ -104,6 +128,8 @@ def opened(
             size=size,
             overlap=overlap,
             limits=limits,
+            enrich=enrich or Enrich(),
+            model=writer,
             engine=prepared_on_ray(jobs, address) if engine == "ray" else prepared_by(jobs),
             at_once=_BULK if engine == "ray" else 1,
         )
@@ -160,7 +186,14 @@ def report_lines(done: Done, width: int) -> list[str]:
         f"{report.deleted} deleted{renamed}; {report.chunks} chunks written to {done.store}",
         width,
     )
-    for what, failures in (("failed", report.failed), ("skipped", report.skipped)):
+    if report.summarised:
+        lines.append(f"{report.summarised} summaries, {report.questions} questions")
+    left_out = (
+        ("failed", report.failed),
+        ("skipped", report.skipped),
+        ("without the model", report.without_model),
+    )
+    for what, failures in left_out:
         if failures:
             lines += [f"{len(failures)} {what}:", *_reasons(failures, width)]
     return lines

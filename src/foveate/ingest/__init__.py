@@ -2,6 +2,7 @@
 
 from foveate.adapters.loaders.limits import Limits
 from foveate.ingest.chunk import Piece, chunk
+from foveate.ingest.enrich import Enrich
 from foveate.ingest.run import Failure, Report, ingest
 
-__all__ = ["Failure", "Limits", "Piece", "Report", "chunk", "ingest"]
+__all__ = ["Enrich", "Failure", "Limits", "Piece", "Report", "chunk", "ingest"]

@@ -14,16 +14,21 @@ from typing import Any
 
 from foveate import readings
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
+from foveate.ingest.by_model import ByModel
 from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
 from foveate.ingest.prepare import digest_of, origin_of, root_of
 from foveate.ingest.walk import Failure, File, Walk
-from foveate.ports import Embedder, Store
+from foveate.ports import QUESTIONS, Embedder, Store
 
 __all__ = ["Books", "Report"]
 
 _CHUNKS = 4_096
 """That wait for a transaction of many documents, at the most; so memory has a bound."""
 
+_COUNTED = (
+    *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
+)
+_DESCRIBED = 32  # documents that wait for a model at the most
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -32,6 +37,8 @@ class Report:
     """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong.
 
     `renamed`: how many of those added are of those deleted, with the same text under another name.
+    `summarised`: documents written with a summary that they did not bring. `questions`: those of
+    the chunks written. `without_model`: documents of which the model wrote nothing of use.
     """
 
     added: int = 0
@@ -42,6 +49,9 @@ class Report:
     skipped: tuple[Failure, ...] = ()
     chunks: int = 0
     renamed: int = 0
+    summarised: int = 0
+    questions: int = 0
+    without_model: tuple[Failure, ...] = ()
 
 
 class Books:
@@ -60,18 +70,20 @@ class Books:
         fingerprint: str,
         walks: Sequence[Walk],
         *,
+        describe: ByModel | None = None,
         at_once: int = 1,
     ) -> None:
         self._store, self._embedder, self._fingerprint = store, embedder, fingerprint
         self._walks, self._at_once = walks, at_once
+        self._describe = describe
+        self._without: list[Failure] = []
         self._known = dict(store.documents())
         _refuse_other_roots(walks, self._known)
         self._seen: dict[str, str] = {}
         self._waiting: list[tuple[File, Prepared]] = []
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread = {failure.path for failure in self._failed}
-        names = ("added", "updated", "unchanged", "deleted", "chunks", "renamed")
-        self._counts = dict.fromkeys(names, 0)
+        self._counts = dict.fromkeys(_COUNTED, 0)
         self._moved = self._gone()
 
     def moved(self) -> frozenset[str]:
@@ -116,17 +128,18 @@ class Books:
             self.write()
 
     def _is_time(self) -> bool:
-        """Whether enough waits to be embedded, and to be written."""
+        """Whether enough waits to be described, embedded and written."""
         bare = sum(len(each.chunks) for _, each in self._waiting if each.vectors is None)
         if self._embedder is not None and bare >= BATCH:
             return True
         chunks = sum(len(each.chunks) for _, each in self._waiting)
-        full = len(self._waiting) >= self._at_once or chunks >= _CHUNKS
-        return full and (self._embedder is None or not bare)
+        most = max(self._at_once, _DESCRIBED if self._describe else 1)
+        full = len(self._waiting) >= most or chunks >= _CHUNKS
+        return full and (self._describe is not None or self._embedder is None or not bare)
 
     def write(self) -> None:
         """Write what waits, each document in a transaction of its own, or all in one."""
-        waiting, self._waiting = self._embedded(self._waiting), []
+        waiting, self._waiting = self._embedded(self._described(self._waiting)), []
         with self._batch():
             self._write(waiting)
 
@@ -146,6 +159,21 @@ class Books:
             known = part.document.id in self._known
             self._counts["updated" if known else "added"] += 1
             self._counts["chunks"] += len(part.chunks)
+            own = "summary" in part.brought or not part.document.summary
+            self._counts["summarised"] += not own
+            asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
+            self._counts["questions"] += sum(map(len, asked))
+
+    def _described(self, waiting: list[tuple[File, Prepared]]) -> list[tuple[File, Prepared]]:
+        """With what the model says of them; of whom it says nothing stay as they are."""
+        if self._describe is None:
+            return waiting
+        found = self._describe.described([part for _, part in waiting])
+        for (file, part), each in zip(waiting, found, strict=True):
+            if each.failure:
+                reason = f"{part.document.id!r}: {each.failure}"
+                self._without.append(Failure(path=file.name, reason=reason))
+        return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
 
     def _with_known_vectors(self, part: Prepared) -> Prepared:
         """The part with the vectors of the same document under its old name, where it had one."""
@@ -223,7 +251,12 @@ class Books:
     def report(self) -> Report:
         """The books, closed."""
         skipped = tuple(failure for each in self._walks for failure in each.skipped)
-        return Report(failed=tuple(self._failed), skipped=skipped, **self._counts)
+        return Report(
+            failed=tuple(self._failed),
+            skipped=skipped,
+            without_model=tuple(self._without),
+            **self._counts,
+        )
 
     def _ours(self, origin: str) -> bool:
         return any(_is_under(origin, each.scope) for each in self._walks)

@@ -17,10 +17,11 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadRequest
 from foveate.core.types import Chunk
 from foveate.ingest.apart import Apart
+from foveate.ingest.enrich import enriched
 from foveate.ingest.load import load, read
 from foveate.ingest.prepare import Settings, chunked, digest_of, document_of, file_hash
 from foveate.ingest.walk import File
-from foveate.ports import Document, Embedder, Loaded
+from foveate.ports import QUESTIONS, Document, Embedder, Loaded
 
 __all__ = ["BATCH", "Part", "Prepared", "Preparer", "Refused", "Task", "Unchanged", "vectors_of"]
 
@@ -40,12 +41,14 @@ class Task:
 class Prepared:
     """A document to write; `counts`: tokens of each chunk; `readings`: what its texts come out as.
 
-    `vectors`: float32, shape (chunks, dimensions); None where they are still to be made.
+    `brought`: which of `summary` and `questions` it has of itself. `vectors`: float32, shape
+    (chunks, dimensions); None where they are still to be made.
     """
 
     document: Document
     chunks: tuple[Chunk, ...]
     counts: tuple[int, ...]
+    brought: frozenset[str] = frozenset()
     vectors: Any = field(default=None, compare=False)
     readings: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
@@ -107,16 +110,22 @@ class Preparer:
             document = document_of(loaded, task.file, whole, self.settings)
             if task.known.get(document.id) == document.content_hash:
                 return Unchanged(id=document.id)
-            chunks, counts = chunked(loaded, document, self.settings, self.tokenizer)
+            pieces, counts = chunked(loaded, document, self.settings, self.tokenizer)
         except BadRequest as error:
             return Refused(reason=_reason(error))
         is_moved = digest_of(document.content_hash) in self.moved
         embedder = None if is_moved else self.embedder
+        texts = [chunk.text for chunk in pieces]
+        names = (("summary", document.summary), ("questions", QUESTIONS in document.metadata))
+        described, chunks = enriched(
+            document, pieces, self.settings.enrich, self.tokenizer, self.settings.language
+        )
         return Prepared(
-            document=document,
-            chunks=tuple(chunks),
+            document=described,
+            chunks=chunks,
+            brought=frozenset(name for name, has in names if has),
             counts=tuple(counts),
-            vectors=vectors_of(embedder, [chunk.text for chunk in chunks]),
+            vectors=vectors_of(embedder, texts),
             readings=readings.made(chunks),
         )
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.types import Chunk, content_hash
 from foveate.ingest.chunk import Piece, chunk
+from foveate.ingest.enrich import Enrich
 from foveate.ingest.walk import File
 from foveate.ports import Document, Loaded
 
@@ -37,6 +38,8 @@ class Settings:
     fingerprint: str
     embedder: str
     principals: tuple[str, ...]
+    enrich: Enrich = field(default_factory=Enrich)
+    model: str = ""
 
     def key(self) -> str:
         """All of it as one line."""

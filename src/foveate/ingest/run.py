@@ -25,12 +25,14 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.ingest.apart import Apart
 from foveate.ingest.books import Books, Report
+from foveate.ingest.by_model import ByModel
 from foveate.ingest.chunk import refuse_sizes
+from foveate.ingest.enrich import Enrich
 from foveate.ingest.one import Part, Preparer, Task
 from foveate.ingest.pool import prepared_apart
 from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import Failure, Walk, walk
-from foveate.ports import Embedder, Store
+from foveate.ports import Embedder, Model, Store
 
 __all__ = [
     "Engine",
@@ -65,6 +67,8 @@ def ingest(
     language: str = "en",
     principals: Sequence[str] = (),
     limits: Limits | None = None,
+    enrich: Enrich | None = None,
+    model: Model | None = None,
     jobs: int = 1,
     engine: Engine | None = None,
     at_once: int = 1,
@@ -74,13 +78,14 @@ def ingest(
 
     `principals`: who may read documents that do not say so themselves; empty is everybody.
     `limits`: how much of one file is read; what is over them is reported, and not read in part.
-    `jobs`: how many processes prepare files, 1 is this one alone; or another `engine` does. The
-    outcome is the same. `at_once`: how many documents are one transaction, where the store has one
-    for many; more is faster and holds up other writers. Without an `embedder` the store gets no
-    vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the store has
-    documents of another path of the same name, and `OutsideFailure` where the store or the embedder
-    fails or the disk is full: what was written until then stays, and the next run goes on from
-    there.
+    `enrich`: whether documents get a summary and chunks their questions, taken from their own words
+    or, where that can be had, written by the `model`. `jobs`: how many processes prepare files, 1
+    is this one alone; or another `engine` does. The outcome is the same. `at_once`: how many
+    documents are one transaction, where the store has one for many; more is faster and holds up
+    other writers. Without an `embedder` the store gets no vectors. Raises `BadInput` for a path
+    that is not there, `BadOption`, also where the store has documents of another path of the same
+    name, and `OutsideFailure` where the store or the embedder fails or the disk is full: what was
+    written until then stays, and the next run goes on from there.
     """
     refuse_sizes(size, overlap)
     if jobs < 1:
@@ -92,8 +97,20 @@ def ingest(
         fingerprint=tokenizer.fingerprint,
         embedder=embedder.name if embedder is not None else "",
         principals=tuple(sorted(set(principals))),
+        enrich=enrich or Enrich(),
+        model=model.name if model is not None else "",
     )
-    books = Books(store, embedder, tokenizer.fingerprint, walked(paths), at_once=at_once)
+    describe = None
+    if model is not None and (settings.enrich.summaries or settings.enrich.questions):
+        describe = ByModel(model=model, tokenizer=tokenizer, how=settings.enrich)
+    books = Books(
+        store,
+        embedder,
+        tokenizer.fingerprint,
+        walked(paths),
+        describe=describe,
+        at_once=at_once,
+    )
     preparer = Preparer(
         settings=settings,
         tokenizer=tokenizer,

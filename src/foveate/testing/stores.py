@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from foveate.core.types import Chunk
-from foveate.ports import Document, Found, Store
+from foveate.ports import QUESTIONS, Document, Found, Store
 from foveate.testing import isolation
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus, variants
 
@@ -196,6 +196,29 @@ def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> N
         assert len(set(roots)) == len(roots), "a change left the root as it was"
 
 
+def questions_lead_to_their_chunk(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """A chunk is found by the words of its questions, for whoever may read it, until it is put."""
+    with closing(_filled(open_empty, entries)) as store:
+        before = store.state_root()
+        bare = next(entry for entry in entries if entry.document.principals == ("red",))
+        first, *rest = bare.chunks
+        questions = ["Who wound the zeppelin?", "And whose sextant is it?"]
+        asked = replace(first, metadata={**first.metadata, QUESTIONS: questions})
+        replace(bare, chunks=(asked, *rest)).put(store)
+        assert store.state_root() != before, "the state root does not cover questions"
+        for word in ("zeppelin", "sextants"):
+            found = store.search(word, None, principals=("red",))
+            ids = [each.chunk.id for each in found.candidates]
+            assert ids == [first.id], f"a question's word leads to {ids}"
+            assert found.candidates[0].chunk.metadata[QUESTIONS] == questions, "questions are lost"
+            hidden = store.search(word, None, principals=("blue",))
+            assert not hidden.candidates, "a question leads to what one may not read"
+            assert hidden.lexical_matches == 0, "a question is counted that one may not read"
+        bare.put(store)
+        assert store.state_root() == before, "questions leave something behind"
+        assert not store.search("zeppelin", None, principals=("red",)).candidates, "found still"
+
+
 LAWS: tuple[Law, ...] = (
     history_does_not_matter,
     what_one_may_not_read_is_not_there,
@@ -207,6 +230,7 @@ LAWS: tuple[Law, ...] = (
     documents_are_listed_by_id,
     counts_are_remembered,
     readings_are_kept,
+    questions_lead_to_their_chunk,
     the_root_covers_the_content,
     *isolation.LAWS,
 )

@@ -17,9 +17,8 @@ from blake3 import blake3
 
 from foveate.adapters.stores import postings
 from foveate.adapters.stores import rows as stored
-from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns
+from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns, indexed_terms
 from foveate.core.readings import NAME, intact
-from foveate.core.text.terms import document_terms
 from foveate.core.types import content_hash
 
 # What must find nothing, and what it means where it does; `{}` is the row found.
@@ -112,11 +111,11 @@ def words(connection: sqlite3.Connection) -> Iterator[str]:
         names[number] = name
         terms = {}
         query = (
-            "SELECT c.id, c.chunk_id, c.text, s.terms FROM chunks AS c "
+            "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
             "LEFT JOIN scan AS s ON s.chunk = c.id WHERE c.document = ?"
         )
-        for chunk, chunk_name, text, length in connection.execute(query, (number,)):
-            terms[chunk] = document_terms(text)
+        for chunk, chunk_name, text, metadata, length in connection.execute(query, (number,)):
+            terms[chunk] = indexed_terms({"text": text, "metadata": metadata})
             if length is not None and length != len(terms[chunk]):
                 yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
         places = postings.places_of(terms)

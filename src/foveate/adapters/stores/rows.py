@@ -17,8 +17,9 @@ from foveate.adapters.stores.int8 import units
 from foveate.core.errors import BadInput
 from foveate.core.made import maker
 from foveate.core.state import member
+from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk, content_hash
-from foveate.ports import Document
+from foveate.ports import QUESTIONS, Document
 
 DOCUMENT_FIELDS = (
     "document_id",
@@ -95,6 +96,27 @@ def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
         "content_hash": chunk.content_hash,
         "text": chunk.text,
     }
+
+
+def indexed_terms(row: Mapping[str, Any]) -> list[str]:
+    """What a chunk is found by: the terms of its text, then of the questions that it answers.
+
+    `row`: at least `text` and `metadata` (JSON, or what it says). The same in every store.
+
+    >>> indexed_terms({"text": "At 4 bar.", "metadata": '{"canonical_questions": ["Opens when?"]}'})
+    ['at', '4', 'bar', 'open', 'when']
+    """
+    metadata = row["metadata"]
+    if isinstance(metadata, str):
+        if QUESTIONS not in metadata:
+            return document_terms(row["text"])
+        metadata = json.loads(metadata)
+    asked = metadata.get(QUESTIONS)
+    questions = asked if isinstance(asked, list) else []
+    terms = document_terms(row["text"])
+    for question in questions:
+        terms += document_terms(str(question))
+    return terms
 
 
 def _refuse_stranger(document: Document, chunk: Chunk) -> None:

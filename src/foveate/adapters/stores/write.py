@@ -22,13 +22,13 @@ from foveate.adapters.stores.rows import (
     chunk_row,
     columns,
     document_row,
+    indexed_terms,
     members,
     names_of,
 )
 from foveate.adapters.stores.schema import PUBLIC
 from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY, shift
-from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import Document
 
@@ -58,7 +58,7 @@ def replace_document(
     for chunk_fields, vector in zip(chunk_rows, vectors, strict=True):
         chunk_fields["audience"] = _audience(connection, chunk_fields["principals"])
         chunk = _insert(connection, "chunks", {**chunk_fields, "document": number})
-        terms[chunk] = document_terms(chunk_fields["text"])
+        terms[chunk] = indexed_terms(chunk_fields)
         scanned = (chunk, chunk_fields["audience"], len(terms[chunk]), vector.tobytes())
         connection.execute("INSERT INTO scan VALUES (?, ?, ?, ?)", scanned)
     _account(connection, row, chunk_rows, sign=1)

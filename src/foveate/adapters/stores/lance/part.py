@@ -22,9 +22,8 @@ from foveate.adapters.stores.lance.guard import engine
 from foveate.adapters.stores.lance.head import Change, Segment, audience_number, changes
 from foveate.adapters.stores.lance.labels import labels_of
 from foveate.adapters.stores.lance.place import Place
-from foveate.adapters.stores.rows import chunk_row, document_row, members
+from foveate.adapters.stores.rows import chunk_row, document_row, indexed_terms, members
 from foveate.core.errors import BadInput
-from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import Document
 
@@ -100,7 +99,7 @@ def prepared(
         row=row,
         chunks=chunk_rows,
         vectors=vectors,
-        terms=[document_terms(one["text"]) for one in chunk_rows],
+        terms=[indexed_terms(one) for one in chunk_rows],
         known=known if fingerprint else {},
         fingerprint=fingerprint,
     )

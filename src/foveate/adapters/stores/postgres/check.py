@@ -20,9 +20,15 @@ from foveate.adapters.stores.postgres.flow import Ask, Flow
 from foveate.adapters.stores.postgres.names import Names
 from foveate.adapters.stores.postgres.schema import digest_of
 from foveate.adapters.stores.report import Finding, Report
-from foveate.adapters.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS, columns, members, names_of
+from foveate.adapters.stores.rows import (
+    CHUNK_FIELDS,
+    DOCUMENT_FIELDS,
+    columns,
+    indexed_terms,
+    members,
+    names_of,
+)
 from foveate.core.state import EMPTY, combine, root, shift
-from foveate.core.text.terms import document_terms
 from foveate.core.types import content_hash
 
 _MOST = 100
@@ -140,7 +146,7 @@ class _Look:
         mine = [dict(zip(_CHUNK, one, strict=True)) for one in chunks if one[1] == row["id"]]
         self.found("rows", self._texts(row, mine))
         scanned = {one[0]: one[1:] for one in scan}
-        terms = {one["id"]: document_terms(one["text"]) for one in mine}
+        terms = {one["id"]: indexed_terms(one) for one in mine}
         self.found("vectors", self._scanned(mine, scanned, terms))
         audiences = {one["id"]: one["audience"] for one in mine}
         expected = sorted(zip(*postings.packed(terms, audiences), strict=True))

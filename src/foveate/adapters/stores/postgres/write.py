@@ -24,11 +24,11 @@ from foveate.adapters.stores.rows import (
     chunk_row,
     columns,
     document_row,
+    indexed_terms,
     members,
 )
 from foveate.core.errors import BadInput
 from foveate.core.state import EMPTY, shift
-from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk
 from foveate.ports import Document
 
@@ -78,7 +78,7 @@ def prepared(
         document={**row, "text": zlib.compress(document.text.encode())},
         chunks=rows,
         vectors=vectors,
-        terms=[document_terms(each["text"]) for each in rows],
+        terms=[indexed_terms(each) for each in rows],
         counts=dict(zip(hashes, counts, strict=False)) if fingerprint else {},
         fingerprint=fingerprint,
     )

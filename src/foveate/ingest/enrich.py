@@ -1,0 +1,111 @@
+"""What a document is about, and what it answers: a summary, and questions of each chunk.
+
+Rules: what a document brings itself stays; a summary is made of what everybody may read who may
+read the document, and of nothing else; a question belongs to the chunk that answers it, is made of
+that chunk, and is kept with it, so it is seen by whoever may read the chunk alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption
+from foveate.core.text.asked import asked_of
+from foveate.core.text.summary import summarised
+from foveate.core.types import Chunk, Span
+from foveate.ports import QUESTIONS, Document
+
+__all__ = ["Enrich", "enriched", "open_chunks", "with_questions", "with_summary"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enrich:
+    """What is to be added. `tokens`: of a summary, at the most. `most`: questions of a chunk."""
+
+    summaries: bool = False
+    questions: bool = False
+    tokens: int = 80
+    most: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that leave nothing."""
+        for name in ("tokens", "most"):
+            if getattr(self, name) < 1:
+                raise BadOption(f"enrich: {name} is {getattr(self, name)}; it must be 1 or more")
+
+
+def enriched(
+    document: Document,
+    chunks: Sequence[Chunk],
+    how: Enrich,
+    tokenizer: Tokenizer,
+    language: str = "en",
+) -> tuple[Document, tuple[Chunk, ...]]:
+    """The document and its chunks with what is asked for and they have not brought themselves."""
+    if how.summaries and not document.summary:
+        summary = summarised(
+            document.text,
+            tokenizer.count,
+            tokens=how.tokens,
+            language=language,
+            readable=_readable(document, chunks),
+        )
+        document, chunks = with_summary(document, chunks, summary)
+    if how.questions and QUESTIONS not in document.metadata:
+        asked = (
+            asked_of(
+                chunk.text,
+                title=document.title,
+                section=chunk.section,
+                language=language,
+                most=how.most,
+            )
+            for chunk in chunks
+        )
+        chunks = tuple(with_questions(*pair) for pair in zip(chunks, asked, strict=True))
+    return document, tuple(chunks)
+
+
+def with_summary(
+    document: Document, chunks: Sequence[Chunk], summary: str
+) -> tuple[Document, tuple[Chunk, ...]]:
+    """The document and its chunks under this summary."""
+    if not summary:
+        return document, tuple(chunks)
+    whole = replace(document, summary=summary)
+    return whole, tuple(replace(chunk, summary=summary) for chunk in chunks)
+
+
+def with_questions(chunk: Chunk, questions: Sequence[str]) -> Chunk:
+    """The chunk with the questions that it answers; those that it brought itself stay."""
+    if not questions or QUESTIONS in chunk.metadata:
+        return chunk
+    return replace(chunk, metadata={**chunk.metadata, QUESTIONS: list(questions)})
+
+
+def open_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The chunks that everybody may read who may read the document."""
+    readers = set(document.principals)
+    return [
+        chunk
+        for chunk in chunks
+        if not chunk.principals or (readers and readers <= set(chunk.principals))
+    ]
+
+
+def _readable(document: Document, chunks: Sequence[Chunk]) -> list[Span] | None:
+    """The stretches that are in no chunk for fewer readers; None where all may be used."""
+    known = {id(chunk) for chunk in open_chunks(document, chunks)}
+    if len(known) == len(chunks):
+        return None
+    closed = [chunk for chunk in chunks if id(chunk) not in known]
+    if any(chunk.start is None or chunk.end is None for chunk in closed):
+        return []  # nobody knows which part of the text they are
+    spans: list[Span] = []
+    at = 0
+    for start, end in sorted((chunk.start or 0, chunk.end or 0) for chunk in closed):
+        spans.append((at, max(at, start)))
+        at = max(at, end)
+    return [*spans, (at, len(document.text))]
