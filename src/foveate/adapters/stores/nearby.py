@@ -33,7 +33,7 @@ _OVER = 4
 """So many times the rows that are wanted are looked for."""
 _MOST = 4_000
 """Beyond so many to be looked for, the rows that a filter wants are compared instead."""
-_CONNECTIVITY, _EXPANSION = 16, 128
+_CONNECTIVITY, _EXPANSION = 16, 64
 _BLOCK = 65_536
 
 

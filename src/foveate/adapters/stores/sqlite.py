@@ -1,8 +1,7 @@
 """The embedded store: one folder, SQLite and an exact int8 scan. Not the algorithms, the doors.
 
-Rules: one connection behind one lock; a write is one `BEGIN IMMEDIATE` transaction (a second
-writer waits for it, a killed one leaves the last good state); a search is one read transaction,
-so that rows, index and vectors are of one state; SQLite's errors become ours in `_guard` alone.
+Rules: a write is one transaction, so is a search, so that rows, index and vectors are of one state
+(`transactions.py`); SQLite's errors become ours in `guard.py` alone.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from threading import RLock
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 from foveate.adapters.stores import (
     compact,
@@ -29,18 +27,16 @@ from foveate.adapters.stores import (
 )
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.int8 import quantised
-from foveate.adapters.stores.postings import Pending
 from foveate.adapters.stores.report import Stats
 from foveate.adapters.stores.rows import document_of
+from foveate.adapters.stores.transactions import Transactions
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import combine, root
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, Found
 
-Kind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 
-
-class SqliteStore:
+class SqliteStore(Transactions):
     """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
 
     `embedder_name` and `dimensions` are asked of a new store (empty and 0: full text alone) and
@@ -57,17 +53,16 @@ class SqliteStore:
         migrate: bool | None = None,
     ) -> None:
         self.folder = folder
-        self._lock = RLock()
         self._scan: vectors.Scan | None = None
-        self._pending = Pending()
         with guard():
-            self._connection = schema.connect(
+            connection = schema.connect(
                 folder,
                 embedder=embedder_name,
                 dimensions=dimensions,
                 create=create,
                 migrate=migrate,
             )
+            super().__init__(connection)
             facts = dict(self._connection.execute("SELECT key, value FROM meta"))
         self.embedder_name: str = facts["embedder"]
         self.dimensions: int = facts["dimensions"]
@@ -274,55 +269,3 @@ class SqliteStore:
             self._scan = None
             self._indexes.forget()
             self._connection.close()
-
-    @contextmanager
-    def _statement(self) -> Iterator[sqlite3.Connection]:
-        """For a single statement, which sees one state by itself."""
-        with self._lock, guard():
-            yield self._connection
-
-    @contextmanager
-    def _transaction(self, kind: Kind, *, reads: bool = True) -> Iterator[sqlite3.Connection]:
-        """All that is done inside is the store's own work, and so are its errors."""
-        with self._begun(kind, reads=reads), guard():
-            yield self._connection
-
-    @contextmanager
-    def _noted(self) -> Iterator[sqlite3.Connection]:
-        """For what need not be written: only where no other writer stands in the way."""
-        connection = self._connection
-        noting = self._transaction("IMMEDIATE", reads=False)
-        with self._lock, guard(), known.impatient(connection), noting:
-            yield connection
-
-    @contextmanager
-    def _begun(self, kind: Kind, *, reads: bool = True) -> Iterator[None]:
-        """A transaction around what may be a caller's work, whose errors stay as they are.
-
-        Inside another one, what waits to be indexed is written first where this one `reads`.
-        """
-        with self._lock:
-            with guard():
-                nested = self._connection.in_transaction
-                if nested and (reads or self._pending.full()):
-                    self._pending.flush(self._connection)
-                self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
-                if not nested:
-                    self._pending.restore(())  # of one that the engine ended by itself
-            waiting = tuple(self._pending.entries)
-            try:
-                if kind == "IMMEDIATE" and not nested:
-                    with guard():
-                        schema.refuse_moved(self._connection)
-                yield
-                with guard():
-                    if not nested:
-                        self._pending.flush(self._connection)
-                    self._connection.execute("RELEASE inner" if nested else "COMMIT")
-            except BaseException:
-                self._pending.restore(waiting)
-                # A full disk has ended the whole transaction already.
-                with guard():
-                    if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
-                raise
