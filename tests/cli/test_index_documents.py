@@ -41,6 +41,8 @@ def house(tmp_path: Path) -> Path:
             'Content-Disposition: attachment; filename="beds.csv"\n\nbed;crop\nnorth;leek\n--b--\n'
         ).encode(),
         "notes.md": b"# Attic\n\nThe attic is dry.\n",
+        "rules.txt": b"House rules\n===========\n\nQuiet hours begin at ten.\n",
+        "page.html": b"<h1>Laundry</h1><h2>Spin</h2><p>The dryer spins at night.</p>",
         "list.jsonl": b'{"text": "Ladders stand in the shed."}\n',
     }
     for name, data in files.items():
@@ -74,6 +76,28 @@ def test_the_citation_says_the_place(run: Any, indexed: Ran, query: str, place: 
     ran = run("assemble", "--query", query, "--store", ".foveate", "--budget", 200, "--explain")
     told = " ".join(ran.err.partition("Citations")[2].split())
     assert told.startswith(f"[1] {place}")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("copper valve price", {"source": "house/prices.xlsx", "section": "Parts", "row": 17}),
+        ("safety valve at noon", {"source": "house/report.pdf", "section": "Safety", "page": 3}),
+        ("clean the pump filter", {"source": "house/talk.pptx", "section": "Filters", "page": 2}),
+        ("iron bend stock", {"source": "house/stock.csv", "row": 3}),
+        ("pressure of one bar", {"source": "house/manual.docx", "section": "Boiler > Pressure"}),
+        ("chimney sweep", {"source": "house/mail.eml", "title": "Chimney"}),
+        ("ladders in the shed", {"source": "house/list.jsonl", "row": 1}),
+        ("quiet hours", {"source": "house/rules.txt", "section": "House rules", "line": 1}),
+        ("dryer spins at night", {"source": "house/page.html", "section": "Laundry > Spin"}),
+        ("is the attic dry", {"source": "house/notes.md", "section": "Attic", "line": 1}),
+    ],
+)
+def test_a_search_says_the_place(run: Any, indexed: Ran, query: str, found: dict[str, Any]) -> None:
+    """T2, F2: one file of each format; page, row, section and line are in what a search gives."""
+    assert indexed.json["failed"] == []
+    best = run("search", "--query", query, "--json").json["candidates"][0]
+    assert {name: best.get(name) for name in found} == found
 
 
 def test_a_second_run_reads_nothing_again(run: Any, indexed: Ran, house: Path) -> None:
@@ -113,6 +137,6 @@ def test_limits_that_are_none(told: str, error: type[Exception]) -> None:
 def test_the_bar_says_rate_and_time_left(house: Path) -> None:
     """T2: on a terminal: how many, how fast, and how long still."""
     _, shown = on_terminal(house.parent, "index", "house", *HASHING)
-    assert "9/9" in shown
+    assert "11/11" in shown
     assert re.search(r"\d/s", shown)
     assert re.search(r"\d\d:\d\d", shown)

@@ -189,6 +189,16 @@ def report(folder: Path) -> Report:
         store.close()
 
 
+def test_several_processes_say_the_same(folder: Path, report: Report) -> None:
+    """X2, T2: with two processes each is named with the same reason, and the same ones are in."""
+    store = open_store(str(folder.parent / "two"), embedder_name="", dimensions=0, create=True)
+    try:
+        two = ingest(folder, store, None, Simple(), limits=LIMITS, jobs=2)
+    finally:
+        store.close()
+    assert two == report
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_each_is_named_with_its_reason(name: str, report: Report) -> None:
     """X2, T2: the report names the file once, and what is wrong with it."""

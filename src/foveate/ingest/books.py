@@ -10,13 +10,13 @@ import errno
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
 
 from foveate import readings
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.ingest.by_model import ByModel
 from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
 from foveate.ingest.prepare import digest_of, origin_of, root_of
+from foveate.ingest.renamed import vectors_in
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import QUESTIONS, Embedder, Store
 
@@ -181,7 +181,7 @@ class Books:
         if not old or part.document.id in self._known:
             return part
         self._counts["renamed"] += 1
-        vectors = _vectors_in(self._store, old.pop(0), part) if self._embedder else None
+        vectors = vectors_in(self._store, old.pop(0), part) if self._embedder else None
         return part if vectors is None else replace(part, vectors=vectors)
 
     def _embedded(self, waiting: list[tuple[File, Prepared]]) -> list[tuple[File, Prepared]]:
@@ -268,23 +268,6 @@ class Books:
     def _fail(self, file: File, reason: str) -> None:
         self._failed.append(Failure(path=file.name, reason=reason))
         self._unread.add(file.name)
-
-
-def _vectors_in(store: Store, identity: str, part: Prepared) -> Any:
-    """The vectors that the store has of these very chunks in that document; None if not of all."""
-    places = [(identity, chunk.sequence) for chunk in part.chunks]
-    found = store.neighbours(places, 0, principals=part.document.principals)
-    known = {chunk.sequence: chunk for chunk in found}
-    rows = [
-        known[chunk.sequence].embedding
-        for chunk in part.chunks
-        if chunk.sequence in known and known[chunk.sequence].content_hash == chunk.content_hash
-    ]
-    if not rows or len(rows) < len(part.chunks) or any(row is None for row in rows):
-        return None
-    import numpy as np
-
-    return np.asarray(rows, dtype=np.float32)
 
 
 def _refuse_other_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
