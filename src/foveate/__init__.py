@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Supplement,
     )
     from foveate.dialogue import Conversation, converse
+    from foveate.session import Session, proceed
 
 __all__ = [
     "Answer",
@@ -66,6 +67,7 @@ __all__ = [
     "Recipe",
     "Rendition",
     "Request",
+    "Session",
     "Stage",
     "StageBroke",
     "StageTrace",
@@ -79,6 +81,7 @@ __all__ = [
     "check_answer",
     "converse",
     "messages",
+    "proceed",
 ]
 
 _HOME = {
@@ -87,12 +90,14 @@ _HOME = {
     "Budget": "budget",
     "Checked": "answer.check",
     "Conversation": "dialogue",
+    "Session": "session",
     "Turn": "core.talk.turns",
     "ask": "answer.ask",
     "assemble": "assembler",
     "check_answer": "answer.check",
     "converse": "dialogue",
     "messages": "answer.messages",
+    "proceed": "session",
 }
 _ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
 _ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}

@@ -37,6 +37,7 @@ SENTENCES: Mapping[str, str] = {
     "extract": "an extract of its sentences, {tokens} tokens, score {score}",
     "abstract": "rewritten, {tokens} tokens, score {score}",
     "truncated": "cut to fit, {tokens} tokens, score {score}",
+    "already_sent": "it stands there since an earlier turn, as [{marker}]",
     "turn_pinned": "stays as it is, {tokens} tokens",
     "turn_recent": "one of the last, as it is, {tokens} tokens",
     "turn_kept": "as it is, {tokens} tokens",

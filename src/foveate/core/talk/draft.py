@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from foveate.core.talk.shorten import by_chunk, carried, note_of, shortened
+from foveate.core.talk.shorten import SHARES, by_chunk, carried, note_of, shortened
 from foveate.core.talk.turns import SYSTEM, Cited, Message, Turn, messages_of
 from foveate.core.types import Decision
 
@@ -30,7 +30,7 @@ class Memory:
     """What was worked out of turns for one query: tokens, and shorter versions."""
 
     weights: dict[Turn, int] = field(default_factory=dict)
-    shorter: dict[tuple[Turn, int], Turn] = field(default_factory=dict)
+    shorter: dict[Turn, tuple[Turn, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,12 +90,11 @@ class Draft:
 
     def shorter(self, n: int, share: int) -> Turn:
         """Turn n, a `share`-th of it; shortened once."""
-        key = (self.turns[n], share)
-        known = self.memory.shorter.get(key)
+        turn, shorter = self.turns[n], self.memory.shorter
+        known = shorter.get(turn)
         if known is None:
-            known = shortened(self.turns[n], share, self.query, self.language)
-            self.memory.shorter[key] = known
-        return known
+            known = shorter[turn] = shortened(turn, self.query, self.language)
+        return known[SHARES.index(share)]
 
     def lead(self) -> list[Message]:
         """The summary and the note of what was cited, before all turns."""

@@ -42,10 +42,15 @@ class Zone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a zone could use, and what of it it cannot do without. None: as much as there is."""
+    """What a zone could use, and what it cannot do without. None: as much as there is."""
 
     wants: int | None = None
     must: int = 0
+
+    def __post_init__(self) -> None:
+        """Who must have something wants it."""
+        if self.wants is not None and self.wants < self.must:
+            object.__setattr__(self, "wants", self.must)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +134,11 @@ def stretched(budget: Budget, needs: Mapping[str, Need], zones: Elastic | None =
     known = {name: getattr(limits, name) for name in SHARED}
     pool = shared(budget)
     documents = needs["documents"]
-    wants = None if documents.wants is None else max(1, documents.wants)
-    needs = {**needs, "documents": Need(wants=wants, must=max(1, documents.must))}
+    needs = {**needs, "documents": Need(wants=documents.wants, must=max(1, documents.must))}
+    for name, need in needs.items():
+        ceiling = known[name].ceiling
+        if ceiling is not None and need.must > ceiling:
+            raise BudgetTooSmall(ceiling, need.must, what=f"the {name} zone, by its ceiling,")
     given = share_out(pool, needs, known)
     if given is None:
         raise BudgetTooSmall(pool, _least(needs, known), what="the request, its parts together,")

@@ -9,10 +9,10 @@ from foveate.core.assemble import Known
 from foveate.core.candidates import readable
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
-from foveate.core.talk.draft import Memory, Summary
+from foveate.core.talk.draft import Draft, Memory, Summary, Weigh
 from foveate.core.talk.elastic import Elastic, Need, elastic, shared, stretched
 from foveate.core.talk.history import History, Kept, fit_history
-from foveate.core.talk.turns import Message, Turn, messages_of, weight
+from foveate.core.talk.turns import Message, Turn, weight
 from foveate.core.types import Inputs
 from foveate.core.window import count_messages
 from foveate.core.zones import Budget
@@ -107,18 +107,30 @@ def measured(run: Run) -> dict[str, Need]:
     return {
         "system": Need(wants=system, must=system),
         "query": Need(wants=query, must=query),
-        "conversation": Need(wants=sum(_whole(run, turn) for turn in run.talk.turns)),
+        "conversation": Need(wants=_conversation(run)),
         "documents": Need(wants=_pool(run), must=min(1, len(run.inputs.candidates))),
     }
 
 
-def _whole(run: Run, turn: Turn) -> int:
-    """Tokens of a turn in full; weighed once."""
-    known = run.memory.weights.get(turn)
-    if known is None:
-        known = weight(list(messages_of(turn, turn)), run.budget, run.tokenizer)
-        run.memory.weights[turn] = known
-    return known
+def _conversation(run: Run) -> int:
+    """Tokens of all turns in full, and of what must be said of what they cited."""
+    talk = run.talk
+    draft = Draft(
+        turns=talk.turns,
+        recent=0,
+        weigh=_weigh(run),
+        query=run.inputs.query,
+        language=run.inputs.language,
+        live=talk.live,
+        memory=run.memory,
+    )
+    draft.withdraw(talk.withdrawn)
+    return draft.total()
+
+
+def _weigh(run: Run) -> Weigh:
+    budget, tokenizer = run.budget, run.tokenizer
+    return lambda messages: weight(messages, budget, tokenizer)
 
 
 def _pool(run: Run) -> int | None:
@@ -156,12 +168,12 @@ def shares(run: Run, needs: Mapping[str, Need]) -> tuple[Budget, Kept]:
 
 def fitted(run: Run, room: int) -> Kept:
     """The conversation in so much room."""
-    talk, budget, tokenizer = run.talk, run.budget, run.tokenizer
+    talk = run.talk
     return fit_history(
         talk.turns,
         room,
         talk.history,
-        weigh=lambda messages: weight(messages, budget, tokenizer),
+        weigh=_weigh(run),
         query=run.inputs.query,
         language=run.inputs.language,
         before=talk.before,

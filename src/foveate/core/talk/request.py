@@ -86,7 +86,7 @@ def conversation(
         if zones_of(run.budget, talk) is None:
             raise
         guess = error.needed - error.budget
-        raise too_small(run.budget, guess, lambda more: _works(run, more)) from error
+        raise too_small(run.budget, guess, lambda more: _works(run, more), error) from error
 
 
 def _works(run: Run, more: int) -> bool:
@@ -101,11 +101,18 @@ def _works(run: Run, more: int) -> bool:
     return True
 
 
-def too_small(budget: Budget, guess: int, works: Callable[[int], bool]) -> BudgetTooSmall:
-    """The least more that would do, found by trying: `guess`, one less, and then by halving."""
+def too_small(
+    budget: Budget, guess: int, works: Callable[[int], bool], error: BudgetTooSmall
+) -> BudgetTooSmall:
+    """The least more that would do, found by trying: `guess`, one less, and then by halving.
+
+    Where no more of it helps, `error` says what does.
+    """
     low, high = 0, max(guess, 1)
     while high < LARGEST and not works(high):
         low, high = high, 2 * high
+    if high >= LARGEST:
+        return error
     middle = high - 1
     while high - low > 1:
         low, high = (low, middle) if works(middle) else (middle, high)

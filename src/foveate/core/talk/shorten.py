@@ -20,28 +20,35 @@ SHARES = (2, 4, 12)
 """A half, a quarter, a twelfth of the characters: tried in turn, the longest first."""
 
 
-def shortened(turn: Turn, share: int, query: str, language: str = "en") -> Turn:
-    """The turn with a `share`-th of its characters, at least a sentence of each text."""
-    said = _extract(turn.text, share, query, turn.cited, language)
-    results = tuple(
-        replace(result, text=_extract(result.text, share, query, turn.cited, language))
-        for result in turn.results
-    )
-    if said == turn.text and results == turn.results and not turn.extra:
-        return turn
-    return replace(turn, text=said, results=results, extra="")
+def shortened(turn: Turn, query: str, language: str = "en") -> tuple[Turn, ...]:
+    """The turn at each of `SHARES`, with a sentence of each text at the least."""
+    said = _extracts(turn.text, query, turn.cited, language)
+    results = [_extracts(r.text, query, turn.cited, language) for r in turn.results]
+    found = []
+    for n in range(len(SHARES)):
+        short = tuple(
+            replace(result, text=texts[n])
+            for result, texts in zip(turn.results, results, strict=True)
+        )
+        same = said[n] == turn.text and short == turn.results and not turn.extra
+        found.append(turn if same else replace(turn, text=said[n], results=short, extra=""))
+    return tuple(found)
 
 
-def _extract(text: str, share: int, query: str, cited: Sequence[Cited], language: str) -> str:
-    """The best sentences of a text, and all that cite."""
+def _extracts(text: str, query: str, cited: Sequence[Cited], language: str) -> list[str]:
+    """The best sentences of a text, and all that cite, at each share of its length."""
     spans = sentence_spans(text, language)
     if len(spans) < 2:
-        return text
+        return [text] * len(SHARES)
     rare = rarity(query, [words(text[a:b]) for a, b in spans])
     weights = weigh(text, spans, rare)
-    kept = set(choose(spans, weights, len(text) // share)) | set(citing(text, spans, cited))
-    short, _ = joined(text, [spans[i] for i in sorted(kept)])
-    return short if len(short) < len(text) else text
+    must = set(citing(text, spans, cited))
+    found = []
+    for share in SHARES:
+        kept = must | set(choose(spans, weights, len(text) // share))
+        short, _ = joined(text, [spans[i] for i in sorted(kept)])
+        found.append(short if len(short) < len(text) else text)
+    return found
 
 
 def citing(text: str, spans: Sequence[Span], cited: Sequence[Cited]) -> list[int]:
@@ -51,12 +58,13 @@ def citing(text: str, spans: Sequence[Span], cited: Sequence[Cited]) -> list[int
 
 
 def _names(sentence: str, entry: Cited) -> bool:
-    if entry.marker and _marked(sentence, entry.marker):
+    if entry.marker and marked(sentence, entry.marker):
         return True
     return bool(entry.quote) and entry.quote in sentence
 
 
-def _marked(text: str, marker: int) -> bool:
+def marked(text: str, marker: int) -> bool:
+    """Whether a text has this number between brackets, alone or among others."""
     return re.search(rf"\[[^\[\]]*?\b{marker}\b[^\[\]]*\]", text) is not None
 
 
@@ -73,7 +81,7 @@ def carried(turn: Turn, shown: Turn | None, live: frozenset[int] | None) -> tupl
         entry
         for entry in turn.cited
         if not (entry.quote and entry.quote in text)
-        and not (entry.marker in (live or ()) and _marked(text, entry.marker))
+        and not (entry.marker in (live or ()) and marked(text, entry.marker))
     )
 
 

@@ -1,0 +1,184 @@
+"""The document block of one turn: what is added to it, or why it is written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from foveate.core.assemble import Known
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BudgetTooSmall
+from foveate.core.talk.elastic import Elastic
+from foveate.core.talk.grow import Ground, Grown, grow, rendered
+from foveate.core.talk.history import History
+from foveate.core.talk.needs import Run, Talk
+from foveate.core.talk.session import Pace, Prices, Session
+from foveate.core.talk.withdraw import Left
+from foveate.core.types import Inputs
+from foveate.core.zones import Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a session is kept: its system prompt, its history, its zones, its pace, its prices."""
+
+    system: str = ""
+    history: History = field(default_factory=lambda: History(slack=25))
+    zones: Elastic | bool = True
+    capped: bool = False
+    pace: Pace = field(default_factory=Pace)
+    prices: Prices = field(default_factory=Prices)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One turn while it is made."""
+
+    session: Session
+    left: Left
+    inputs: Inputs
+    terms: Terms
+    tokenizer: Tokenizer
+    known: Known
+
+    def run(self, budget: Budget) -> Run:
+        """The request, in this budget."""
+        session, terms = self.session, self.terms
+        talk = Talk(
+            turns=session.turns,
+            system=terms.system,
+            history=terms.history,
+            zones=terms.zones,
+            capped=terms.capped,
+            before=session.shown,
+            withdrawn=self.left.turns,
+            live=frozenset(h.block.marker for h in self.left.held),
+        )
+        inputs = replace(self.inputs, budget=budget)
+        return Run(inputs=inputs, talk=talk, tokenizer=self.tokenizer, known=self.known)
+
+
+def documents(state: State, run: Run, most: int, behind: int) -> Grown:
+    """The document block: with what is new at its end, or written anew.
+
+    `behind`: tokens of the conversation, which is sent again where the documents change.
+    """
+    session, terms = state.session, state.terms
+    base = state.left.held
+    ground = Ground(
+        inputs=run.inputs,
+        tokenizer=state.tokenizer,
+        known=state.known,
+        step=session.step + 1,
+        markers=session.markers,
+    )
+    zone = max(most, 1)
+    pace = terms.pace.more if base else terms.pace.first
+    grown = grow(base, ground, most=most, added=zone * pace // 100)
+    if grown is not None and len(base) < len(session.held):
+        grown = replace(grown, why="withdrawn")
+    empty = grown is None or not (grown.best or grown.held)
+    if base and (grown is None or not grown.best):
+        anew = _repacked(state, ground, most, zone * terms.pace.first // 100)
+        if anew is not None and (grown is None or anew.best):
+            return replace(anew, why="window")
+    elif grown is not None and 0 < len(base) < len(grown.held):
+        anew = _repacked(state, ground, most, zone * terms.pace.first // 100)
+        if anew is not None and terms.prices.worth(
+            _price(state, grown, behind), _price(state, anew, behind)
+        ):
+            return replace(anew, why="cheaper")
+    if grown is None or (empty and run.inputs.candidates):
+        raise BudgetTooSmall(max(most, 0), max(most, 0) + 1, what="the documents")
+    return grown
+
+
+def _repacked(state: State, ground: Ground, most: int, fill: int) -> Grown | None:
+    """The block written anew: what was cited and what was found again, then what is new.
+
+    What stays keeps its order and its number. Of the cited, the latest go first where there is
+    room for a part of them only; the conversation carries on what the others said.
+    """
+    old = state.left.held
+    count, recipe = state.tokenizer.count, ground.inputs.recipe
+    sizes = [count(rendered((held,), recipe)) + 8 for held in old]
+    kept: set[int] = set()
+    tokens = 0
+    for n in _wanted(state, {c.id for c in ground.inputs.candidates}):
+        if tokens + sizes[n] <= fill:
+            kept.add(n)
+            tokens += sizes[n]
+    places = _with_head(kept, sizes, state.terms.prices, max(fill, tokens))
+    base = tuple(old[n] for n in places)
+    left = fill - sum(sizes[n] for n in places)
+    return grow(base, ground, most=most, added=max(left, fill // 4))
+
+
+def _wanted(state: State, found: set[str]) -> list[int]:
+    """The places of blocks that were found again, then of those that were cited, latest first."""
+    cited = [entry.chunk_id for turn in state.session.turns for entry in turn.cited]
+    latest = {own: n for n, own in enumerate(cited)}
+    ranked = []
+    for n, held in enumerate(state.left.held):
+        ids = held.block.chunk_ids
+        if found.isdisjoint(ids):
+            if last := [latest[own] for own in ids if own in latest]:
+                ranked.append((1, -max(last), n))
+        else:
+            ranked.append((0, 0, n))
+    return [n for *_, n in sorted(ranked)]
+
+
+def _with_head(kept: set[int], sizes: Sequence[int], prices: Prices, most: int) -> list[int]:
+    """The places to keep: with so much of the old head, wanted or not, as is cheapest.
+
+    A head that stays as it is costs little, and all that is wanted behind it costs what it does
+    when it moves.
+    """
+    best: list[int] = sorted(kept)
+    least: Fraction | None = None
+    for head in range(len(sizes) + 1):
+        places = [n for n in range(len(sizes)) if n < head or n in kept]
+        tokens = sum(sizes[n] for n in places)
+        if tokens > most:
+            break
+        same = next((n for n, place in enumerate(places) if place != n), len(places))
+        price = prices.of(tokens, sum(sizes[:same]))
+        if least is None or price < least:
+            best, least = places, price
+    return best
+
+
+def _price(state: State, grown: Grown, behind: int) -> Fraction:
+    same = reused(state, grown)
+    if grown.text == state.session.text:
+        same += behind
+    return state.terms.prices.of(grown.tokens + behind, same)
+
+
+def reused(state: State, grown: Grown) -> int:
+    """Tokens of the block's identical prefix, up to the end of a block."""
+    before = state.session
+    if not before.segments:
+        return 0
+    if grown.text.startswith(before.text):
+        return state.tokenizer.count(before.text)
+    same = 0
+    for old, new in zip(before.held, grown.held, strict=False):
+        if old.block != new.block:
+            break
+        same += 1
+    return state.tokenizer.count(rendered(before.held[:same], state.inputs.recipe)) if same else 0
+
+
+def segments_of(state: State, grown: Grown) -> tuple[str, ...]:
+    """The block's text in the pieces that were added, as far as they still stand there."""
+    kept: list[str] = []
+    at = 0
+    for segment in state.session.segments:
+        if not grown.text.startswith(segment, at):
+            break
+        kept.append(segment)
+        at += len(segment)
+    return (*kept, grown.text[at:]) if at < len(grown.text) else tuple(kept)

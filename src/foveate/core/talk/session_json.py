@@ -1,0 +1,113 @@
+"""A session as plain JSON and back, equal to what it was (SPEC W4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from foveate.core.candidates import chunk_from, chunk_to_json
+from foveate.core.errors import BadInput
+from foveate.core.talk.session import Held, Reuse, Session
+from foveate.core.talk.turns import Call, Cited, Result, Turn
+from foveate.core.types import Block, Source
+
+KIND = "foveate-session"
+VERSION = 1
+
+PLAIN = ("step", "markers", "state_root", "recipe", "tokenizer")
+
+
+def session_to_json(session: Session) -> dict[str, Any]:
+    """The session for `json.dumps`; a turn that was sent as it is stands there once."""
+    return {
+        "kind": KIND,
+        "version": VERSION,
+        **{name: getattr(session, name) for name in PLAIN},
+        "turns": [_turn(turn) for turn in session.turns],
+        "at": list(session.at),
+        "shown": [
+            True if shown == turn else None if shown is None else _turn(shown)
+            for turn, shown in zip(session.turns, session.shown, strict=True)
+        ],
+        "held": [
+            {
+                "block": _without_defaults(held.block),
+                "chunks": [chunk_to_json(chunk) for chunk in held.chunks],
+                "since": held.since,
+            }
+            for held in session.held
+        ],
+        "segments": list(session.segments),
+        "pieces": [list(piece) for piece in session.pieces],
+        "principals": list(session.principals),
+        "reuse": asdict(session.reuse),
+    }
+
+
+def session_from_json(record: Any) -> Session:
+    """And back; raises `BadInput` for what is no session, or one that is damaged."""
+    if not isinstance(record, Mapping) or record.get("kind") != KIND:
+        raise BadInput("this is not a session; give what was written of one", field="session")
+    if record.get("version") != VERSION:
+        raise BadInput(
+            f"has version {record.get('version')!r}, this one reads {VERSION}; begin a new session",
+            field="session",
+        )
+    try:
+        turns = tuple(map(_turn_from, record["turns"]))
+        session = Session(
+            **{name: record[name] for name in PLAIN},
+            turns=turns,
+            at=tuple(record["at"]),
+            shown=tuple(
+                turn if shown is True else None if shown is None else _turn_from(shown)
+                for turn, shown in zip(turns, record["shown"], strict=True)
+            ),
+            held=tuple(map(_held_from, record["held"])),
+            segments=tuple(record["segments"]),
+            pieces=tuple((str(own), int(tokens)) for own, tokens in record["pieces"]),
+            principals=tuple(record["principals"]),
+            reuse=Reuse(**record["reuse"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise BadInput(f"is damaged ({what}); begin a new one", field="session") from None
+    if len(session.at) != len(turns):
+        raise BadInput("is damaged (at and turns differ); begin a new one", field="session")
+    return session
+
+
+def _without_defaults(value: Any) -> dict[str, Any]:
+    """The fields of a value that are not as they are when nobody sets them."""
+    record = asdict(value)
+    plain = {f.name: f.default for f in fields(value)}
+    return {name: entry for name, entry in record.items() if entry != plain[name]}
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    return _without_defaults(turn)
+
+
+def _turn_from(record: Mapping[str, Any]) -> Turn:
+    parts = {
+        "calls": tuple(Call(**call) for call in record.get("calls", ())),
+        "results": tuple(Result(**result) for result in record.get("results", ())),
+        "cited": tuple(Cited(**entry) for entry in record.get("cited", ())),
+    }
+    return Turn(**{**record, **parts})
+
+
+def _held_from(record: Mapping[str, Any]) -> Held:
+    block = dict(record["block"])
+    for name in ("pages", "chunk_ids"):
+        block[name] = tuple(block.get(name, ()))
+    for name in ("metadata", "document_spans"):
+        block[name] = tuple(tuple(entry) for entry in block.get(name, ()))
+    block["corroborating"] = tuple(Source(**entry) for entry in block.get("corroborating", ()))
+    block["span"] = tuple(block.get("span", (0, 0)))
+    return Held(
+        block=Block(**block),
+        chunks=tuple(chunk_from(chunk) for chunk in record["chunks"]),
+        since=record["since"],
+    )

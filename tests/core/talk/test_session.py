@@ -1,0 +1,357 @@
+"""Sessions over turns: what stays, what is added, what must leave."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from foveate import BadInput, Budget, BudgetTooSmall, proceed
+from foveate.core.errors import BadOption
+from foveate.core.recipes import builtin
+from foveate.session import (
+    History,
+    Pace,
+    Prices,
+    Session,
+    session_from_json,
+    session_to_json,
+)
+from foveate.testing.fakes import Words
+
+THINGS = (
+    *("pump", "boiler", "valve", "filter", "gauge", "tank", "burner", "chimney", "radiator"),
+    *("thermostat", "drain", "hose", "motor", "fuse", "sensor", "lamp", "grate", "door", "pipe"),
+    *("flange", "gasket", "bolt"),
+)
+PARTS = ("cleaned", "replaced", "measured", "lifted", "cooled", "painted")
+LONG = "The {thing} is {verb} every {n} weeks by the engineer on duty, who notes it in book {n}{m}."
+
+
+def corpus():
+    """A manual: for each thing a page of six chunks, no two alike."""
+    return [
+        {
+            "id": f"{thing}-{n}",
+            "document_id": f"{thing}.md",
+            "source": f"{thing}.md",
+            "sequence": n,
+            "text": " ".join(
+                LONG.format(thing=thing, verb=verb, n=7 * n + k + len(thing), m=n) for k in range(3)
+            ),
+        }
+        for thing in THINGS
+        for n, verb in enumerate(PARTS)
+    ]
+
+
+def found(things, limit=8):
+    """What a retriever would find for a question on these: their pages, the first ones best."""
+    chunks = [c for c in corpus() if c["source"].removesuffix(".md") in things]
+    ranked = sorted(chunks, key=lambda c: (things.index(c["source"][:-3]), c["sequence"]))
+    return [{**c, "score": 1 / (n + 1)} for n, c in enumerate(ranked[:limit])]
+
+
+BUDGET = Budget(
+    window=3_000, documents=1_500, conversation=600, system=50, query=50, generation=300, buffer=50
+)
+
+
+def twenty(seed, turns=20):
+    """Questions of one conversation: it stays with a thing for a while and comes back to it."""
+    random = Random(seed)
+    things = random.sample(THINGS, 6)
+    for n in range(turns):
+        about = [things[(n // 3) % 6]] + ([things[0]] if n % 5 == 4 else [])
+        yield f"How often is the {about[0]} looked after, and who does it? ({n})", found(about)
+
+
+def follow(asked, **more):
+    """Every turn of a session, the answers citing the first block that is new or else the last."""
+    session = Session()
+    for query, chunks in asked:
+        made = proceed(session, query, chunks, tokenizer=Words(), **{"budget": BUDGET, **more})
+        yield session, made
+        markers = [b.marker for b in made.context.blocks]
+        session = made.session.answered(f"Every few weeks [{markers[-1]}]." if markers else "No.")
+
+
+def check_turn(session, made):
+    """What holds of every turn."""
+    before, now = session.text, made.context.text
+    reuse, context = made.reuse, made.context
+    count = Words().count
+    if not reuse.repacked:
+        assert now.startswith(before)
+        assert reuse.documents_reused == count(before)
+    assert reuse.documents_reused + reuse.documents_sent == context.token_count == count(now)
+    assert made.conversation.tokens["request"] <= 3_000 - 350
+    ids = [own for block in context.blocks for own in block.chunk_ids]
+    assert len(ids) == len(set(ids))
+    old = {h.block.marker: h.block.chunk_ids for h in session.held}
+    for block in context.blocks:
+        assert old.get(block.marker, block.chunk_ids) == block.chunk_ids
+        start, end = block.span
+        assert now[start:end]
+    assert [c.marker for c in context.citations] == sorted({b.marker for b in context.blocks})
+    assert "".join(made.session.segments) == now
+    text = made.openai()[0]["content"]
+    assert text.startswith(now)
+
+
+def test_what_was_sent_keeps_its_bytes_its_place_and_its_number(figure):
+    """W4, C1: turn n + 1's documents begin with turn n's, to the byte, unless it says repacked."""
+    repacked, turns = 0, 0
+    for seed in range(8):
+        for session, made in follow(twenty(seed)):
+            check_turn(session, made)
+            repacked += bool(made.reuse.repacked)
+            turns += 1
+    figure(f"{turns} turns of sessions, {repacked} of them repacked")
+
+    assert 0 < repacked < turns / 4
+
+
+def test_over_twenty_turns_nine_tenths_are_a_prefix(figure):
+    """W4: of the document tokens that were sent before, 90 % and more are an identical prefix."""
+    known = prefix = again = whole = 0
+    for seed in range(3):
+        for _, made in follow(twenty(seed)):
+            known += made.reuse.documents_known
+            prefix += made.reuse.documents_reused
+            again += made.reuse.request_reused
+            whole += made.reuse.request_reused + made.reuse.request_sent
+    figure(f"{prefix / known:.1%} of document tokens, {again / whole:.1%} of whole requests")
+
+    assert prefix >= 0.9 * known
+    assert again >= whole / 2
+
+
+def test_a_session_is_a_value(figure):
+    """W4, D1: written to JSON and read back after every turn, it gives the very same bytes."""
+    plain = [(made.openai(), made.session) for _, made in follow(twenty(3))]
+    session, again = Session(), []
+    for query, chunks in twenty(3):
+        read = session_from_json(json.loads(json.dumps(session_to_json(session))))
+        assert read == session
+        made = proceed(read, query, chunks, tokenizer=Words(), budget=BUDGET)
+        again.append((made.openai(), made.session))
+        session = made.session.answered(f"Every few weeks [{made.context.blocks[-1].marker}].")
+    figure(f"{len(json.dumps(session_to_json(session))):,} characters of JSON after 20 turns")
+
+    assert again == plain
+
+
+def test_what_was_sent_is_not_sent_again():
+    """W4: a chunk that stands there is referred to by its number, a copy of it too."""
+    chunks = found(["pump"], 3)
+    copy = {**chunks[0], "id": "copy", "source": "copy.md", "document_id": "copy.md"}
+    first = proceed(Session(), "The pump?", chunks, tokenizer=Words(), budget=BUDGET)
+
+    second = proceed(
+        first.session.answered("Yes [1]."), "Again?", [copy, chunks[1], *found(["fuse"], 1)],
+        tokenizer=Words(), budget=BUDGET,
+    )  # fmt: skip
+
+    assert [b.marker for b in second.context.blocks] == [1, 2, 3, 4]
+    decisions = {d.chunk_id: d for d in second.context.trace[0].decisions}
+    assert (decisions["copy"].reason, decisions["copy"].by) == ("already_sent", "pump-0")
+    assert decisions["copy"].numbers == {"marker": 1}
+    assert decisions["pump-1"].numbers == {"marker": 2}
+    assert second.reuse.documents_reused == first.context.token_count
+
+
+def test_a_turn_that_finds_nothing_sends_nothing_new():
+    """W4: without candidates the documents stay as they are, and the whole request is a prefix."""
+    first = proceed(Session(), "The pump?", found(["pump"]), tokenizer=Words(), budget=BUDGET)
+    second = proceed(
+        first.session.answered("Yes [1]."), "Thanks!", tokenizer=Words(), budget=BUDGET
+    )
+    nothing = proceed(Session(), "Hello?", tokenizer=Words(), budget=BUDGET)
+
+    assert second.context.text == first.context.text
+    assert second.reuse.documents_sent == 0
+    assert second.openai()[0] == first.openai()[0]
+    assert nothing.openai() == [{"role": "user", "content": "Hello?"}]
+
+
+def test_numbers_are_never_given_twice():
+    """W4: repacking leaves gaps, and an old answer's number never means something else."""
+    meant: dict[int, tuple[str, ...]] = {}
+    for _, made in follow(twenty(1, 30)):
+        for block in made.context.blocks:
+            assert meant.setdefault(block.marker, block.chunk_ids) == block.chunk_ids
+
+
+def test_the_documents_are_written_anew_where_that_is_cheaper():
+    """W4: where cached tokens are free it never is; where they cost as others, it soon is."""
+    ample = Budget(window=None, documents=9_000, conversation=2_000)
+    free, dear = Prices(cached=0.0), Prices(cached=1.0, gain=0.1)
+
+    kept = [made for _, made in follow(twenty(2), budget=ample, prices=free)]
+    anew = [made for _, made in follow(twenty(2), budget=ample, prices=dear)]
+
+    assert {made.reuse.repacked for made in kept} == {""}
+    assert {made.reuse.repacked for made in anew} == {"", "cheaper"}
+    assert anew[-1].context.token_count < kept[-1].context.token_count
+
+
+def test_what_was_cited_stays_when_the_documents_are_written_anew():
+    """W4, W1: cited evidence keeps its number, or its words are carried on in the conversation."""
+    cited: dict[int, str] = {}
+    repacked = 0
+    for _, made in follow(twenty(4)):
+        text = json.dumps(made.openai(), ensure_ascii=False)
+        here = {b.marker for b in made.context.blocks}
+        for marker, source in cited.items():
+            assert marker in here or f"[{marker}] {source}" in text
+        cited[made.context.blocks[-1].marker] = made.context.blocks[-1].source
+        repacked += bool(made.reuse.repacked)
+
+    assert repacked
+
+
+def start(principals=("staff",), **more):
+    """A session of two turns, with a page for the staff and one for all, both cited."""
+    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
+    asked = {"tokenizer": Words(), "budget": BUDGET, **more}
+    first = proceed(Session(), "The pump?", found(["pump"], 2), principals=principals, **asked)
+    session = first.session.answered("Every seven weeks [1].")
+    second = proceed(session, "And the fuse?", secret, principals=principals, **asked)
+    assert len(second.context.blocks) == 4
+    return second.session.answered("The fuse: see the book [3].")
+
+
+def test_what_one_may_no_longer_read_leaves_the_session():
+    """W4, X5, I4: blocks, answers given with them and quotes go; others stay; no name is told."""
+    session = start()
+
+    made = proceed(session, "And now?", found(["pump"], 3), tokenizer=Words(), budget=BUDGET)
+
+    everything = json.dumps(
+        [made.openai(), session_to_json(made.session), repr(made.conversation.trace)]
+    )
+    assert "fuse-" not in everything
+    assert "The fuse:" not in everything
+    assert made.reuse.repacked == "withdrawn"
+    assert made.context.trace[0].notes["repacked"] == "withdrawn"
+    assert [b.marker for b in made.context.blocks][:2] == [1, 2]
+    assert "Every seven weeks [1]." in everything
+    reasons = [d.reason for d in made.conversation.history.trace.decisions]
+    assert reasons == ["turn_recent", "turn_recent", "turn_recent", "turn_withdrawn"]
+
+
+@pytest.mark.parametrize(
+    ("current", "root", "candidates", "left"),
+    [
+        (None, "", [], {"pump-0", "pump-1", "fuse-0", "fuse-1"}),
+        ({}, "", [], set()),
+        (None, "other", [], set()),
+        (None, "other", ["pump"], {"pump-0", "pump-1"}),
+    ],
+)
+def test_what_is_gone_or_unknown_leaves_the_session(current, root, candidates, left):
+    """W4: deleted since, or the state is another and nobody looked: only what is known stays."""
+    made = proceed(
+        start(), "So?", found(candidates, 2), tokenizer=Words(), budget=BUDGET,
+        principals=["staff"], current=current, state_root=root,
+    )  # fmt: skip
+
+    assert {own for b in made.context.blocks for own in b.chunk_ids} == left
+    assert bool(made.reuse.repacked) == (len(left) < 4)
+
+
+def test_what_has_changed_leaves_the_session():
+    """W4: a text that is another now is sent anew under a new number, whoever tells of it."""
+    session = start()
+    hashes = {c.id: c.content_hash for h in session.held for c in h.chunks}
+    newer = [{**found(["pump"], 1)[0], "text": "The pump is never cleaned any more, by order."}]
+    asked = {"tokenizer": Words(), "budget": BUDGET, "principals": ["staff"]}
+
+    told = proceed(session, "So?", current={**hashes, "pump-0": "0" * 32}, **asked)
+    seen = proceed(session, "So?", newer, **asked)
+
+    assert [b.marker for b in told.context.blocks] == [2, 3, 4]
+    assert [b.marker for b in seen.context.blocks] == [2, 3, 5]  # 4 was not cited
+    assert "by order" in seen.context.text
+    assert "Every seven weeks [1]" not in json.dumps(seen.openai())
+
+
+def test_breakpoints_stand_where_a_provider_may_cut():
+    """W4: at most four, the documents in one block a turn, so that blocks sent before are equal."""
+    before: list[object] = []
+    for _, made in follow(twenty(6), system="Answer from the documents."):
+        request = made.anthropic()
+        blocks = [*request["system"]]
+        for message in request["messages"]:
+            content = message["content"]
+            blocks += [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marks = [n for n, block in enumerate(blocks) if "cache_control" in block]
+        assert 2 <= len(marks) <= 4
+        assert marks[0] == 0
+        assert marks[-1] == len(blocks) - 1
+        texts = [block["text"] for block in request["messages"][0]["content"]]
+        segments = len(made.session.segments)
+        assert "".join(texts[:segments]) == made.context.text
+        if not made.reuse.repacked:
+            assert texts[: len(before)] == before
+        before = texts[:segments]
+
+
+def test_a_session_goes_on_as_it_began():
+    """W4, X1: another recipe or tokenizer, what is no session, a format that cannot grow."""
+    session = start()
+    with pytest.raises(BadInput, match="another recipe"):
+        proceed(session, "So?", tokenizer=Words(), recipe="citations")
+    with pytest.raises(BadInput, match="another tokenizer"):
+        proceed(session, "So?", tokenizer="cl100k_base")
+    with pytest.raises(BadInput, match="not a session"):
+        session_from_json({})
+    record = session_to_json(session)
+    with pytest.raises(BadInput, match="version"):
+        session_from_json({**record, "version": 99})
+    with pytest.raises(BadInput, match="damaged"):
+        session_from_json({**record, "held": [{}]})
+    with pytest.raises(BadInput, match="damaged"):
+        session_from_json({**record, "at": []})
+    with pytest.raises(BadInput, match="marker 9"):
+        session.answered("Yes.", cited=[9])
+    parts = replace(
+        builtin()["agent-session"], format=builtin()["agent-session"].format.__class__()
+    )
+    assert proceed(Session(), "So?", found(["pump"], 1), recipe=parts, tokenizer=Words())
+    for wrong in ({"first": 0}, {"more": 101}):
+        with pytest.raises(BadOption, match="pace"):
+            Pace(**wrong)
+    for wrong in ({"cached": 2.0}, {"turns": -1}, {"gain": 2.0}):
+        with pytest.raises(BadOption, match="prices"):
+            Prices(**wrong)
+
+
+def test_a_format_that_cannot_be_added_to_is_refused():
+    """W4: a list of parts is closed by its last byte; nothing can be put behind it."""
+    from foveate.core.formats.anthropic_document import AnthropicDocument
+
+    recipe = replace(builtin()["agent-session"], format=AnthropicDocument())
+    asked = {"tokenizer": Words(), "budget": BUDGET, "recipe": recipe}
+    first = proceed(Session(), "The pump?", found(["pump"], 1), **asked)
+
+    with pytest.raises(BadOption, match="anthropic-document"):
+        proceed(first.session, "The fuse?", found(["fuse"], 1), **asked)
+
+
+def test_a_session_that_cannot_fit_says_what_would_do():
+    """B1, X1: the window it names is one that does."""
+    small = Budget(
+        window=120, documents=60, conversation=20, system=10, query=10, generation=10, buffer=10
+    )
+    asked = {"tokenizer": Words(), "history": History(verbatim=1)}
+
+    with pytest.raises(BudgetTooSmall) as refused:
+        proceed(Session(), "The pump?", found(["pump"], 1), budget=replace(small, documents=1,
+            window=61), **asked)  # fmt: skip
+    more = refused.value.needed - refused.value.budget
+    enough = replace(small, documents=1 + more, window=61 + more)
+    assert proceed(Session(), "The pump?", found(["pump"], 1), budget=enough, **asked).context.text
