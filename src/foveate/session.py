@@ -107,7 +107,7 @@ def _searched(
     same = found.state_root == session.state_root
     if same and set(session.principals) == set(inputs.principals):
         return inputs, None
-    chunks = [chunk for held in session.held for chunk in held.chunks]
-    places = sorted({(chunk.document_id, chunk.sequence) for chunk in chunks})
+    sent = {(chunk.document_id, chunk.sequence) for held in session.held for chunk in held.chunks}
+    places = sorted(sent | {(past.document_id, past.sequence) for past in session.past})
     left = store.store.neighbours(places, 0, principals=inputs.principals) if places else []
     return inputs, {chunk.id: chunk.content_hash for chunk in left}

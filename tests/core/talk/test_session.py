@@ -243,6 +243,26 @@ def test_what_one_may_no_longer_read_leaves_the_session():
     assert reasons == ["turn_recent", "turn_recent", "turn_recent", "turn_withdrawn"]
 
 
+def test_what_stood_there_once_is_still_asked_about():
+    """W4, X5: after the documents were written anew, an old answer does not outlive its source."""
+    asked = {"tokenizer": Words(), "budget": BUDGET}
+    session = Session()
+    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
+    made = proceed(session, "The fuse?", secret, principals=["staff"], **asked)
+    session = made.session.answered("The fuse is looked after, see the book.")
+    for thing in THINGS[:12]:
+        made = proceed(session, f"The {thing}?", found([thing]), principals=["staff"], **asked)
+        session = made.session.answered("Yes.")
+    assert {record.chunk_id for record in session.past} >= {"fuse-0", "fuse-1"}
+    assert "The fuse is looked after" in json.dumps(session_to_json(session))
+
+    made = proceed(session, "So?", **asked)
+
+    everything = json.dumps([made.openai(), session_to_json(made.session), repr(made)])
+    assert "fuse-" not in everything
+    assert "looked after, see" not in everything
+
+
 @pytest.mark.parametrize(
     ("current", "root", "candidates", "left"),
     [
@@ -316,6 +336,8 @@ def test_a_session_goes_on_as_it_began():
         session_from_json({**record, "held": [{}]})
     with pytest.raises(BadInput, match="damaged"):
         session_from_json({**record, "at": []})
+    with pytest.raises(BadOption, match="in tokens"):
+        proceed(Session(), "So?", budget=Budget(documents=None, characters=99), tokenizer=Words())
     with pytest.raises(BadInput, match="marker 9"):
         session.answered("Yes.", cited=[9])
     parts = replace(

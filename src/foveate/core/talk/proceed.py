@@ -14,7 +14,7 @@ from typing import Any
 
 from foveate.core.assemble import Known
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import spelling
 from foveate.core.talk.anthropic import anthropic_messages, marked
 from foveate.core.talk.block import State, Terms, documents, segments_of
@@ -95,6 +95,8 @@ def proceed(
     ):
         if theirs and mine != theirs:
             raise BadInput(f"goes on with another {name}; begin a new session", field="session")
+    if inputs.budget.documents is None or inputs.budget.characters is not None:
+        raise BadOption("session: give the documents' budget in tokens, and no characters")
     inputs = permitted(inputs)
     left = withdrawn(session, inputs, current)
     counts: Known = {} if known is None else known

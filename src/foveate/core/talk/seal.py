@@ -15,6 +15,7 @@ from foveate.core.talk.grow import Grown, rendered
 from foveate.core.talk.history import Kept
 from foveate.core.talk.session import Reuse, Session
 from foveate.core.talk.turns import Message, Turn, spoken
+from foveate.core.talk.withdraw import remembered
 from foveate.core.types import Context, Inputs, Number
 from foveate.core.zones import Budget
 
@@ -100,6 +101,7 @@ def next_session(
         at=(*(before.at[n] for n in stay), before.step),
         shown=(*(kept.shown[n] for n in stay), query),
         held=grown.held,
+        past=remembered(before, state.left, grown.held),
         segments=segments_of(state, grown),
         markers=max(grown.markers, before.markers),
         pieces=pieces,

@@ -78,6 +78,22 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A chunk that stood in the documents from turn `since` to turn `until`, and does not now.
+
+    Answers of those turns may rest on it, so it is still asked who may read it.
+    """
+
+    chunk_id: str
+    document_id: str
+    sequence: int
+    content_hash: str
+    principals: tuple[str, ...]
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reuse:
     """What the last request had in common with the one before it.
 
@@ -101,8 +117,8 @@ class Session:
     `turns`: the conversation; `at[i]`: the session's turn in which turn i came; `shown[i]`: how it
     was sent last. `held`: the blocks of the documents, in order; `segments`: their text, in the
     pieces in which it was added. `markers`: the highest number that was given; none is given twice.
-    `pieces`: hash and tokens of each part of the last request. `recipe`, `tokenizer`: hash and
-    fingerprint, under which the session goes on.
+    `past`: what stood there once. `pieces`: hash and tokens of each part of the last request.
+    `recipe`, `tokenizer`: hash and fingerprint, under which the session goes on.
     """
 
     step: int = 0
@@ -110,6 +126,7 @@ class Session:
     at: tuple[int, ...] = ()
     shown: tuple[Turn | None, ...] = ()
     held: tuple[Held, ...] = ()
+    past: tuple[Past, ...] = ()
     segments: tuple[str, ...] = ()
     markers: int = 0
     pieces: tuple[tuple[str, int], ...] = ()

@@ -8,7 +8,7 @@ from typing import Any
 
 from foveate.core.candidates import chunk_from, chunk_to_json
 from foveate.core.errors import BadInput
-from foveate.core.talk.session import Held, Reuse, Session
+from foveate.core.talk.session import Held, Past, Reuse, Session
 from foveate.core.talk.turns import Call, Cited, Result, Turn
 from foveate.core.types import Block, Source
 
@@ -38,6 +38,7 @@ def session_to_json(session: Session) -> dict[str, Any]:
             }
             for held in session.held
         ],
+        "past": [asdict(record) for record in session.past],
         "segments": list(session.segments),
         "pieces": [list(piece) for piece in session.pieces],
         "principals": list(session.principals),
@@ -65,6 +66,9 @@ def session_from_json(record: Any) -> Session:
                 for turn, shown in zip(turns, record["shown"], strict=True)
             ),
             held=tuple(map(_held_from, record["held"])),
+            past=tuple(
+                Past(**{**past, "principals": tuple(past["principals"])}) for past in record["past"]
+            ),
             segments=tuple(record["segments"]),
             pieces=tuple((str(own), int(tokens)) for own, tokens in record["pieces"]),
             principals=tuple(record["principals"]),
