@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foveate.adapters.tokenizers import load
 from foveate.core.gauge import Gauge
 from foveate.core.text.profile import Written
-from foveate.core.types import Chunk, content_hash
+from foveate.core.types import Candidate, Chunk, Part, content_hash
 from foveate.testing.fakes import Words, as_it_is, candidate, unframed
 from foveate.testing.hostile import PIECES
 
@@ -183,3 +183,43 @@ def test_frames_of_no_shape_are_each_their_own():
     around = [own.around(candidate("Text.", id=name)) for name in ("a", "bb")]
 
     assert [one["first"].characters for one in around] == [2, 3]
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["", "\n\n", " ", "\n"])), min_size=1, max_size=5))
+def test_a_passage_weighs_what_its_text_does(parts: list[tuple[str, str]]) -> None:
+    """B1, B7: put together of chunks whose counts are known, or of chunks that overlap."""
+    for shared in (0, 1):
+        text, inner = "", []
+        for own, glue in parts:
+            start = max(len(text) - shared, 0)
+            if not own or not text[start:].startswith(own[: len(text) - start]):
+                continue
+            text = text[:start] + own
+            chunk = Chunk(text=own, id=f"c{len(inner)}")
+            inner.append(Part(chunk=chunk, span=(start, start + len(own))))
+            text += glue
+        for tokenizer in (SeenBreaking(), Seen(), Words()):
+            for body in (as_it_is, str.upper):
+                weighed = gauge(tokenizer, body)
+                passage = Candidate(chunk=Chunk(text=text or "x", id="p"), parts=tuple(inner))
+                assert weighed.passage(passage) == tokenizer.count(body(text or "x"))
+
+
+def test_a_passage_of_known_chunks_is_not_counted() -> None:
+    """B7: only what is new at the seams is."""
+    texts = ["The gate is of oak. " * 40 + "It holds.", "The quay is long. " * 40 + "It is wide."]
+    chunks = [Chunk(text=text, id=text) for text in texts]
+    tokenizer = SeenBreaking()
+    weighed = gauge(tokenizer)
+    expected = CL100K.count("\n\n".join(texts))
+    for chunk in chunks:
+        weighed.chunk(chunk)
+    tokenizer.texts.clear()
+    ends = len(texts[0]), len(texts[0]) + 2
+    spans = (0, ends[0]), (ends[1], ends[1] + len(texts[1]))
+    parts = tuple(Part(chunk=c, span=s) for c, s in zip(chunks, spans, strict=True))
+    whole = Candidate(chunk=Chunk(text="\n\n".join(texts), id="p"), parts=parts)
+
+    assert weighed.passage(whole) == expected
+    assert sum(map(len, tokenizer.texts)) < 40
+    assert weighed.chunk(whole.chunk) == expected

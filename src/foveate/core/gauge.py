@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from foveate.core.contracts import Tokenizer
@@ -98,6 +99,25 @@ class Gauge:
         body, key = self.written(chunk.text, own)
         count = self.known.get(key)
         return self._counted(key, body) if count is None else count
+
+    def passage(self, candidate: Candidate) -> int:
+        """Tokens of the candidate's whole text; added up where its chunks stand apart in it."""
+        chunk, parts = candidate.chunk, candidate.parts
+        if not parts:
+            return self.chunk(chunk)
+        body, key = self.written(chunk.text, chunk.content_hash)
+        count = self.known.get(key)
+        if count is not None:
+            return count
+        bodies = [Written(part.chunk.text, part.chunk.content_hash) for part in parts]
+        starts = [*(part.span[0] for part in parts), len(body)]
+        ends = [0, *(part.span[1] for part in parts)]
+        glue = [body[end:start] for end, start in zip(ends, starts, strict=True)]
+        told = "".join(chain(*zip(glue, [own for own, _ in bodies], strict=False), glue[-1:]))
+        if told != body:  # they overlap, or the text is written otherwise
+            return self._counted(key, body)
+        count = self.known[key] = self.whole(body, glue, bodies)
+        return count
 
     def text(self, text: str, key: str = "") -> int:
         """Tokens of any text as it will be rendered in a block; `key`: its hash, if known."""

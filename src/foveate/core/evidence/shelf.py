@@ -7,10 +7,10 @@ would be worked out, however the passage was put together. What is not found is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, chain
+from typing import NamedTuple, TypeAlias
 
 from foveate.core.evidence.index import Index, indexed, indexed_as
 from foveate.core.evidence.packed import KEPT, unpacked
@@ -19,32 +19,25 @@ from foveate.core.text.profile import Profile, profile
 from foveate.core.text.sentences import BlockKind, alone, unit_spans
 from foveate.core.types import Chunk, Span
 
-
-class Place(NamedTuple):
-    """Where a unit's terms and words stand: in `of`, from `term` to `last_term`, and so on."""
-
-    of: Index
-    term: int
-    last_term: int
-    word: int
-    last_word: int
+Prose: TypeAlias = Mapping[tuple[BlockKind, str], tuple[Span, ...]]
 
 
 class Shelf(NamedTuple):
-    """A text's prose by the text of the block, its units by their own."""
+    """A text's blocks of prose by their own text, and its units' places in `of` by theirs.
 
-    prose: dict[tuple[BlockKind, str], tuple[Span, ...]]
-    units: dict[str, Place]
+    `terms`, `words`: where each unit's begin there, and where the last one's end.
+    """
+
+    of: Index
+    prose: Prose
+    units: dict[str, int]
+    terms: tuple[int, ...]
+    words: tuple[int, ...]
 
 
 def shelf_of(text: str, index: Index) -> Shelf:
     """All that the index knows of the text."""
     spans = index.units.spans
-    terms, words = [0, *accumulate(index.lengths)], [0, *accumulate(index.widths)]
-    units = {
-        text[a:b]: Place(index, terms[u], terms[u + 1], words[u], words[u + 1])
-        for u, (a, b) in enumerate(spans)
-    }
     prose: dict[tuple[BlockKind, str], tuple[Span, ...]] = {}
     at = 0
     for start, end, kind in index.units.prose:
@@ -55,7 +48,13 @@ def shelf_of(text: str, index: Index) -> Shelf:
             at += 1
         if alone(block := text[start:end]):
             prose[kind, block] = tuple([(a - start, b - start) for a, b in spans[first:at]])
-    return Shelf(prose, units)
+    return Shelf(
+        index,
+        prose,
+        {text[a:b]: u for u, (a, b) in enumerate(spans)},
+        (0, *accumulate(index.lengths)),
+        (0, *accumulate(index.widths)),
+    )
 
 
 def index_of(text: str, content_hash: str, language: str, chunks: Sequence[Chunk] = ()) -> Index:
@@ -90,8 +89,8 @@ def gathered(text: str, chunks: Sequence[Chunk], language: str) -> Index | None:
     shelves = [shelf for chunk in chunks if (shelf := _shelf(chunk, language)) is not None]
     if not shelves:
         return None
-    units = units_of(text, language, partial(_split, shelves))
-    return _filled(text, units, shelves)
+    prose = dict(chain.from_iterable([shelf.prose.items() for shelf in shelves]))
+    return _filled(text, units_of(text, language, partial(_split, prose)), shelves)
 
 
 def _shelf(chunk: Chunk, language: str) -> Shelf | None:
@@ -103,16 +102,12 @@ def _shelf(chunk: Chunk, language: str) -> Shelf | None:
     return shelf
 
 
-def _split(
-    shelves: Sequence[Shelf], text: str, span: Span, kind: BlockKind, language: str
-) -> Sequence[Span]:
+def _split(prose: Prose, text: str, span: Span, kind: BlockKind, language: str) -> Sequence[Span]:
     """The units of a block, as they are known."""
     start, end = span
-    block = kind, text[start:end]
-    for shelf in shelves:
-        found = shelf.prose.get(block)
-        if found is not None:
-            return [(start + a, start + b) for a, b in found]
+    found = prose.get((kind, text[start:end]))
+    if found is not None:
+        return [(start + a, start + b) for a, b in found]
     return unit_spans(text, span, kind, language)
 
 
@@ -120,36 +115,34 @@ def _filled(text: str, units: Units, shelves: Sequence[Shelf]) -> Index:
     """An index of these units; those that follow on each other where they are known in one go."""
     import numpy as np
 
-    runs: list[Place] = []
     lengths: list[int] = []
     widths: list[int] = []
+    terms, words = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint32)]
+    shelf, first, after = shelves[0], 0, 0  # of which units are being taken, and which
     for a, b in units.spans:
         own = text[a:b]
-        found = next((p for shelf in shelves if (p := shelf.units.get(own)) is not None), None)
-        place = _anew(own) if found is None else found
-        lengths.append(place.last_term - place.term)
-        widths.append(place.last_word - place.word)
-        if runs and _follows(place, last := runs[-1]):
-            runs[-1] = Place(place.of, last.term, place.last_term, last.word, place.last_word)
-        else:
-            runs.append(place)
-    if not runs:
-        return indexed(text, units)
-    return indexed_as(
-        units,
-        np.concatenate([p.of.terms[p.term : p.last_term] for p in runs]),
-        lengths,
-        np.concatenate([p.of.words[p.word : p.last_word] for p in runs]),
-        widths,
-    )
+        place = shelf.units.get(own)
+        if place is None or place != after:
+            terms.append(shelf.of.terms[shelf.terms[first] : shelf.terms[after]])
+            words.append(shelf.of.words[shelf.words[first] : shelf.words[after]])
+            shelf, place = _found(own, shelves)
+            first = place
+        after = place + 1
+        lengths.append(shelf.of.lengths[place])
+        widths.append(shelf.of.widths[place])
+    terms.append(shelf.of.terms[shelf.terms[first] : shelf.terms[after]])
+    words.append(shelf.of.words[shelf.words[first] : shelf.words[after]])
+    return indexed_as(units, np.concatenate(terms), lengths, np.concatenate(words), widths)
 
 
-def _follows(place: Place, last: Place) -> bool:
-    """Whether the one begins where the other ends."""
-    same = place.of is last.of
-    return same and place.term == last.last_term and place.word == last.last_word
+def _found(own: str, shelves: Sequence[Shelf]) -> tuple[Shelf, int]:
+    """Where the unit is known, or worked out."""
+    for shelf in shelves:
+        place = shelf.units.get(own)
+        if place is not None:
+            return shelf, place
+    return _anew(own), 0
 
 
-def _anew(own: str) -> Place:
-    index = indexed(own, Units(((0, len(own)),), (0,)))
-    return Place(index, 0, index.lengths[0], 0, index.widths[0])
+def _anew(own: str) -> Shelf:
+    return shelf_of(own, indexed(own, Units(((0, len(own)),), (0,))))

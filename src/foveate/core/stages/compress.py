@@ -60,7 +60,7 @@ class Compress:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Decide once whether the budget is tight, then offer."""
-        sizes = [request.gauge.chunk(c.chunk) for c in candidates]
+        sizes = [request.gauge.passage(c) for c in candidates]
         tight = self.when == "always" or (
             self.when == "over_budget" and over_budget(candidates, sizes, request)
         )
