@@ -48,7 +48,7 @@ from foveate.plan import plan
 from foveate.ports import Store
 
 PARTS = {
-    "terms": (write, "document_terms"),
+    "terms": (write, "indexed_terms"),
     "postings": (postings, "_write"),
     "postings ": (postings, "places_of"),
     "vectors": (sqlite, "quantised"),
