@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Passage
 from foveate.ports import Document, Embedder, Store
 
 
-def fill(store: Store, cases: Sequence[Case], embedder: Embedder | None) -> int:
-    """Put every document that the cases' candidates are of; how many chunks there are."""
+def fill(
+    store: Store,
+    cases: Sequence[Case],
+    embedder: Embedder | None,
+    *,
+    changed: Callable[[Chunk], Chunk] | None = None,
+) -> int:
+    """Put every document that the cases' candidates are of; how many chunks there are.
+
+    `changed`: what is to be stored of a chunk in its place.
+    """
     documents: dict[str, dict[str, Passage]] = {}
     taken: set[str] = set()
     for case in cases:
@@ -22,6 +31,7 @@ def fill(store: Store, cases: Sequence[Case], embedder: Embedder | None) -> int:
     for name, passages in documents.items():
         ordered = sorted(passages.values(), key=lambda p: (p.sequence, p.start or 0, p.id))
         chunks = [_chunk(name, passage) for passage in ordered]
+        chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
         vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
         store.put(_document(name, ordered[0]), chunks, vectors)
     return len(taken)
