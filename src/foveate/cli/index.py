@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, EngineName, Json, RayAddress
+from foveate.cli.options import STORE, EngineName, Json, LimitsGiven, RayAddress, Readers
 from foveate.core.errors import BadOption
 
 
@@ -29,22 +29,8 @@ def index(
     overlap: Annotated[
         int, typer.Option("--overlap", metavar="N", help="Tokens of it that the next one repeats.")
     ] = 70,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Processes that read files [one for each 32 files, up to the cores and 8].",
-        ),
-    ] = None,
+    limit: LimitsGiven = None,
+    jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
     summaries: Annotated[

@@ -71,3 +71,19 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--address", metavar="A", help="A Ray cluster [one of this machine's own]."),
 ]
+LimitsGiven = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
+    ),
+]
+Readers = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Processes that read files [one for each 32 files, up to the cores and 8].",
+    ),
+]
