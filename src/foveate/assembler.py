@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from foveate.plan import Channel, Plan, plan
 from foveate.ports import Cache, Embedder, Found, Reranker, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run
 from foveate.rerank import rerank
+from foveate.taxonomy import Taxonomy, gated
 
 
 def assemble(
@@ -124,7 +125,8 @@ class Assembler:
     `reranker`: reads them anew and decides their order, of which the best `keep` stay; where it
     fails, the search's own order stands, and the trace says so.
     `cache`: where contexts are kept; a context that was kept is the same to the last byte, and a
-    write to the store makes it out of reach at once.
+    write to the store makes it out of reach at once. `taxonomy`: side knowledge that may enter
+    where retrieval was not enough; the recipe gets a gate for it, unless it has one.
     """
 
     store: Store
@@ -135,6 +137,13 @@ class Assembler:
     cache: Cache | None = None
     reranker: Reranker | None = None
     keep: int | None = None
+    taxonomy: Taxonomy | None = None
+
+    def __post_init__(self) -> None:
+        """Give the recipe its gate."""
+        if self.taxonomy is not None:
+            recipe = gated(self.plan.recipe, self.taxonomy)
+            object.__setattr__(self, "plan", replace(self.plan, recipe=recipe))
 
     def search(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -198,6 +207,7 @@ class Assembler:
             (self.limit, self.depth, self.keep),
             self.reranker.name if self.reranker is not None else "",
             self.embedder.name if self.embedder is not None else "",
+            self.taxonomy.hash if self.taxonomy is not None else "",
         )
         root = yield Call(lambda: store.state_root(principals=principals))
         key = key_of(query, root, self.plan, *scope)
@@ -216,9 +226,15 @@ class Assembler:
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
     ) -> Flow[Prepared]:
         found = yield from self._search(query, principals, where)
+        taxonomy, embedder = self.taxonomy, self.embedder
+        intent, supplements = "", ()
+        if taxonomy is not None:
+            intent, supplements = yield Call(lambda: taxonomy.about(query, embedder))
         inputs = Inputs(
             query=query,
             candidates=found.candidates,
+            intent=intent,
+            supplements=supplements,
             recipe=self.plan.recipe,
             budget=self.plan.budget,
             principals=principals,

@@ -19,6 +19,7 @@ def assemble(
     format: options.FormatName = None,
     order: options.OrderName = None,
     principal: options.Principals = None,
+    taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
     explain: options.Explain = False,
     bundle: options.Bundle = None,
@@ -30,7 +31,7 @@ def assemble(
     """
     if (chunks is None) == (store is None):
         raise typer.BadParameter("give either --chunks FILE or --store URL")
-    from foveate.cli.assembled import from_file, from_store, hand_over, settle
+    from foveate.cli.assembled import from_file, from_store, hand_over, settle, side_knowledge
     from foveate.cli.files import refuse_same
 
     refuse_same(chunks, bundle)
@@ -44,8 +45,9 @@ def assemble(
         order=order,
     )
     principals = tuple(principal or ())
+    aside = side_knowledge(taxonomy)
     if store is not None:
-        prepared = from_store(store, query, settled, principals)
+        prepared = from_store(store, query, settled, principals, aside)
     else:
-        prepared = from_file(chunks or "", query, settled, principals)
+        prepared = from_file(chunks or "", query, settled, principals, aside)
     hand_over(prepared, as_json=as_json, explain=explain, bundle=bundle)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from foveate import plugins
 from foveate.assembler import Assembler, prepare_candidates
@@ -17,6 +19,7 @@ from foveate.core.replay import bundle_of
 from foveate.core.wire import context_to_json
 from foveate.plan import Plan, plan
 from foveate.prepare import Prepared
+from foveate.taxonomy import Taxonomy, gated, taxonomy_in
 
 
 def settle(
@@ -43,11 +46,22 @@ def settle(
     )
 
 
+def side_knowledge(path: Path | None) -> Taxonomy | None:
+    """The taxonomy of that file, if one is given."""
+    return taxonomy_in(path) if path is not None else None
+
+
 class Unranked(UserWarning):
     """Candidates came without scores: what their order was meant to say is lost."""
 
 
-def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
+def from_file(
+    name: str,
+    query: str,
+    settled: Plan,
+    principals: tuple[str, ...],
+    taxonomy: Taxonomy | None = None,
+) -> Prepared:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
     lines, name = text_lines(name), called(name)
     try:
@@ -64,13 +78,29 @@ def from_file(name: str, query: str, settled: Plan, principals: tuple[str, ...])
             Unranked,
             stacklevel=2,
         )
-    return prepare_candidates(query, candidates, settled, principals=principals)
+    if taxonomy is None:
+        return prepare_candidates(query, candidates, settled, principals=principals)
+    intent, supplements = taxonomy.about(query)
+    return prepare_candidates(
+        query,
+        candidates,
+        replace(settled, recipe=gated(settled.recipe, taxonomy)),
+        principals=principals,
+        intent=intent,
+        supplements=supplements,
+    )
 
 
-def from_store(url: str, query: str, settled: Plan, principals: tuple[str, ...]) -> Prepared:
+def from_store(
+    url: str,
+    query: str,
+    settled: Plan,
+    principals: tuple[str, ...],
+    taxonomy: Taxonomy | None = None,
+) -> Prepared:
     """Candidates that a store finds for the query."""
     with opened(url) as (store, embedder):
-        assembler = Assembler(store=store, embedder=embedder, plan=settled)
+        assembler = Assembler(store=store, embedder=embedder, plan=settled, taxonomy=taxonomy)
         return assembler.prepare(query, principals=principals)
 
 

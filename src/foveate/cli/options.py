@@ -87,3 +87,9 @@ Readers = Annotated[
         help="Processes that read files [one for each 32 files, up to the cores and 8].",
     ),
 ]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--taxonomy", metavar="FILE.toml", help="Side knowledge, where retrieval is not enough."
+    ),
+]
