@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from foveate.answer.claims import Sentence, sentences_of
 from foveate.answer.figures import missing
-from foveate.answer.marks import Mark, Piece, scanned
 from foveate.answer.named import left_out, names_of
 from foveate.answer.quotes import Quotation, quotations
 from foveate.answer.support import Grounds, Scorer, Support
 from foveate.core.errors import BadInput
+from foveate.core.text.marks import Mark, Piece, scanned
 from foveate.core.types import Context, Span
 
 SUPPORTED = 0.5

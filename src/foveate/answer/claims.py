@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from foveate.answer.marks import Mark, Piece
 from foveate.core.text.blocks import block_spans
+from foveate.core.text.marks import Mark, Piece
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span

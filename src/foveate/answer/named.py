@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from foveate.answer.marks import Names
+from foveate.core.text.marks import Names
 from foveate.core.types import Context
 
 _LEAD = re.compile(r"(?:doc(?:ument)?|source|file|bron|quelle)[ ]*:[ ]*", re.IGNORECASE)

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foveate.answer.marks import Mark, Piece, Plain, Scanner
 from foveate.answer.named import names_of
+from foveate.core.text.marks import Mark, Piece, Plain, Scanner
 from foveate.core.types import Citation, Context
 
 

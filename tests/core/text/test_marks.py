@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.answer.marks import HELD, Mark, Plain, Scanner, numbers_of, scanned
+from foveate.core.text.marks import HELD, Mark, Plain, Scanner, numbers_of, scanned
 
 ALPHABET = st.sampled_from(
     ["[", "]", "【", "】", "1", "2", ",", "-", " ", "`", "```", "\n", "ab", "†"]
