@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from foveate.adapters.caches import open_cache
 from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.adapters.stores import open_store
 from foveate.assembler import Assembler
@@ -83,6 +84,8 @@ def test_its_scores_decide(assembler):
     assert all(c.lexical_score is not None for c in found.candidates)
     context = assembler(reranker=Longest(), keep=3).assemble("grey stone")
     assert dict(context.trace[0].notes) == {"reranked_by": "longest@1", "reranked": 8}
+    gone = [d for d in context.trace[1].decisions if d.reason == "quota"]
+    assert sorted(d.chunk_id for d in gone) == ["c0", "c1", "c2", "c3", "c4"]
     assert context.citations[0].source == "d7.md"
 
 
@@ -99,7 +102,7 @@ def test_its_scores_decide(assembler):
 def test_where_it_fails_the_search_stands(assembler, outcome, said):
     """X3, T4: the order is the search's, all of it, visibly, and no secret of the error's."""
     plain = assembler().assemble("grey stone")
-    degraded = assembler(reranker=Broken(outcome), keep=3).assemble("grey stone")
+    degraded = assembler(reranker=Broken(outcome)).assemble("grey stone")
     assert degraded.text == plain.text
     note = dict(degraded.trace[0].notes)["not_reranked"]
     assert said in note
@@ -127,5 +130,15 @@ def test_a_bundle_keeps_what_was_done(assembler):
 
 def test_keep_is_at_least_one(assembler):
     """X2: nothing would be left."""
-    with pytest.raises(BadOption, match="keep is 0"):
-        assembler(reranker=Longest(), keep=0).search("grey stone")
+    with pytest.raises(BadOption, match="max_candidates is 0"):
+        assembler(reranker=Longest(), keep=0)
+
+
+def test_a_failure_is_not_kept(assembler):
+    """D5, X3: what was assembled without the reranker is not handed out once it is back."""
+    flaky = Broken(OutsideFailure("gone"))
+    made = assembler(reranker=flaky, cache=open_cache("memory:4"))
+    assert "not_reranked" in dict(made.assemble("grey stone").trace[0].notes)
+    flaky.outcome = [float(n) for n in range(8)]
+    assert "reranked_by" in dict(made.assemble("grey stone").trace[0].notes)
+    assert made.cache.stats().entries == 1

@@ -16,7 +16,7 @@ from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Channel, Plan, plan
 from foveate.ports import Cache, Embedder, Found, Reranker, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run
-from foveate.rerank import rerank
+from foveate.rerank import FAILED, kept, rerank
 from foveate.taxonomy import Taxonomy, gated
 
 
@@ -140,16 +140,20 @@ class Assembler:
     taxonomy: Taxonomy | None = None
 
     def __post_init__(self) -> None:
-        """Give the recipe its gate."""
+        """Give the recipe its gate, and what keeps the best."""
+        recipe = self.plan.recipe
         if self.taxonomy is not None:
-            recipe = gated(self.plan.recipe, self.taxonomy)
-            object.__setattr__(self, "plan", replace(self.plan, recipe=recipe))
+            recipe = gated(recipe, self.taxonomy)
+        if self.keep is not None:
+            recipe = kept(recipe, self.keep)
+        object.__setattr__(self, "plan", replace(self.plan, recipe=recipe))
 
     def search(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
-        """What the store finds for the query."""
-        return run(self._search(_query(query), reader(principals), where))
+        """What the store finds for the query, the best `keep` of it."""
+        found = run(self._search(_query(query), reader(principals), where))
+        return replace(found, candidates=found.candidates[: self.keep])
 
     def assemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -167,7 +171,8 @@ class Assembler:
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
         """`search` without blocking the event loop."""
-        return await arun(self._search(_query(query), reader(principals), where))
+        found = await arun(self._search(_query(query), reader(principals), where))
+        return replace(found, candidates=found.candidates[: self.keep])
 
     async def aassemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
@@ -192,7 +197,7 @@ class Assembler:
                 where=where,
             )
         )
-        return (yield from rerank(self.reranker, query, found, self.keep))
+        return (yield from rerank(self.reranker, query, found))
 
     def _cached(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
@@ -215,9 +220,11 @@ class Assembler:
         context = unpacked(data, key) if data is not None else None
         if context is not None:
             return context
-        context = (yield from self._flow(query, principals, where)).context
+        made = yield from self._flow(query, principals, where)
+        context = made.context
         after = yield Call(lambda: store.state_root(principals=principals))
-        if root == after == context.manifest.state_root:
+        whole = all(name != FAILED for name, _ in made.inputs.notes)
+        if whole and root == after == context.manifest.state_root:
             value = packed(context, key)
             yield Call(lambda: cache.put(key, value))
         return context

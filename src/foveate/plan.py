@@ -135,7 +135,9 @@ def _changed(
 
 def _reordered(recipe: Recipe, order: str) -> Recipe:
     """The order stage replaced, or put at the end."""
-    by, _, named = order.partition(":")
+    by, colon, named = order.partition(":")
+    if colon and not named:
+        raise BadOption(f"order {order!r} names no curve; write attention:CURVE")
     if named and by != "attention":
         raise BadOption(f"order {order!r}: a curve goes with attention alone, attention:CURVE")
     old = [stage for stage in recipe.stages if isinstance(stage, Order)]

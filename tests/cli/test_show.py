@@ -78,7 +78,7 @@ def test_every_reason_of_the_core_has_its_sentence():
     """D7: no reason code that the core gives is left without words."""
     text = "".join(path.read_text(encoding="utf-8") for path in python_files(CORE))
     codes = set(re.findall(r'reason="(\w+)"', text)) | {
-        "below_floor", "degenerate", "document_quota", "over_budget", "after_stop",
+        "below_floor", "degenerate", "document_quota", "quota", "over_budget", "after_stop",
         "document_over_budget", "near_duplicate", "contained", "semantic_duplicate",
         "verbatim", "stripped", "extract", "truncated",
     }  # fmt: skip

@@ -14,6 +14,7 @@ SENTENCES: Mapping[str, str] = {
     "found_again": "found {copies} times, goes on once",
     "below_floor": "its score {score} is below {min}",
     "degenerate": "{tokens} tokens, fewer than {min}",
+    "quota": "number {rank}, {quota} are let in",
     "document_quota": "number {rank} of its document, {quota} are let in",
     "beyond_reach": "number {rank}: the better ones hold {ahead} already, more than is looked at",
     "recent": "score {old} → {new}, {age_days} days old",

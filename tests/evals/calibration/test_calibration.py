@@ -156,7 +156,9 @@ def test_a_curve_is_named_or_in_a_file(tmp_path):
         curve("gpt35_2O")
     with pytest.raises(BadInput, match="cannot be read"):
         curve(str(tmp_path / "none.json"))
+    huge = '{"kind": "foveate.curve/1", "curve": [1, 1' + "0" * 400 + "]}"
     for content in (
+        huge,
         "{",
         "[]",
         '{"kind": "x", "curve": [1]}',
@@ -166,6 +168,8 @@ def test_a_curve_is_named_or_in_a_file(tmp_path):
         file.write_text(content)
         with pytest.raises(BadInput, match=r"c\.json"):
             curve(str(file))
+    with pytest.raises(BadOption, match="names no curve"):
+        plan(order="attention:")
     with pytest.raises(BadOption, match="attention alone"):
         plan(order="edges:gpt35_20")
     file.write_text('{"kind": "foveate.curve/1", "curve": [1]}')

@@ -177,6 +177,35 @@ def test_context_assembly(store):
     assert made.figures["context assembly"]["assembled"] < 0.8
 
 
+def test_a_question_that_gets_no_context_is_lost_too(store):
+    """E4: nothing found, or a budget that holds nothing, is a verdict and not the run's end."""
+    tight = found(store, [KILN_CASE], budget=3)[0]["k"]
+    assert (tight.layer, "smallest" in tight.detail or "budget" in tight.detail) == (
+        "context assembly",
+        True,
+    )
+    settled = plan(recipe="citations", budget=500)
+    assembler = Assembler(store=store, plan=settled, limit=5)
+    asked = case("z", "zzz qqq", KILN, "kiln.md")
+    bare = Case(id="n", dataset="own", question="kiln", chunks=(), evidence=())
+    made = diagnose([asked, bare], assembler)
+    assert [(v.id, v.layer) for v in made.verdicts] == [("z", "retrieval strategy")]
+
+
+def test_restricted_documents_are_followed_for_who_may_read_them(store):
+    """E4, X5: by their readers, the comparison with plain joining too."""
+    text = "The owner's well by the orchard is nine metres deep and lined with slate."
+    chunk = Chunk(text=text, id="w0", document_id="w", source="w.md", principals=("owner",))
+    document = Document(id="w", source="w.md", text="", principals=("owner",))
+    store.put(document, [chunk], EMBEDDER.embed([text]))
+    asked = case("w", "How deep is the owner's well by the orchard?", text, "w")
+    settled = plan(recipe="citations", budget=900)
+    assembler = Assembler(store=store, embedder=EMBEDDER, plan=settled, limit=5)
+    mine = diagnose([asked], assembler, principals=("owner",))
+    assert (mine.verdicts[0].layer, mine.figures["context assembly"]["joined"]) == ("", 1.0)
+    assert diagnose([asked], assembler).verdicts[0].layer == "evaluation gap"
+
+
 def test_agent_loop(store):
     """E4: evidence that was there and gone by the last turn; turns that bring nothing new."""
     sessions = {

@@ -18,15 +18,17 @@ from foveate.core.types import Candidate, Decision, Request, Step, rank
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """Drop candidates under a score, under a length, or over their document's quota.
+    """Drop candidates under a score, under a length, or over a quota.
 
     `min_score`: kept from this score up. `min_tokens`: shorter chunks are degenerate (0 keeps
-    all; blank text has no tokens). `max_per_document`: the best-ranked that many stay.
+    all; blank text has no tokens). `max_per_document`: the best-ranked that many stay;
+    `max_candidates`: of all of them.
     """
 
     min_score: float | None = None
     min_tokens: int = 20
     max_per_document: int | None = None
+    max_candidates: int | None = None
 
     keeps_order: ClassVar[bool] = True
 
@@ -36,17 +38,20 @@ class Floor:
             raise BadOption(f"floor: min_score is {self.min_score!r}; give a finite number")
         if self.min_tokens < 0:
             raise BadOption(f"floor: min_tokens is {self.min_tokens!r}; it must be 0 or more")
-        if self.max_per_document is not None and self.max_per_document < 1:
-            raise BadOption(
-                f"floor: max_per_document is {self.max_per_document!r}; it must be 1 or more"
-            )
+        for name in ("max_per_document", "max_candidates"):
+            most = getattr(self, name)
+            if most is not None and most < 1:
+                raise BadOption(f"floor: {name} is {most!r}; it must be 1 or more")
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
-        """Drop what fails a test: `below_floor`, `degenerate` or `document_quota`."""
+        """Drop what fails a test: `below_floor`, `degenerate`, `document_quota` or `quota`."""
         dropped = {d.chunk_id: d for d in _unfit(candidates, self, request)}
         if self.max_per_document is not None:
             fit = [c for c in candidates if c.id not in dropped]
             dropped |= {d.chunk_id: d for d in _surplus(fit, self.max_per_document)}
+        if self.max_candidates is not None:
+            fit = [c for c in candidates if c.id not in dropped and c.origin != "supplement"]
+            dropped |= {d.chunk_id: d for d in _beyond(fit, self.max_candidates)}
         return Step(
             candidates=tuple(c for c in candidates if c.id not in dropped),
             decisions=tuple(dropped[c.id] for c in candidates if c.id in dropped),
@@ -81,6 +86,11 @@ def _surplus(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
         place = seen[candidate.document_id] = seen.get(candidate.document_id, 0) + 1
         if place > quota:
             yield _drop(candidate, "document_quota", {"rank": place, "quota": quota})
+
+
+def _beyond(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
+    for place, candidate in enumerate(sorted(candidates, key=rank)[quota:], quota + 1):
+        yield _drop(candidate, "quota", {"rank": place, "quota": quota})
 
 
 def _drop(candidate: Candidate, reason: str, numbers: dict[str, int | float]) -> Decision:

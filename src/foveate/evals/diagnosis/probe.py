@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from foveate.assembler import Assembler
+from foveate.core.errors import BadInput, BudgetTooSmall
 from foveate.core.types import Chunk, Context
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.shelf import Ranked, Shelf, held, whole
@@ -39,6 +40,7 @@ class Trail:
     reranked: int | None
     reason: str = ""
     with_reranker: bool = False
+    with_vectors: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class Probe:
     ranked: Ranked
     reranked: tuple[str, ...] | None
     gold: frozenset[str]
-    context: Context
+    context: Context | None
 
 
 def probe(
@@ -62,13 +64,15 @@ def probe(
 ) -> Probe:
     """Follow the case through the store and the assembler's plan."""
     ranked = shelf.ranked(case.question)
-    prepared = assembler.prepare(case.question, principals=shelf.principals)
-    pool = [c.chunk for c in prepared.inputs.candidates] + list(prepared.inputs.neighbours)
+    pool, context, refused = _assembled(case, shelf, assembler)
     after = None
     if assembler.reranker is not None:
-        after = tuple(candidate.id for candidate in prepared.inputs.candidates)
+        after = tuple(
+            candidate.id
+            for candidate in assembler.search(case.question, principals=shelf.principals).candidates
+        )
     golds = {n: _gold(evidence, shelf) for n, evidence in enumerate(case.evidence)}
-    seen = _Seen(ranked, after, pool, prepared.context)
+    seen = _Seen(ranked, after, pool, context, refused)
     trails = tuple(
         _trail(evidence, golds[n], shelf, seen, current) for n, evidence in enumerate(case.evidence)
     )
@@ -78,8 +82,26 @@ def probe(
         ranked=ranked,
         reranked=after,
         gold=frozenset().union(*golds.values()) if golds else frozenset(),
-        context=prepared.context,
+        context=context,
     )
+
+
+def _assembled(
+    case: Case, shelf: Shelf, assembler: Assembler
+) -> tuple[list[Chunk], Context | None, str]:
+    """The chunks at hand, the context made of them, or why there is none."""
+    who = shelf.principals
+    try:
+        prepared = assembler.prepare(case.question, principals=who)
+    except BudgetTooSmall as error:
+        found = assembler.search(case.question, principals=who).candidates
+        return [candidate.chunk for candidate in found], None, str(error)
+    except BadInput:
+        return [], None, "nothing was found"
+    chunks = [c.chunk for c in prepared.inputs.candidates]
+    if assembler.keep is not None:
+        chunks = chunks[: assembler.keep]
+    return [*chunks, *prepared.inputs.neighbours], prepared.context, ""
 
 
 def _gold(evidence: Evidence, shelf: Shelf) -> frozenset[str]:
@@ -96,7 +118,8 @@ class _Seen:
     ranked: Ranked
     reranked: tuple[str, ...] | None
     pool: Sequence[Chunk]
-    context: Context
+    context: Context | None
+    refused: str
 
 
 def _trail(
@@ -117,13 +140,14 @@ def _trail(
         document=stored,
         chunk=max((held(evidence.text, [c.text]) for c in chunks), default=0.0),
         pool=held(evidence.text, [whole(_in_order(seen.pool, evidence.doc_id))]),
-        context=held(evidence.text, [context.text]),
+        context=held(evidence.text, [context.text]) if context is not None else 0.0,
         words=_rank(gold, ranked.words),
         vectors=_rank(gold, ranked.vectors),
         fused=_rank(gold, [candidate.id for candidate in ranked.fused]),
         reranked=_rank(gold, after) if after is not None else None,
-        reason=_reason(gold, context),
+        reason=_reason(gold, context) if context is not None else seen.refused,
         with_reranker=after is not None,
+        with_vectors=bool(ranked.vectors),
     )
 
 

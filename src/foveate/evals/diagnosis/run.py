@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from foveate.assembler import Assembler, prepare_candidates
-from foveate.core.errors import BudgetTooSmall
+from foveate.core.errors import BadInput, BudgetTooSmall
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.figures import Figures, measured
 from foveate.evals.diagnosis.probe import Current, Probe, probe
@@ -49,14 +49,15 @@ def diagnose(
     beside: Beside | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Follow every case through the assembler's store, search and plan."""
+    """Follow every case with evidence through the assembler's store, search and plan."""
     known = beside or Beside()
     shelf = Shelf(assembler.store, assembler.embedder, tuple(principals))
+    cases = [case for case in cases if case.evidence]
     probes, verdicts, baselines = [], [], []
     for number, case in enumerate(cases, 1):
         followed = probe(case, shelf, assembler, current=known.current)
         probes.append(followed)
-        baselines.append(_joined(followed, assembler))
+        baselines.append(_joined(followed, assembler, shelf.principals))
         verdicts.append(
             verdict(
                 followed,
@@ -74,12 +75,14 @@ def diagnose(
     )
 
 
-def _joined(followed: Probe, assembler: Assembler) -> float:
+def _joined(followed: Probe, assembler: Assembler, principals: Sequence[str]) -> float:
     """The evidence that the same candidates hold, joined by score in the same budget."""
     settled = plan(recipe="naive", budget=assembler.plan.budget, tokenizer=assembler.plan.tokenizer)
     candidates = followed.ranked.fused[: assembler.limit]
     try:
-        made = prepare_candidates(followed.case.question, candidates, settled)
-    except BudgetTooSmall:
+        made = prepare_candidates(
+            followed.case.question, candidates, settled, principals=principals
+        )
+    except (BadInput, BudgetTooSmall):
         return 0.0
     return fmean(held(e.text, [made.context.text]) for e in followed.case.evidence)

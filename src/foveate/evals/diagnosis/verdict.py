@@ -91,6 +91,8 @@ def _retrieval(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
     """Where words find it and vectors do not, it is the embedder; else how the legs are used."""
     said = f"rank {_said(trail.words)} by words, {_said(trail.vectors)} by vectors"
     said += f", {_said(trail.fused)} together; {limit} are taken"
+    if not trail.with_vectors:
+        return layers.STRATEGY, f"rank {_said(trail.words)} by words; {limit} are taken"
     words, vectors = trail.words or _NEVER, trail.vectors or _NEVER
     if words <= limit < vectors or words * FAR < vectors:
         return layers.EMBEDDING, said
