@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from foveate.dialogue import Conversation, converse
     from foveate.session import Session, proceed
+    from foveate.shortener import Shortener
 
 __all__ = [
     "Answer",
@@ -68,6 +69,7 @@ __all__ = [
     "Rendition",
     "Request",
     "Session",
+    "Shortener",
     "Stage",
     "StageBroke",
     "StageTrace",
@@ -91,6 +93,7 @@ _HOME = {
     "Checked": "answer.check",
     "Conversation": "dialogue",
     "Session": "session",
+    "Shortener": "shortener",
     "Turn": "core.talk.turns",
     "ask": "answer.ask",
     "assemble": "assembler",

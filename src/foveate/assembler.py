@@ -17,6 +17,7 @@ from foveate.plan import Channel, Plan, plan
 from foveate.ports import Cache, Embedder, Found, Reranker, Store
 from foveate.prepare import Call, Flow, Prepared, arun, flow, run
 from foveate.rerank import FAILED, kept, rerank
+from foveate.shortener import Shortener
 from foveate.taxonomy import Taxonomy, gated
 
 
@@ -40,6 +41,7 @@ def assemble(
     language: str = "en",
     channel: Channel = "text",
     prompt: str | None = None,
+    shortener: Shortener | None = None,
 ) -> Context:
     """Turn candidates into the context that is sent.
 
@@ -47,6 +49,7 @@ def assemble(
     `budget`: tokens for the documents, or a `Budget`. `recipe`: a name, a TOML file's path, or a
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
     messages that share the model's window, and `prompt` the system prompt (see `messages`).
+    `shortener`: the model that is asked for shorter versions where the recipe wants them.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)
@@ -79,6 +82,7 @@ def assemble(
         query_embedding=query_embedding,
         instant=instant,
         language=language,
+        shortener=shortener,
     ).context
 
 
@@ -95,6 +99,7 @@ def prepare_candidates(
     query_embedding: Vector | None = None,
     instant: datetime | None = None,
     language: str = "en",
+    shortener: Shortener | None = None,
 ) -> Prepared:
     """Candidates at hand by a settled plan: the context, and the inputs that a bundle is made of.
 
@@ -114,7 +119,7 @@ def prepare_candidates(
         instant=instant,
         language=language,
     )
-    return run(flow(inputs, settled.tokenizer, None))
+    return run(flow(inputs, settled.tokenizer, None, shortener))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +129,7 @@ class Assembler:
     `limit`: how many candidates a search brings; `depth`: how many each of its two legs looks at.
     `reranker`: reads them anew and decides their order, of which the best `keep` stay; where it
     fails, the search's own order stands, and the trace says so.
+    `shortener`: is asked for shorter versions of what the budget cost, where the recipe wants them.
     `cache`: where contexts are kept; a context that was kept is the same to the last byte, and a
     write to the store makes it out of reach at once. `taxonomy`: side knowledge that may enter
     where retrieval was not enough; the recipe gets a gate for it, unless it has one.
@@ -138,6 +144,7 @@ class Assembler:
     reranker: Reranker | None = None
     keep: int | None = None
     taxonomy: Taxonomy | None = None
+    shortener: Shortener | None = None
 
     def __post_init__(self) -> None:
         """Give the recipe its gate, and what keeps the best."""
@@ -213,6 +220,7 @@ class Assembler:
             self.reranker.name if self.reranker is not None else "",
             self.embedder.name if self.embedder is not None else "",
             self.taxonomy.hash if self.taxonomy is not None else "",
+            *_settings(self.shortener),
         )
         root = yield Call(lambda: store.state_root(principals=principals))
         key = key_of(query, root, self.plan, *scope)
@@ -224,6 +232,7 @@ class Assembler:
         context = made.context
         after = yield Call(lambda: store.state_root(principals=principals))
         whole = all(name != FAILED for name, _ in made.inputs.notes)
+        whole = whole and not any(offer.why for offer in made.inputs.offers)
         if whole and root == after == context.manifest.state_root:
             value = packed(context, key)
             yield Call(lambda: cache.put(key, value))
@@ -251,7 +260,14 @@ class Assembler:
             index=found.index,
             notes=found.notes,
         )
-        return (yield from flow(inputs, self.plan.tokenizer, self.store))
+        return (yield from flow(inputs, self.plan.tokenizer, self.store, self.shortener))
+
+
+def _settings(shortener: Shortener | None) -> tuple[object, ...]:
+    """What of a shortener can change a context; nothing where there is none."""
+    if shortener is None:
+        return ()
+    return (shortener.model.name, shortener.most, shortener.window)
 
 
 def reader(principals: Iterable[str]) -> tuple[str, ...]:

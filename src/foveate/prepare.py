@@ -13,11 +13,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from foveate import readings
 from foveate.adapters.tokenizers.counts import counts_for
-from foveate.core.assemble import assemble
+from foveate.core.assemble import Known, assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.stages.expand import Expand
 from foveate.core.types import Context, Inputs, Recipe
 from foveate.ports import Store
+from foveate.shortener import Shortener, asks, offers_for
 
 T = TypeVar("T")
 
@@ -45,10 +46,16 @@ def window_of(recipe: Recipe) -> int:
     return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
 
 
-def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prepared]:
-    """Neighbours, counts and readings, one round trip each; the core; then what is new of these."""
+def flow(
+    inputs: Inputs, tokenizer: Tokenizer, store: Store | None, shortener: Shortener | None = None
+) -> Flow[Prepared]:
+    """Neighbours, counts and readings, one round trip each; the core; then what is new of these.
+
+    With a shortener, a model is asked for shorter versions before, where the recipe wants them.
+    """
     known = counts_for(tokenizer.fingerprint)
     if store is None:
+        inputs = yield from _shortened(inputs, tokenizer, known, shortener)
         return Prepared(inputs=inputs, context=assemble(inputs, tokenizer, known))
     window = window_of(inputs.recipe)
     if window and not inputs.neighbours:
@@ -65,6 +72,7 @@ def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prep
         own = readings.version(inputs.language)
         kept = yield Call(lambda: store.readings(own, list(unread)))
         read = readings.learned(unread, kept, inputs.language)
+    inputs = yield from _shortened(inputs, tokenizer, known, shortener)
     context = assemble(inputs, tokenizer, known)
     if read:
         yield Call(lambda: store.keep(own, read))
@@ -72,6 +80,16 @@ def flow(inputs: Inputs, tokenizer: Tokenizer, store: Store | None) -> Flow[Prep
     if new:
         yield Call(lambda: store.remember(tokenizer.fingerprint, new))
     return Prepared(inputs=inputs, context=context)
+
+
+def _shortened(
+    inputs: Inputs, tokenizer: Tokenizer, known: Known, shortener: Shortener | None
+) -> Flow[Inputs]:
+    """The inputs with what a model offers; all its calls are one call here."""
+    if shortener is None or not asks(inputs.recipe):
+        return inputs
+    offers = yield Call(lambda: offers_for(inputs, tokenizer, known, shortener))
+    return replace(inputs, offers=offers)
 
 
 def run(steps: Flow[T]) -> T:

@@ -18,6 +18,7 @@ def assemble(
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
+    shortener: options.ShortenerName = None,
     principal: options.Principals = None,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
@@ -31,7 +32,14 @@ def assemble(
     """
     if (chunks is None) == (store is None):
         raise typer.BadParameter("give either --chunks FILE or --store URL")
-    from foveate.cli.assembled import from_file, from_store, hand_over, settle, side_knowledge
+    from foveate.cli.assembled import (
+        from_file,
+        from_store,
+        hand_over,
+        settle,
+        shortener_of,
+        side_knowledge,
+    )
     from foveate.cli.files import refuse_same
 
     refuse_same(chunks, bundle)
@@ -45,9 +53,10 @@ def assemble(
         order=order,
     )
     principals = tuple(principal or ())
-    aside = side_knowledge(taxonomy)
+    aside, by = side_knowledge(taxonomy), shortener_of(shortener)
     if store is not None:
-        prepared = from_store(store, query, settled, principals, aside)
+        prepared = from_store(store, query, settled, principals, taxonomy=aside, shortener=by)
     else:
-        prepared = from_file(chunks or "", query, settled, principals, aside)
+        found = chunks or ""
+        prepared = from_file(found, query, settled, principals, taxonomy=aside, shortener=by)
     hand_over(prepared, as_json=as_json, explain=explain, bundle=bundle)

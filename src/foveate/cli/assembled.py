@@ -16,9 +16,11 @@ from foveate.cli.stored import opened
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BadRequest
 from foveate.core.replay import bundle_of
+from foveate.core.types import Supplement
 from foveate.core.wire import context_to_json
 from foveate.plan import Plan, plan
 from foveate.prepare import Prepared
+from foveate.shortener import Shortener
 from foveate.taxonomy import Taxonomy, gated, taxonomy_in
 
 
@@ -55,12 +57,19 @@ class Unranked(UserWarning):
     """Candidates came without scores: what their order was meant to say is lost."""
 
 
+def shortener_of(name: str | None) -> Shortener | None:
+    """The model that is asked for shorter versions, by its name."""
+    return Shortener(model=plugins.model(name)) if name is not None else None
+
+
 def from_file(
     name: str,
     query: str,
     settled: Plan,
     principals: tuple[str, ...],
+    *,
     taxonomy: Taxonomy | None = None,
+    shortener: Shortener | None = None,
 ) -> Prepared:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
     lines, name = text_lines(name), called(name)
@@ -78,16 +87,18 @@ def from_file(
             Unranked,
             stacklevel=2,
         )
-    if taxonomy is None:
-        return prepare_candidates(query, candidates, settled, principals=principals)
-    intent, supplements = taxonomy.about(query)
+    intent, supplements = "", tuple[Supplement, ...]()
+    if taxonomy is not None:
+        settled = replace(settled, recipe=gated(settled.recipe, taxonomy))
+        intent, supplements = taxonomy.about(query)
     return prepare_candidates(
         query,
         candidates,
-        replace(settled, recipe=gated(settled.recipe, taxonomy)),
+        settled,
         principals=principals,
         intent=intent,
         supplements=supplements,
+        shortener=shortener,
     )
 
 
@@ -96,11 +107,19 @@ def from_store(
     query: str,
     settled: Plan,
     principals: tuple[str, ...],
+    *,
     taxonomy: Taxonomy | None = None,
+    shortener: Shortener | None = None,
 ) -> Prepared:
     """Candidates that a store finds for the query."""
     with opened(url) as (store, embedder):
-        assembler = Assembler(store=store, embedder=embedder, plan=settled, taxonomy=taxonomy)
+        assembler = Assembler(
+            store=store,
+            embedder=embedder,
+            plan=settled,
+            taxonomy=taxonomy,
+            shortener=shortener,
+        )
         return assembler.prepare(query, principals=principals)
 
 

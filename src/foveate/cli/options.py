@@ -41,6 +41,14 @@ FormatName = Annotated[
 OrderName = Annotated[
     str | None, typer.Option("--order", metavar="O", help="Another order than the recipe's.")
 ]
+ShortenerName = Annotated[
+    str | None,
+    typer.Option(
+        "--shortener",
+        metavar="M",
+        help="A model to ask for shorter versions, where the recipe wants them: openai:MODEL, …",
+    ),
+]
 Principals = Annotated[
     list[str] | None,
     typer.Option(

@@ -46,6 +46,7 @@ def admitted(inputs: Inputs) -> Inputs:
         neighbours=_one_each(neighbours),
         supplements=tuple(sorted(supplements, key=lambda s: s.id)),
         principals=tuple(sorted(allowed)),
+        offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
     )
 
 

@@ -162,7 +162,19 @@ def _request(run: Run, room: Budget, renderer: Renderer) -> Request:
         query_embedding=inputs.query_embedding,
         instant=inputs.instant,
         language=inputs.language,
+        offers=inputs.offers,
     )
+
+
+def reaching(
+    inputs: Inputs, tokenizer: Tokenizer, place: int, known: Known | None = None
+) -> tuple[tuple[Candidate, ...], Request]:
+    """What the recipe's stage at this place is given. For whoever prepares something for it."""
+    run = Run(admitted(inputs), tokenizer, {} if known is None else known)
+    recipe = run.inputs.recipe
+    request = _request(run, room_left(run.inputs, tokenizer), renderer_of(recipe))
+    first = replace(run.inputs, recipe=replace(recipe, stages=recipe.stages[:place]))
+    return _stages(first, request)[0], request
 
 
 def _stages(

@@ -157,7 +157,8 @@ def inputs_hash(inputs: Inputs) -> str:
         vectors_hash((inputs.query_embedding,)),
     ]
     others = [getattr(inputs, name) for name in _OTHERS]
-    return digest("".join(hashes) + repr([*others, inputs.notes] if inputs.notes else others))
+    others += [more for more in (inputs.notes, inputs.offers) if more]  # where there are none: as
+    return digest("".join(hashes) + repr(others))  # before there could be any
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:
@@ -173,6 +174,7 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
         found[name] = digest(repr(getattr(inputs, name)))
     if inputs.notes:
         found["notes"] = digest(repr(inputs.notes))
+    found |= {f"{o.way} of {o.key}": digest(repr(o)) for o in inputs.offers}
     return found
 
 

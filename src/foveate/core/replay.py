@@ -21,6 +21,7 @@ from foveate.core.candidates import (
 )
 from foveate.core.errors import BadInput
 from foveate.core.manifest import Manifest, changed, digest, part_hashes, spelled
+from foveate.core.offer import Offer
 from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Inputs, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
@@ -71,6 +72,7 @@ def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "")
         "exact": inputs.exact,
         "index": inputs.index,
         "notes": [list(note) for note in inputs.notes],
+        "offers": [asdict(offer) for offer in inputs.offers],
         "parts": part_hashes(inputs),
         "recipe_spelled": spelled(inputs.recipe),
         "manifest": manifest_to_json(replace(context.manifest, when=when)),
@@ -103,12 +105,18 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
             exact=bundle.get("exact", True),
             index=bundle.get("index", ""),
             notes=tuple((name, value) for name, value in bundle.get("notes", [])),
+            offers=tuple(_offer(offer) for offer in bundle.get("offers", [])),
         )
     except BadInput:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise BadInput(f"the bundle is damaged ({what}); write it again with --bundle") from None
+
+
+def _offer(record: Mapping[str, Any]) -> Offer:
+    """An offer as it was written down."""
+    return Offer(**{**record, "spans": tuple((int(a), int(b)) for a, b in record["spans"])})
 
 
 def check_kind(bundle: Any) -> None:

@@ -26,6 +26,7 @@ from foveate.core.checks import (
 )
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
+from foveate.core.offer import Offer
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
@@ -319,7 +320,8 @@ class Supplement:
 class Request:
     """One question, with everything that stages may look at. Ports have run; all is values here.
 
-    `neighbours`: chunks that `expand` may bring in, already filtered by principals.
+    `neighbours`: chunks that `expand` may bring in, already filtered by principals. `offers`: what
+    a model was asked for before, which `compress` may offer.
     """
 
     query: str
@@ -332,6 +334,7 @@ class Request:
     query_embedding: Vector | None = field(default=None, compare=False, repr=False)
     instant: datetime | None = None
     language: str = "en"
+    offers: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,6 +417,7 @@ class Inputs:
     the window with the context, as (role, content) pairs. `state_root` names the store's content;
     `exact` says whether its search compared every row, else `index` names what chose some.
     `notes`: what was done before, or could not be, for the trace's first entry; decides nothing.
+    `offers`: shorter versions of texts that a model was asked for, as `compress` wants them.
     """
 
     query: str
@@ -432,6 +436,7 @@ class Inputs:
     exact: bool = True
     index: str = ""
     notes: tuple[tuple[str, Number], ...] = ()
+    offers: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

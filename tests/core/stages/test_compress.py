@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate.core.balance import balance
 from foveate.core.errors import BadOption
+from foveate.core.offer import Offer, OfferWay
+from foveate.core.offered import ABRIDGED
 from foveate.core.stages.compress import Compress
 from foveate.core.text.salience import ELISION, joined
+from foveate.core.types import Span
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
 from foveate.testing.strategies import texts
@@ -24,6 +30,44 @@ TEXT = (
 def test_laws(when: str) -> None:
     """S12: compress keeps the laws of a stage."""
     check_stage(Compress(when=when, min_tokens=1, max_chunk_tokens=5), examples=30)
+
+
+@pytest.mark.parametrize("offer", ["llm_extract", "llm_abstract"])
+def test_laws_where_a_model_should_be_asked(offer: str) -> None:
+    """S12: without a model's offers it keeps the laws all the same."""
+    check_stage(Compress(offer=offer, when="always", min_tokens=1), examples=30)
+
+
+@given(
+    texts(),
+    st.lists(st.tuples(st.integers(-2, 99), st.integers(-2, 99)), max_size=3),
+    st.text(),
+    st.booleans(),
+    st.sampled_from(["llm_extract", "llm_abstract"]),
+)
+def test_whatever_an_offer_says_the_books_balance(
+    text: str, spans: list[Span], said: str, irrelevant: bool, way: OfferWay
+) -> None:
+    """S8, S12: an offer is a claim: what it gives is verbatim, or marked; or nothing."""
+    one = candidate(text, id="a")
+    offer = Offer(
+        key=one.chunk.content_hash, way=way, spans=tuple(spans), text=said, irrelevant=irrelevant
+    )
+    stage = Compress(offer=way, when="always", min_tokens=1)
+
+    step = stage((one,), replace(request(budget=20), offers=(offer,)))
+    balance((one,), step)
+
+    assert [d.reason for d in step.decisions if d.action == "dropped"] == [
+        "irrelevant"
+    ] * irrelevant
+    for rendition in [r for c in step.candidates for r in c.renditions]:
+        assert len(rendition.text) < len(text)
+        if rendition.kind == "abstract":
+            assert rendition.text.startswith(ABRIDGED)
+            assert not rendition.verbatim
+        else:
+            assert rendition.text == joined(text, rendition.spans)[0]
 
 
 def test_offers_and_never_shortens() -> None:

@@ -1,21 +1,23 @@
-"""Offers shorter renditions (SPEC S8, extractive). It never shortens: `pack` chooses among them."""
+"""Offers shorter renditions (SPEC S8). It never shortens: `pack` chooses among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.evidence.worth import sentences_of
 from foveate.core.made import changer, maker
+from foveate.core.offer import Offer, OfferWay
+from foveate.core.offered import rendition_of
 from foveate.core.text.salience import choose, joined, rarity, weigh
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import words
-from foveate.core.types import Candidate, Decision, Rendition, Request, Span, Step
+from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Request, Span, Step
 
 When = Literal["over_budget", "oversized", "always"]
-Offer = Literal["extracts", "sentences"]
+Offered = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
 
 
 changed = changer(Candidate)
@@ -28,14 +30,16 @@ class Compress:
 
     `offer`: `extracts` of a few lengths, from which any policy of `pack` can choose; or all
     `sentences` with their worth over the pool, from which the policy `value` puts extracts
-    together.
+    together; or `extracts` and beside them what a model was asked for before, the relevant
+    sentences of the text (`llm_extract`) or a version of about `target` tokens in other words
+    (`llm_abstract`). Where no model was asked, or failed, the extracts are what there is.
     `when`: `over_budget` if all candidates in full do not fit, and for those over
     `max_chunk_tokens`; `oversized` only for the latter; `always`. `shares`: the parts of the text,
     by length, to offer. `target`: also one of at most about that many tokens. Nothing under
     `min_tokens` is offered.
     """
 
-    offer: Offer = "extracts"
+    offer: Offered = "extracts"
     when: When = "over_budget"
     shares: tuple[float, ...] = (0.6, 0.35, 0.18)
     target: int | None = None
@@ -49,8 +53,9 @@ class Compress:
         object.__setattr__(self, "shares", tuple(self.shares))
         if self.when not in get_args(When):
             raise BadOption(f"compress: when must be one of {get_args(When)}, not {self.when!r}")
-        if self.offer not in get_args(Offer):
-            raise BadOption(f"compress: offer must be one of {get_args(Offer)}, not {self.offer!r}")
+        if self.offer not in get_args(Offered):
+            known = get_args(Offered)
+            raise BadOption(f"compress: offer must be one of {known}, not {self.offer!r}")
         if not all(0 < share < 1 for share in self.shares):
             raise BadOption(f"compress: shares must lie between 0 and 1, not {self.shares}")
         if self.target is not None and self.target < 1:
@@ -67,25 +72,71 @@ class Compress:
         chosen = [
             n
             for n, candidate in enumerate(candidates)
-            if (tight or sizes[n] > self.max_chunk_tokens)
-            and candidate.shown is None
-            and not candidate.renditions
-            and candidate.sentences is None
-            and candidate.origin != "supplement"
+            if (tight or sizes[n] > self.max_chunk_tokens) and still_open(candidate)
         ]
         if not chosen:
             return Step(candidates=candidates, notes={"tight": int(tight)})
         if self.offer == "sentences":
             return _with_sentences(candidates, chosen, sizes, request)
+        given = {o.key: o for o in request.offers if o.way == self.offer}
         rare = rarity(request.query, [words(c.text) for c in candidates])
-        out, decisions = list(candidates), []
+        out, decisions = list[Candidate | None](candidates), []
+        changes: tuple[Candidate | None, Decision] | None
         for n in chosen:
-            offered = self._offers(candidates[n], sizes[n], rare, request)
-            if not offered:
-                continue
-            out[n] = replace(candidates[n], renditions=offered)
-            decisions.append(_decision(candidates[n], sizes[n], offered))
-        return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": int(tight)})
+            extracts = self._offers(candidates[n], sizes[n], rare, request)
+            offer = given.get(candidates[n].chunk.content_hash)
+            if offer is None:
+                changes = _with_extracts(candidates[n], sizes[n], extracts)
+            else:
+                changes = self._with_model(candidates[n], sizes[n], extracts, offer, request)
+            if changes is not None:
+                out[n], decision = changes
+                decisions.append(decision)
+        notes: dict[str, Number] = {"tight": int(tight)}
+        if self.by_model is not None:
+            notes |= _told(given, decisions)
+        left = tuple(candidate for candidate in out if candidate is not None)
+        return Step(candidates=left, decisions=tuple(decisions), notes=notes)
+
+    @property
+    def by_model(self) -> OfferWay | None:
+        """What a model is asked for; None where none is."""
+        return self.offer if self.offer in get_args(OfferWay) else None  # type: ignore[return-value]
+
+    def aim(self, size: int) -> int:
+        """How many tokens a model is asked for, of a text of `size`."""
+        return max(min(self.target or size // 3, size), self.min_tokens, 1)
+
+    def _with_model(
+        self,
+        candidate: Candidate,
+        size: int,
+        extracts: tuple[Rendition, ...],
+        offer: Offer,
+        request: Request,
+    ) -> tuple[Candidate | None, Decision] | None:
+        """The model's rendition before the extracts; gone where it found nothing in the text."""
+        numbers: dict[str, Number] = {"tokens": size}
+        if offer.irrelevant:
+            numbers["model"] = offer.by
+            return None, _decided(candidate, "irrelevant", numbers, action="dropped")
+        made = rendition_of(offer, candidate, gauge=request.gauge, least=self.min_tokens)
+        if isinstance(made, str):
+            if not extracts:
+                return None
+            numbers |= {"renditions": len(extracts), "why": made}
+            return changed(candidate, renditions=extracts), _decided(
+                candidate, "model_failed", numbers
+            )
+        numbers |= {
+            "renditions": 1 + len(extracts),
+            "way": made.kind,
+            "shorter": request.gauge.text(made.text),
+            "model": offer.by,
+        }
+        return changed(candidate, renditions=(made, *extracts)), _decided(
+            candidate, "offered_by_model", numbers
+        )
 
     def _offers(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -150,14 +201,48 @@ def _extract(text: str, spans: Sequence[Span], value: float) -> Rendition:
     return Rendition(kind="extract", text=shown, spans=ranges, value=min(value, 1.0))
 
 
-def _decision(candidate: Candidate, size: int, offered: Sequence[Rendition]) -> Decision:
-    return Decision(
-        chunk_id=candidate.id,
-        action="changed",
-        reason="offered",
-        numbers={
-            "tokens": size,
-            "renditions": len(offered),
-            "shortest_characters": min(len(r.text) for r in offered),
-        },
+def still_open(candidate: Candidate) -> bool:
+    """Whether nothing was offered or chosen yet; side knowledge is shown as it is."""
+    return (
+        candidate.shown is None
+        and not candidate.renditions
+        and candidate.sentences is None
+        and candidate.origin != "supplement"
     )
+
+
+def _with_extracts(
+    candidate: Candidate, size: int, extracts: tuple[Rendition, ...]
+) -> tuple[Candidate, Decision] | None:
+    if not extracts:
+        return None
+    numbers: dict[str, Number] = {
+        "tokens": size,
+        "renditions": len(extracts),
+        "shortest_characters": min(len(r.text) for r in extracts),
+    }
+    return changed(candidate, renditions=extracts), _decided(candidate, "offered", numbers)
+
+
+def _told(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:
+    """What came of the model, in figures; why not, where nothing did."""
+    if not given:
+        return {"model": "none was asked; where one should be, give a Shortener"}
+    reasons = [decision.reason for decision in decisions]
+    made, gone = reasons.count("offered_by_model"), reasons.count("irrelevant")
+    notes: dict[str, Number] = {"asked": len(given), "offered_by_model": made, "irrelevant": gone}
+    if (failed := len(given) - made - gone) > 0:
+        whys = [offer.why for _, offer in sorted(given.items()) if offer.why]
+        whys += [str(d.numbers["why"]) for d in decisions if d.reason == "model_failed"]
+        notes |= {"failed": failed, "why": whys[0] if whys else "unknown"}
+    return notes
+
+
+def _decided(
+    candidate: Candidate,
+    reason: str,
+    numbers: Mapping[str, Number],
+    *,
+    action: Action = "changed",
+) -> Decision:
+    return Decision(chunk_id=candidate.id, action=action, reason=reason, numbers=numbers)

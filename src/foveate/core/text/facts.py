@@ -114,8 +114,10 @@ _BEFORE_NUMBER = """
 _BOUNDING = frozenset(word.casefold() for word in _BEFORE_NUMBER.split())
 _DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
 _TURNING = frozenset(word.casefold() for word in _TURNING_WORDS.split()) | {"t"}
+_NAMED = frozenset(word.casefold() for word in _MARK_WORDS.split()) | _DATED
 _MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | _TURNING
 _ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
+_MAY = re.compile(r"\d(?:th|st|nd|rd|\.)? +may\b|\bmay +\d")  # the month; else it is a verb
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
 _WATCHED = _MARKS | _DATED | _LONE_UNITS | _BOUNDING
 _SAME = {"t": "not", "cannot": "not", "n": "ne"}
@@ -147,6 +149,20 @@ def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
         han = (*han, *filter(_is_korean_turning, spelled))
     code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
     return (*_numbers(text), *marks, *han, *code, *_asked(text))
+
+
+def named(text: str) -> frozenset[str]:
+    """Numbers as they are spelled, with sign and unit; spelled numbers, months and days.
+
+    >>> sorted(named("Take 5 mg on Monday, not on 2 March, for three weeks."))
+    ['2', '5mg', 'march', 'monday', 'three']
+    """
+    found = {*_numbers(text), *_NAMED.intersection(_marks(words(text)))}
+    if _MAY.search(text.casefold()):
+        found.add("may")
+    if not text.isascii():
+        found.update(sign for sign in _HAN.findall(text) if not turns(sign[0]))
+    return frozenset(found)
 
 
 def packed(known: tuple[str, ...]) -> bytes:
