@@ -196,6 +196,11 @@ async def _refuses(server: Server, reader: Any, out: Any) -> None:
     _error(server, out, 401, f"wrong key: {key}")
 
 
+async def _echoes(server: Server, reader: Any, out: Any) -> None:
+    """Says all headers that it was sent."""
+    _error(server, out, 401, repr(server.headers[-1]))
+
+
 async def _busy_once(server: Server, reader: Any, out: Any) -> None:
     if len(server.requests) == 1:
         _error(server, out, 429, "slow down", "retry-after-ms: 20")

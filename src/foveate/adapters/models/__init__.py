@@ -41,7 +41,7 @@ def _speaker(name: str) -> Speaker:
     provider, _, rest = name.partition(":")
     known = {full.partition(":")[0]: full for full in NAMES}
     if provider not in known:
-        raise UnknownName("model", name, NAMES)
+        raise UnknownName("model", name.partition("@")[0], NAMES)  # a password may follow
     if not rest:
         raise BadOption(f"model {name!r}; write {known[provider]}")
     if provider == "gguf":

@@ -12,12 +12,22 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
-from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
-from foveate.adapters.models.wire import OWN_KEY, Seen, check_address, http_options, key_in
+from foveate.adapters.models.trouble import (
+    Seen,
+    Trouble,
+    broken,
+    cut_off,
+    odd,
+    refused,
+    unreachable,
+)
+from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
 from foveate.core.errors import MissingExtra, OutsideFailure
 from foveate.ports import Message, Reply, Usage
 
 _HOME = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
+"""Of the protocol."""
 _FINISH: dict[str, Literal["stop", "length"]] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -63,7 +73,10 @@ class AnthropicSpeaker:
         key, seen = self.key(), Seen()
         if not key and self._url == _HOME:
             raise OutsideFailure(f"model {self.name}: no key; set ANTHROPIC_API_KEY")
-        wire = http_options(httpx2, connect=asked.connect, seen=seen, send_key=bool(key))
+        headers = {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
+        wire = http_options(
+            httpx2, connect=asked.connect, seen=seen, headers=headers, own=self._own
+        )
         async with AsyncAnthropic(
             api_key=key or "none",
             base_url=self._url,
@@ -183,11 +196,11 @@ def _trouble(error: Exception, seen: Seen) -> Trouble:
     if isinstance(error, anthropic.APIStatusError):
         # An error inside a stream comes with the stream's own status, which is 200.
         if error.status_code == 200:
-            return Trouble(f"broke off: {_said(error)}", again=True)
-        return refused(error.status_code, _said(error), seen.after)
+            return broken(_said(error), seen)
+        return refused(error.status_code, _said(error), seen)
     if isinstance(error, anthropic.APIConnectionError | httpx2.RequestError | httpx2.InvalidURL):
-        return unreachable(error)
-    return odd(f"sent what is no message ({type(error).__name__}: {error})")
+        return unreachable(error, seen)
+    return odd(f"sent what is no message ({type(error).__name__}: {error})", seen)
 
 
 def _said(error: Any) -> str:

@@ -13,8 +13,16 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
-from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
-from foveate.adapters.models.wire import OWN_KEY, Seen, check_address, http_options, key_in
+from foveate.adapters.models.trouble import (
+    Seen,
+    Trouble,
+    broken,
+    cut_off,
+    odd,
+    refused,
+    unreachable,
+)
+from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
 from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage
 
@@ -59,9 +67,8 @@ class OllamaSpeaker:
         from ollama import AsyncClient
 
         key, seen = self.key(), Seen()
-        wire = http_options(httpx, connect=asked.connect, seen=seen, send_key=bool(key))
-        if key:
-            wire["headers"] = {"authorization": f"Bearer {key}"}
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        wire = http_options(httpx, connect=asked.connect, seen=seen, headers=headers, own=self._own)
         said: list[str] = []
         trouble: Trouble | None = None
         last: Any = None
@@ -126,8 +133,8 @@ def _trouble(error: Exception, seen: Seen) -> Trouble:
     if isinstance(error, ResponseError):
         # An error in the middle of a stream has no status.
         if error.status_code < 0:
-            return Trouble(f"broke off: {error.error}", again=True)
-        return refused(error.status_code, error.error, seen.after)
+            return broken(error.error, seen)
+        return refused(error.status_code, error.error, seen)
     if isinstance(error, httpx.RequestError | httpx.InvalidURL | ConnectionError):
-        return unreachable(error)
-    return odd(f"sent what is no chat answer ({type(error).__name__}: {error})")
+        return unreachable(error, seen)
+    return odd(f"sent what is no chat answer ({type(error).__name__}: {error})", seen)

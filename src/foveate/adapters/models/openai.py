@@ -13,8 +13,16 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
-from foveate.adapters.models.trouble import Trouble, cut_off, odd, refused, unreachable
-from foveate.adapters.models.wire import OWN_KEY, Seen, check_address, http_options, key_in
+from foveate.adapters.models.trouble import (
+    Seen,
+    Trouble,
+    broken,
+    cut_off,
+    odd,
+    refused,
+    unreachable,
+)
+from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
 from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage
 
@@ -60,7 +68,10 @@ class OpenAISpeaker:
         from openai import AsyncOpenAI
 
         key, seen = self.key(), Seen()
-        wire = http_options(httpx2, connect=asked.connect, seen=seen, send_key=bool(key))
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        wire = http_options(
+            httpx2, connect=asked.connect, seen=seen, headers=headers, own=self._own
+        )
         async with AsyncOpenAI(
             api_key=key or "none",
             base_url=self._url,
@@ -161,12 +172,12 @@ def _trouble(error: Exception, seen: Seen) -> Trouble:
             return inner
         inner = inner.__cause__
     if isinstance(error, openai.APIStatusError):
-        return refused(error.status_code, _said(error), seen.after)
+        return refused(error.status_code, _said(error), seen)
     if isinstance(error, openai.APIConnectionError | httpx2.RequestError | httpx2.InvalidURL):
-        return unreachable(error)
+        return unreachable(error, seen)
     if isinstance(error, openai.APIError):
-        return Trouble(f"broke off: {error.message}", again=True)
-    return odd(f"sent what is no chat completion ({type(error).__name__}: {error})")
+        return broken(error.message, seen)
+    return odd(f"sent what is no chat completion ({type(error).__name__}: {error})", seen)
 
 
 def _said(error: Any) -> str:

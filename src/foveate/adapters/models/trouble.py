@@ -41,24 +41,50 @@ class Trouble(Exception):
         super().__init__(why)
 
 
-def refused(status: int, said: str, after: float = 0.0) -> Trouble:
+class Seen:
+    """What one attempt learnt: how many seconds it is asked to wait, which secrets were sent."""
+
+    after: float = 0.0
+    secrets: tuple[str, ...] = ()
+
+
+def repeated(said: str, seen: Seen) -> str:
+    r"""The other side's words on one line: first without secrets, then cut, so that none is left.
+
+    >>> seen = Seen()
+    >>> seen.secrets = ("sk-7f3a91",)
+    >>> repeated("bad key\nsk-7f3a91", seen)
+    'bad key ***'
+    """
+    words = " ".join(said.split())
+    for secret in seen.secrets:
+        words = words.replace(secret, "***")
+    return words[:LONGEST]
+
+
+def refused(status: int, said: str, seen: Seen) -> Trouble:
     """The server answered, but not with an answer."""
     hint = _HINTS.get(status, "look at the server's log" if status >= 500 else "see what it says")
-    words = " ".join(said.split())[:LONGEST]
+    words = repeated(said, seen)
     told = f": {words}" if words else ""
-    return Trouble(f"answered {status}{told}; {hint}", again=status in AGAIN, after=after)
+    return Trouble(f"answered {status}{told}; {hint}", again=status in AGAIN, after=seen.after)
 
 
-def unreachable(error: BaseException) -> Trouble:
+def broken(said: str, seen: Seen) -> Trouble:
+    """An error in the middle of an answer."""
+    return Trouble(f"broke off: {repeated(said, seen)}", again=True)
+
+
+def unreachable(error: BaseException, seen: Seen) -> Trouble:
     """No connection, or one that broke."""
     inner = error.__cause__ or error
-    said = " ".join(str(inner).split())[:LONGEST] or type(inner).__name__
+    said = repeated(str(inner), seen) or type(inner).__name__
     return Trouble(f"cannot be reached, or broke off ({said}); is the server up?", again=True)
 
 
-def odd(said: str) -> Trouble:
+def odd(said: str, seen: Seen | None = None) -> Trouble:
     """It answered with something that is not of the protocol."""
-    words = " ".join(said.split())[:LONGEST]
+    words = repeated(said, seen or Seen())
     return Trouble(f"{words}; is it the right address, and does it speak this protocol?")
 
 

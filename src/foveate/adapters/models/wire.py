@@ -1,18 +1,21 @@
 """The HTTP client under the vendors' clients, the same for all of them.
 
-Rules: a redirect is not followed, for it would carry the key along; a key that was not meant for
-this address is not sent, whatever the vendor's client finds in the environment; an answer has a
-size that it cannot exceed; what the server asks us to wait is remembered.
+Rules: a redirect is not followed, for it would carry the key along; an address of one's own gets
+the headers that are written here and no other, whatever the vendor's client finds in the
+environment, and a provider gets no other key than ours; what was sent as a secret is remembered,
+to keep it out of errors; an answer has a size that it cannot exceed; what the server asks us to
+wait is remembered.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from foveate.adapters.models.trouble import odd, seconds_after
+from foveate._version import __version__
+from foveate.adapters.models.trouble import Seen, odd, seconds_after
 from foveate.core.errors import BadOption, OutsideFailure
 
 MOST = 32_000_000
@@ -20,10 +23,24 @@ MOST = 32_000_000
 OWN_KEY = "FOVEATE_MODEL_KEY"
 """The key for an address that stands in the model's name."""
 _CREDENTIALS = ("authorization", "x-api-key", "api-key")
+_OPEN = (
+    "x-stainless-",
+    "accept",
+    "content-",
+    "anthropic-version",
+    "host",
+    "connection",
+    "user-agent",
+)
+"""Headers, or how they begin, whose values are no secret."""
+_SECRET = 6
+"""Characters that a secret has at the least; less of a header would blot out common words."""
 
 
 def split_name(rest: str) -> tuple[str, str]:
     """`MODEL@http://HOST/v1` → model and address; raises `BadOption` for an address that is none.
+
+    What stands before a second `@` may be a password: it is not repeated.
 
     >>> split_name("llama3@http://127.0.0.1:8000/v1/"), split_name("gpt-4o")
     (('llama3', 'http://127.0.0.1:8000/v1'), ('gpt-4o', ''))
@@ -32,6 +49,9 @@ def split_name(rest: str) -> tuple[str, str]:
         model, mark, address = rest.partition(scheme)
         if mark:
             return model, check_address(mark[1:] + address)
+    model, _, address = rest.partition("@")
+    if any(sign in address for sign in "@:/"):
+        raise BadOption(f"model {model!r}: its address must begin with http:// or https://")
     return rest, ""
 
 
@@ -43,7 +63,9 @@ def check_address(url: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise BadOption(f"the model's address is {url!r}; give http://HOST or https://HOST")
+        # What is no address may hold a password at any place.
+        said = "is none" if any(sign in url for sign in "@?#") else f"is {url!r}"
+        raise BadOption(f"the model's address {said}; give http://HOST or https://HOST")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise BadOption(f"the model's address holds more than an address; a key goes in {OWN_KEY}")
     return url.rstrip("/")
@@ -57,16 +79,13 @@ def key_in(variable: str) -> str:
     return key
 
 
-class Seen:
-    """What the last answer asked us to wait, in seconds."""
-
-    after: float = 0.0
-
-
-def http_options(httpx: Any, *, connect: float, seen: Seen, send_key: bool) -> dict[str, Any]:
+def http_options(
+    httpx: Any, *, connect: float, seen: Seen, headers: Mapping[str, str], own: bool
+) -> dict[str, Any]:
     """How an async client of the vendor's own `httpx` package is made, one for each attempt.
 
-    Time limits other than that of connecting are kept above it.
+    `headers`: the key, where there is one, and what the protocol demands. `own`: the address stands
+    in the model's name. Time limits other than that of connecting are kept above it.
     """
 
     class Body(httpx.AsyncByteStream):  # type: ignore[misc]
@@ -87,10 +106,11 @@ def http_options(httpx: Any, *, connect: float, seen: Seen, send_key: bool) -> d
             await self._stream.aclose()
 
     async def sent(request: Any) -> None:
-        """Leave out keys that are not for this address."""
-        for name in () if send_key else _CREDENTIALS:
-            request.headers.pop(name, None)
-        request.headers["accept-encoding"] = "identity"
+        """Put the headers right; nothing that comes later changes them."""
+        if own:
+            request.headers = httpx.Headers(_plain(request))
+        _put_right(request.headers, headers)
+        seen.secrets = _secrets(request.headers)
 
     async def came(response: Any) -> None:
         """Read `Retry-After`; bound the size of what follows, which is no web page."""
@@ -104,3 +124,33 @@ def http_options(httpx: Any, *, connect: float, seen: Seen, send_key: bool) -> d
         "timeout": httpx.Timeout(None, connect=connect),
         "follow_redirects": False,
     }
+
+
+def _plain(request: Any) -> dict[str, str]:
+    """What any server needs to read a request: nothing of it comes from the environment."""
+    return {
+        "host": request.url.netloc.decode("ascii"),
+        "connection": "keep-alive",
+        "accept": "application/json",
+        "content-type": "application/json",
+        "content-length": str(len(request.content)),
+        "user-agent": f"foveate/{__version__}",
+    }
+
+
+def _put_right(found: Any, ours: Mapping[str, str]) -> None:
+    """No key but ours, and an answer whose bytes can be counted."""
+    for name in _CREDENTIALS:
+        found.pop(name, None)
+    found.update({**ours, "accept-encoding": "identity"})
+
+
+def _secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Values, and words of values ("Bearer …"), that no error may repeat; the longest first."""
+    found: set[str] = set()
+    for name, value in headers.items():
+        if name.lower() in _CREDENTIALS:
+            found.update(value.split()[-1:])
+        elif not name.lower().startswith(_OPEN):
+            found.update(one for one in (value, *value.split()) if len(one) >= _SECRET)
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
