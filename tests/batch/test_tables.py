@@ -138,6 +138,65 @@ def test_a_table_that_holds_no_requests_is_refused(tmp_path, name):
     assert str(caught.value).startswith(f"{path}: ")
 
 
+def chunks_with(name, kind, values) -> pa.Table:
+    """A row for each value, which its chunk has in the field of that name."""
+    kind = pa.list_(pa.struct([("text", pa.string()), (name, kind)]))
+    rows = [[{"text": CHUNKS[0]["text"], name: value}] for value in values]
+    return pa.table({"query": [QUERY] * len(rows), "chunks": pa.array(rows, kind)})
+
+
+UNFIT = {
+    "twice": ("metadata", pa.map_(pa.string(), pa.string()), [("a", "1")], [("a", "1")] * 2),
+    "far": ("modified_at", pa.timestamp("us"), 10**15, 10**18),
+    "before": ("modified_at", pa.date32(), 1, -(10**6)),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_a_row_that_no_request_can_hold_is_refused_by_its_number(tmp_path, name):
+    """X2: a map with a key twice, a time of no calendar: the file and the row are named."""
+    field, kind, good, bad = UNFIT[name]
+    path = tmp_path / "r.parquet"
+    pq.write_table(chunks_with(field, kind, [good] * 70 + [bad, good]), path)
+
+    with pytest.raises(BadInput, match="row 71 holds what cannot be read") as caught:
+        list(read_table(str(path)))
+
+    assert str(caught.value).startswith(f"{path}: ")
+    pq.write_table(chunks_with(field, kind, [good] * 70), path)
+    assert len(list(read_table(str(path)))) == 70
+
+
+def test_a_map_without_names_is_refused(tmp_path):
+    """X2, I3: keys of a JSON object are strings; a map with others is said by its type."""
+    path = tmp_path / "r.parquet"
+    times = pa.map_(pa.timestamp("us"), pa.string())
+    pq.write_table(chunks_with("metadata", times, [[(1, "a")]]), path)
+
+    with pytest.raises(BadInput, match=r"column 'chunks' holds map<timestamp"):
+        list(read_table(str(path)))
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    """X2: which of them is meant is not guessed."""
+    path = tmp_path / "r.parquet"
+    columns = [pa.array(each) for each in (["q"], ["z"], ["[]"])]
+    pq.write_table(pa.table(columns, names=["query", "query", "chunks"]), path)
+
+    with pytest.raises(BadInput, match="column 'query' more than once"):
+        list(read_table(str(path)))
+
+
+def test_half_a_surrogate_pair_in_a_column_is_what_the_line_says(tmp_path):
+    """X2: JSON can say it, UTF-8 cannot; the request is answered as that of a line."""
+    chunks = '[{"text": "A boiler \\ud800 is tested.", "id": "c"}]'
+    table = pa.table({"query": [QUERY], "chunks": [chunks]})
+
+    assert answers_of(tmp_path / "r.parquet", table) == [
+        answer(f'{{"query": "{QUERY}", "chunks": {chunks}}}'.encode(), 1)
+    ]
+
+
 def test_what_is_not_parquet_is_refused(tmp_path):
     """X2: an empty file, a text, half a file, a file with a hole: each is said, none crashes."""
     path = tmp_path / "r.parquet"

@@ -119,6 +119,21 @@ def test_a_bad_partition_costs_itself_alone(run, folder):
     assert list(Path().rglob("*.part")) == []
 
 
+def test_a_bad_row_of_a_table_costs_its_partition_alone(run, folder):
+    """X2, T5: what JSON cannot say in one row ends that partition, not the run."""
+    times = pa.array([[{"text": "Late.", "modified_at": 10**18}]], pa.list_(pa.struct(
+        [("text", pa.string()), ("modified_at", pa.timestamp("us"))]
+    )))  # fmt: skip
+    pq.write_table(pa.table({"query": [QUERY], "chunks": times}), "in/b.parquet")
+
+    ran = batch(run, "--json")
+
+    assert list(outs()) == ["a.jsonl", "c.jsonl"]
+    assert ran.json["contexts"] == 4
+    assert [each["partition"] for each in ran.json["failed"]] == ["b.parquet"]
+    assert "row 1 holds what cannot be read" in ran.json["failed"][0]["reason"]
+
+
 @pytest.mark.parametrize(
     ("prepare", "said"),
     [

@@ -34,6 +34,9 @@ ROWS, BYTES = 1_000, 32 << 20
 AT_ONCE = 64
 """Rows that are read at a time."""
 
+_UNFIT = (ValueError, TypeError, OverflowError, KeyError)
+"""What pyarrow raises at a map that has a key twice, or at a time that no calendar of ours has."""
+
 
 def _pyarrow() -> tuple[Any, Any]:
     """pyarrow, and its Parquet."""
@@ -127,7 +130,7 @@ def read_table(name: str) -> Iterator[Line]:
         names = _wanted(file.schema_arrow, arrow, name)
         number = 0
         for batch in file.iter_batches(batch_size=AT_ONCE, columns=names):
-            for row in _lines(batch, arrow):
+            for row in _lines(batch, arrow, name, number):
                 number += 1
                 yield number, row
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -159,6 +162,8 @@ def _wanted(schema: Any, arrow: Any, name: str) -> list[str]:
             raise BadInput(f"{name}: column {REQUEST!r} is {kind}; it must hold JSON as a string")
         return [REQUEST]
     known = (*KEYS, *MORE)
+    if twice := {each for each in schema.names if schema.names.count(each) > 1}:
+        raise BadInput(f"{name}: has column {min(twice)!r} more than once; keep one of them")
     for column in schema:
         if column.name not in known:
             raise BadInput(f"{name}: {UnknownName('column', column.name, (*known, REQUEST))}")
@@ -189,6 +194,8 @@ def _unreadable(kind: Any, arrow: Any) -> str:
     if types.is_struct(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
     elif types.is_map(kind):
+        if not _is_text(kind.key_type, arrow):
+            return str(kind)
         parts = [kind.item_type]
     elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         parts = [kind.value_type]
@@ -200,16 +207,35 @@ def _unreadable(kind: Any, arrow: Any) -> str:
     return next((wrong for part in parts if (wrong := _unreadable(part, arrow))), "")
 
 
-def _lines(batch: Any, arrow: Any) -> Iterator[bytes]:
-    """The rows of a batch as JSON."""
-    schema = batch.schema
-    if schema.names == [REQUEST]:
+def _lines(batch: Any, arrow: Any, name: str, before: int) -> Iterator[bytes]:
+    """The rows of a batch as JSON; `before`: how many rows come before it."""
+    if batch.schema.names == [REQUEST]:
         for text in batch.column(0).to_pylist():
             yield b"null" if text is None else text.encode()
         return
-    for row in batch.to_pylist(maps_as_pydicts="strict"):
+    for row in _rows(batch, arrow, name, before):
         record = {key: _key(key, value) for key, value in row.items() if not _is_gap(value)}
-        yield json.dumps(record, ensure_ascii=False, default=_instant).encode()
+        line = json.dumps(record, ensure_ascii=False, default=_instant)
+        yield line.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it
+
+
+def _rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
+    """The rows of a batch as Python has them. Raises `BadInput` where it has no value for one."""
+    try:
+        return list(batch.to_pylist(maps_as_pydicts="strict"))
+    except arrow.ArrowException:
+        raise
+    except _UNFIT as error:
+        if batch.num_rows > 1:  # only one of them is to blame: each alone says which
+            return [
+                row
+                for i in range(batch.num_rows)
+                for row in _rows(batch.slice(i, 1), arrow, name, before + i)
+            ]
+        raise BadInput(
+            f"{name}: row {before + 1} holds what cannot be read: {_short(error)}; "
+            f"mend or drop that row"
+        ) from None
 
 
 def _is_gap(value: Any) -> bool:
