@@ -108,6 +108,7 @@ def _searched(
     if same and set(session.principals) == set(inputs.principals):
         return inputs, None
     sent = {(chunk.document_id, chunk.sequence) for held in session.held for chunk in held.chunks}
-    places = sorted(sent | {(past.document_id, past.sequence) for past in session.past})
+    copies = [copy for held in session.held for copy in held.copies]
+    places = sorted(sent | {(p.document_id, p.sequence) for p in (*session.past, *copies)})
     left = store.store.neighbours(places, 0, principals=inputs.principals) if places else []
     return inputs, {chunk.id: chunk.content_hash for chunk in left}

@@ -263,6 +263,128 @@ def test_what_stood_there_once_is_still_asked_about():
     assert "looked after, see" not in everything
 
 
+TWICE = "The pump starts at one bar and stops at three bar each day."
+OPEN = {"id": "p", "document_id": "P", "source": "public.md", "text": TWICE, "score": 0.9}
+SHUT = {**OPEN, "id": "q", "document_id": "Q", "source": "hr/plan.md", "score": 0.8,
+        "principals": ["hr"]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("readers", "root", "current", "again", "named"),
+    [
+        (["hr"], "r2", ("p",), [OPEN], []),
+        (["hr"], "r2", None, [OPEN], []),
+        (["hr"], "r2", ("p", "q"), [OPEN], ["hr/plan.md"]),
+        (["hr"], "r2", None, [OPEN, SHUT], ["hr/plan.md"]),
+        (["hr"], "r1", None, [], ["hr/plan.md"]),
+        (["hr", "it"], "r1", None, [], ["hr/plan.md"]),
+        ([], "r1", None, [], []),
+    ],
+)
+def test_a_copy_that_may_no_longer_be_read_is_no_longer_named(readers, root, current, again, named):
+    """X5, W4: who else says it is asked about each turn, in its own right, and kept in JSON."""
+    asked = {"tokenizer": Words(), "budget": BUDGET}
+    first = proceed(Session(), "When?", [OPEN, SHUT], principals=["hr"], state_root="r1", **asked)
+    (entry,) = first.context.citations
+    assert [source.source for source in entry.corroborating] == ["hr/plan.md"]
+    session = session_from_json(session_to_json(first.session.answered("At one bar [1].")))
+    chunk = session.held[0].chunks[0]
+    looked = None if current is None else dict.fromkeys(current, chunk.content_hash)
+
+    made = proceed(
+        session, "And?", again, principals=readers, state_root=root, current=looked, **asked
+    )
+
+    (entry,) = made.context.citations
+    assert [source.source for source in entry.corroborating] == named
+    assert ("hr/plan" in json.dumps(session_to_json(made.session))) == bool(named)
+    assert made.reuse.repacked == ""
+
+
+@pytest.mark.parametrize(
+    "changed", [{"principals": ["b"]}, {"state_root": "other"}, {"current": {}}]
+)
+def test_a_block_whose_chunks_nobody_knows_leaves_with_any_change(changed):
+    """X5, W4: nobody can be asked who may read it, so it stays only while nothing changed."""
+    asked = {"tokenizer": Words(), "budget": BUDGET}
+    first = proceed(Session(), "The pump?", found(["pump"], 2), **asked)
+    (one, *others) = first.session.held
+    session = replace(first.session, held=(replace(one, chunks=()), *others))
+
+    assert len(proceed(session, "So?", **asked).context.blocks) == 2
+    assert len(proceed(session, "So?", found(["pump"], 2)[1:], **asked, **changed).session.held) < 2
+
+
+def test_what_was_told_again_later_does_not_reach_another_reader():
+    """X5, W4: an answer may repeat an earlier one, and a question what an answer told."""
+    asked = {"tokenizer": Words(), "budget": Budget(window=None, documents=40, conversation=900)}
+    secret = [{"id": "s", "source": "secret.md", "text": "The code of the vault is 4711.",
+               "principals": ["boss"]}]  # fmt: skip
+    hello = proceed(Session(), "Hello?", principals=["boss"], **asked).session.answered("Hello.")
+    first = proceed(hello, "The code?", secret, principals=["boss"], **asked)
+    session = first.session.answered("It is 4711.")
+    for thing in THINGS[:4]:
+        made = proceed(session, f"The {thing}?", found([thing], 2), principals=["boss"], **asked)
+        session = made.session.answered("Yes.")
+    assert "s" in {record.chunk_id for record in session.past}
+    session = session.answered("As I said, it is 4711.")
+    made = proceed(session, "Who changes 4711?", principals=["boss"], **asked)
+
+    others = proceed(made.session.answered("The warden."), "So?", **asked)
+
+    everything = json.dumps([others.openai(), session_to_json(others.session)])
+    assert "4711" not in everything
+    assert "warden" not in everything
+    said = [message["content"] for message in others.openai()]
+    assert said[0].endswith("Hello?")
+    assert said[1:] == ["Hello.", "The code?", "So?"]
+
+
+def test_what_left_is_still_kept_from_another_reader():
+    """X5: a deleted chunk leaves, an answer that does not cite it stays, but not for others."""
+    asked = {"tokenizer": Words(), "budget": BUDGET}
+    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
+    made = proceed(Session(), "The fuse?", secret, principals=["staff"], **asked)
+    session = made.session.answered("Every eleven weeks.")
+
+    same = proceed(session, "So?", principals=["staff"], current={}, **asked).session
+    other = proceed(same.answered("Yes."), "So?", current={}, **asked)
+
+    assert "eleven" in json.dumps(session_to_json(same))
+    assert "eleven" not in json.dumps(session_to_json(other.session))
+
+
+def test_a_newer_version_is_cited_for_itself():
+    """W4: what cites a chunk as it is now stays when what stood there before has changed."""
+    asked = {"tokenizer": Words(), "budget": BUDGET}
+    old = found(["pump"], 1)
+    new = [{**old[0], "text": "The pump is never cleaned any more, by order."}]
+    session = proceed(Session(), "The pump?", old, **asked).session.answered("Weekly [1].")
+    session = proceed(session, "And now?", new, **asked).session.answered("Never [2].")
+
+    made = proceed(session, "So?", new, **asked)
+
+    said = json.dumps(made.openai())
+    assert "Never [2]" in said
+    assert "Weekly" not in said
+
+
+@pytest.mark.parametrize(("gain", "why"), [(0.0, "withdrawn, cheaper"), (1.0, "withdrawn")])
+def test_all_reasons_for_writing_anew_are_said(gain, why):
+    """W4: that something may not be sent any more is said whatever else came to it."""
+    ample = Budget(window=None, documents=9_000, conversation=2_000)
+    asked = {"tokenizer": Words(), "budget": ample, "prices": Prices(gain=1.0)}
+    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
+    things = [*found(["pump"]), *secret]
+    session = proceed(Session(), "All?", things, principals=["staff"], **asked).session
+    for thing in THINGS[1:4]:
+        session = proceed(session, "And?", found([thing]), principals=["staff"], **asked).session
+
+    made = proceed(session, "So?", found(["pipe"]), **{**asked, "prices": Prices(gain=gain)})
+
+    assert made.reuse.repacked == why
+
+
 @pytest.mark.parametrize(
     ("current", "root", "candidates", "left"),
     [

@@ -76,22 +76,28 @@ def documents(state: State, run: Run, most: int, behind: int) -> Grown:
     zone = max(most, 1)
     pace = terms.pace.more if base else terms.pace.first
     grown = grow(base, ground, most=most, added=zone * pace // 100)
-    if grown is not None and len(base) < len(session.held):
-        grown = replace(grown, why="withdrawn")
+    must = "withdrawn" if len(base) < len(session.held) else ""
+    if grown is not None:
+        grown = replace(grown, why=must)
     empty = grown is None or not (grown.best or grown.held)
     if base and (grown is None or not grown.best):
         anew = _repacked(state, ground, most, zone * terms.pace.first // 100)
         if anew is not None and (grown is None or anew.best):
-            return replace(anew, why="window")
+            return replace(anew, why=_reasons(must, "window"))
     elif grown is not None and 0 < len(base) < len(grown.held):
         anew = _repacked(state, ground, most, zone * terms.pace.first // 100)
         if anew is not None and terms.prices.worth(
             _price(state, grown, behind), _price(state, anew, behind)
         ):
-            return replace(anew, why="cheaper")
+            return replace(anew, why=_reasons(must, "cheaper"))
     if grown is None or (empty and run.inputs.candidates):
         raise BudgetTooSmall(max(most, 0), max(most, 0) + 1, what="the documents")
     return grown
+
+
+def _reasons(*why: str) -> str:
+    """All of them, the one that could not be helped first."""
+    return ", ".join(reason for reason in why if reason)
 
 
 def _repacked(state: State, ground: Ground, most: int, fill: int) -> Grown | None:

@@ -12,6 +12,7 @@ from foveate.core.render import renderer_of
 from foveate.core.stages.dedup_exact import DedupExact
 from foveate.core.stages.dedup_near import DedupNear, near_copies
 from foveate.core.talk.session import Held
+from foveate.core.talk.withdraw import past_of
 from foveate.core.text.normalise import normalise
 from foveate.core.types import (
     Block,
@@ -207,7 +208,12 @@ def _numbered(
         summary = "" if document in seen else block.summary
         known = tuple(_plain(chunks[own]) for own in block.chunk_ids if own in chunks)
         changed = replace(block, marker=marker, summary=summary)
-        added.append(Held(block=changed, chunks=known, since=ground.step))
+        copies = tuple(
+            past_of(chunks[source.chunk_id], ground.step)
+            for source in block.corroborating
+            if source.chunk_id in chunks
+        )
+        added.append(Held(block=changed, chunks=known, since=ground.step, copies=copies))
     return added, markers
 
 

@@ -101,7 +101,7 @@ def next_session(
         at=(*(before.at[n] for n in stay), before.step),
         shown=(*(kept.shown[n] for n in stay), query),
         held=grown.held,
-        past=remembered(before, state.left, grown.held),
+        past=remembered(state.left, grown.held),
         segments=segments_of(state, grown),
         markers=max(grown.markers, before.markers),
         pieces=pieces,

@@ -69,19 +69,10 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """A block that was sent: as it stands, of which chunks, since which turn of the session."""
-
-    block: Block
-    chunks: tuple[Chunk, ...]
-    since: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """A chunk that stood in the documents from turn `since` to turn `until`, and does not now.
+    """A chunk that stood in the documents, since turn `since`: answers may rest on it.
 
-    Answers of those turns may rest on it, so it is still asked who may read it.
+    So it is still asked who may read it, when it stands there no longer.
     """
 
     chunk_id: str
@@ -90,7 +81,19 @@ class Past:
     content_hash: str
     principals: tuple[str, ...]
     since: int
-    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A block that was sent: as it stands, of which chunks, since which turn of the session.
+
+    `copies`: the chunks that its corroborating sources name, for who may read those is asked too.
+    """
+
+    block: Block
+    chunks: tuple[Chunk, ...]
+    since: int
+    copies: tuple[Past, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +102,8 @@ class Reuse:
 
     `documents` of the document block and `request` of the whole: tokens of the identical prefix
     (`reused`), all others (`sent`), and of the documents those that had been sent before at some
-    place (`known`). `repacked`: why the document block was written anew; empty: it was not.
+    place (`known`). `repacked`: why the document block was written anew, all reasons, the one that
+    could not be helped first; empty: it was not.
     """
 
     documents_reused: int = 0

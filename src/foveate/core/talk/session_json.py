@@ -35,6 +35,7 @@ def session_to_json(session: Session) -> dict[str, Any]:
                 "block": _without_defaults(held.block),
                 "chunks": [chunk_to_json(chunk) for chunk in held.chunks],
                 "since": held.since,
+                "copies": [asdict(record) for record in held.copies],
             }
             for held in session.held
         ],
@@ -66,9 +67,7 @@ def session_from_json(record: Any) -> Session:
                 for turn, shown in zip(turns, record["shown"], strict=True)
             ),
             held=tuple(map(_held_from, record["held"])),
-            past=tuple(
-                Past(**{**past, "principals": tuple(past["principals"])}) for past in record["past"]
-            ),
+            past=tuple(map(_past_from, record["past"])),
             segments=tuple(record["segments"]),
             pieces=tuple((str(own), int(tokens)) for own, tokens in record["pieces"]),
             principals=tuple(record["principals"]),
@@ -114,4 +113,9 @@ def _held_from(record: Mapping[str, Any]) -> Held:
         block=Block(**block),
         chunks=tuple(chunk_from(chunk) for chunk in record["chunks"]),
         since=record["since"],
+        copies=tuple(map(_past_from, record.get("copies", ()))),
     )
+
+
+def _past_from(record: Mapping[str, Any]) -> Past:
+    return Past(**{**record, "principals": tuple(record["principals"])})

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from foveate.core.candidates import readable
 from foveate.core.talk.session import Held, Past, Session
-from foveate.core.types import Inputs
+from foveate.core.talk.turns import SYSTEM
+from foveate.core.types import Chunk, Inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,32 +30,43 @@ def withdrawn(session: Session, inputs: Inputs, current: Mapping[str, str] | Non
     nobody looked. Then, where the store's state is another one, only what was found again stays.
     """
     may = _Reader(session, inputs, current)
-    kept = [h for h in session.held if all(map(may.read, _records(h, session.step)))]
-    gone = [r for h in session.held for r in _records(h, session.step) if h not in kept]
-    past = tuple(record for record in session.past if may.read(record))
-    gone += [record for record in session.past if record not in past]
-    same = set(session.principals) == set(inputs.principals)
-    if not same:
-        # Who else merged into a block is no longer known to be readable.
-        kept = [replace(h, block=replace(h.block, corroborating=())) for h in kept]
-    turns = frozenset(_turns(session, gone, same_reader=same))
-    return Left(held=tuple(kept), past=past, turns=turns)
+    kept: list[Held] = []
+    past: list[Past] = []
+    gone: list[Past] = []
+    for held in session.held:
+        if may.see(held):
+            kept.append(may.naming(held))
+        else:
+            gone += [past_of(chunk, held.since) for chunk in held.chunks]
+    for record in session.past:
+        (past if may.read(record) else gone).append(record)
+    stays = [past_of(chunk, held.since) for held in kept for chunk in held.chunks]
+    turns = frozenset(_turns(session, gone, [*stays, *past], same_reader=may.same))
+    if may.same:
+        past += gone  # answers that name none of it stay, and must not outlive it elsewhere
+    return Left(held=tuple(kept), past=_first(past), turns=turns)
 
 
-def _records(held: Held, until: int) -> list[Past]:
-    """What is remembered of a block's chunks."""
-    return [
-        Past(
-            chunk_id=chunk.id,
-            document_id=chunk.document_id,
-            sequence=chunk.sequence,
-            content_hash=chunk.content_hash,
-            principals=chunk.principals,
-            since=held.since,
-            until=until,
-        )
-        for chunk in held.chunks
-    ]
+def past_of(chunk: Chunk, since: int) -> Past:
+    """What is remembered of a chunk that was sent, or of one whose copy was."""
+    return Past(
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        sequence=chunk.sequence,
+        content_hash=chunk.content_hash,
+        principals=chunk.principals,
+        since=since,
+    )
+
+
+def _first(records: Sequence[Past]) -> tuple[Past, ...]:
+    """Each once, with the turn in which it first stood there."""
+    first: dict[Past, Past] = {}
+    for record in records:
+        same = replace(record, since=0)
+        if same not in first or record.since < first[same].since:
+            first[same] = record
+    return tuple(first.values())
 
 
 class _Reader:
@@ -64,6 +76,7 @@ class _Reader:
         self.allowed = frozenset(inputs.principals)
         self.found = {c.chunk.id: c.chunk for c in inputs.candidates}
         self.moved = inputs.state_root != session.state_root
+        self.same = set(session.principals) == set(inputs.principals)
         self.current = current
 
     def read(self, record: Past) -> bool:
@@ -78,29 +91,48 @@ class _Reader:
             return self.current.get(record.chunk_id) == record.content_hash
         return not self.moved
 
+    def see(self, held: Held) -> bool:
+        """Whether a block may be sent; one whose chunks nobody knows only where nothing changed."""
+        if not held.chunks or len(held.chunks) < len(held.block.chunk_ids):
+            unchanged = self.same and not self.moved and self.current is None
+            return unchanged and all(self.read(past_of(c, held.since)) for c in held.chunks)
+        return all(self.read(past_of(chunk, held.since)) for chunk in held.chunks)
 
-def _turns(session: Session, gone: list[Past], *, same_reader: bool) -> Iterator[int]:
-    """Turns that rest on what is gone: those that cite it.
+    def naming(self, held: Held) -> Held:
+        """The block with those of its copies that may be named: a copy is asked about as well."""
+        if not held.block.corroborating:
+            return held
+        copies = tuple(record for record in held.copies if self.read(record))
+        known = {record.chunk_id for record in copies}
+        named = tuple(s for s in held.block.corroborating if s.chunk_id in known)
+        return replace(held, block=replace(held.block, corroborating=named), copies=copies)
 
-    For another reader, all answers that were given while it stood in the documents.
+
+def _turns(
+    session: Session, gone: Sequence[Past], stays: Sequence[Past], *, same_reader: bool
+) -> Iterator[int]:
+    """Turns that rest on what is gone: those that cite it, and not a version of it that `stays`.
+
+    For another reader all that was said since it first stood there, whoever said it: an answer may
+    repeat an earlier one, and a question what an answer told.
     """
     ids = {record.chunk_id for record in gone}
+    newer: dict[str, int] = {}
+    for record in stays:
+        newer[record.chunk_id] = min(record.since, newer.get(record.chunk_id, record.since))
+    first = min((record.since for record in gone), default=None)
     for n, turn in enumerate(session.turns):
-        cites = any(entry.chunk_id in ids for entry in turn.cited)
-        rests = turn.role == "assistant" and any(
-            record.since <= session.at[n] <= record.until for record in gone
-        )
-        if cites or (rests and not same_reader):
+        cited = {entry.chunk_id for entry in turn.cited} & ids
+        cites = any(session.at[n] < newer.get(own, session.step + 1) for own in cited)
+        since = first is not None and session.at[n] >= first and turn.role not in SYSTEM
+        if cites or (since and not same_reader):
             yield n
 
 
-def remembered(session: Session, left: Left, held: Sequence[Held]) -> tuple[Past, ...]:
-    """What stood in the documents and does not after this turn; nothing of what was withdrawn."""
+def remembered(left: Left, held: Sequence[Held]) -> tuple[Past, ...]:
+    """What stood in the documents and does not after this turn; of what left, see `withdrawn`."""
     here = {chunk.id for h in held for chunk in h.chunks}
     went = [
-        record
-        for h in left.held
-        for record in _records(h, session.step)
-        if record.chunk_id not in here
+        past_of(chunk, h.since) for h in left.held for chunk in h.chunks if chunk.id not in here
     ]
-    return (*left.past, *went)
+    return _first((*left.past, *went))
