@@ -6,7 +6,7 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.figures import figures, missing
+from foveate.answer.figures import figures, known, missing
 from foveate.answer.stream import Cited, aresolved, resolved
 from foveate.core.errors import BadInput
 
@@ -164,8 +164,88 @@ def test_figures_are_values():
     """C3: spelling is set aside, list numbers are none, and sums are not looked for."""
     assert figures("1.000 and 1,000 and 1 000 and 1000") == ["1000"] * 4
     assert figures("3,5 % of 7.50, on 2024-01-31") == ["3.5", "7.5", "2024", "1", "31"]
-    assert missing("1. Twelve of 40", ["dozen: 12", "forty"]) == ("40",)
-    assert missing("five of them", ["5 of them"]) == ()
+    assert figures("1. one thing, twenty-two of ninety") == ["22", "90"]
+    assert missing("1. Twelve of 40", known("dozen: 12, and fifty")) == ("40",)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "gone"),
+    [
+        ("Adults pay 200 yen", "Adults pay 1,200 yen", ("200",)),
+        ("It weighs 75 kg", "It weighs 12.75 kg", ("75",)),
+        ("At -5 degrees", "At 5 degrees", ("-5",)),
+        ("At 5 below zero", "At -5 degrees", ()),
+        ("From 5 to 10", "5-10 of them", ()),
+        ("twenty of them", "20 of them", ()),
+        ("five of them", "5 of them", ()),
+        ("1,500,000 people", "1.5 million people", ()),
+        ("12 million", "twelve million", ()),
+        ("at 9:30", "at 9.30 am", ()),
+        ("at 9.30", "at 9:30", ()),
+        ("17 March 2024", "17.03.2024", ()),
+    ],
+)
+def test_a_figure_is_not_a_part_of_another(claim, source, gone):
+    """C3: digits dropped or a sign put before are another figure; another spelling is not."""
+    assert missing(claim, known(source)) == gone
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The documents do not answer this question.",
+        "De documenten geven geen antwoord op deze vraag.",
+        "Die Unterlagen beantworten diese Frage nicht.",
+        "Les documents ne répondent pas à cette question.",
+        "The context does not say when the museum was built.",
+        "Museums often close on Mondays and on holidays (general knowledge).",
+    ],
+)
+def test_what_the_prompts_ask_for_is_no_fault(answer):
+    """C3, R5: that the context does not say it, and what is said to be general knowledge."""
+    found, checked = faults(answer)
+    assert found == []
+    assert checked.clean
+
+
+def test_what_follows_a_list_of_sources_is_held_too():
+    """C3: under "Sources:" stands a list; a sentence behind it claims something all the same."""
+    found, checked = faults(
+        "Sources:\n[1] museum.md\n\nThe museum was built by aliens in 1999 and has 4000 wheels."
+    )
+    assert [set(one) >= {"uncited", "unsupported_figures"} for one in found] == [True]
+    assert checked.cited == (1,)
+
+
+def test_brackets_that_stand_so_in_a_source_are_text():
+    """C3, C5: an index, a year in brackets and inch marks are no citations and no quotations."""
+    made = assemble(
+        "What does the law say?",
+        [{"text": "Smith v Jones [2019] EWCA 7 held that a[0] is a value.", "source": "law.md"}],
+        budget=300,
+        recipe="chat",
+    )
+    answer = 'Smith v Jones [2019] EWCA 7 held it, and b[0] too; a 5" pipe fits a 6" pipe well [1].'
+    checked = check_answer(answer, made)
+    assert (checked.dangling, checked.cited) == ((), (1,))
+    assert checked.claims[0].quotations == ()
+    assert "[2019]" in checked.claims[0].text
+    for size in (1, 3, 7):
+        pieces = [answer[at : at + size] for at in range(0, len(answer), size)]
+        cited = [event.text for event in resolved(pieces, made) if isinstance(event, Cited)]
+        assert cited == ["[1]"]
+
+
+def test_a_long_answer_takes_time_in_proportion():
+    """C3: the work for a claim is bounded by what the context has of its words."""
+    words = [f"word{n}" for n in range(3000)]
+    texts = [" ".join(words[n : n + 12]) + "." for n in range(0, 3000, 12)]
+    chunks = [{"text": " ".join(texts), "source": "long.md"}]
+    made = assemble("word1", chunks, budget=30_000, recipe="citations")
+    answer = " ".join(f"{text[:-1]} [1]." for text in texts)
+    checked = check_answer(answer, made)
+    assert len(checked.claims) == len(texts)
+    assert all(claim.supported for claim in checked.claims)
 
 
 def test_a_stream_resolves_as_the_whole_does():

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foveate.answer.claims import Sentence, sentences_of
-from foveate.answer.figures import missing
-from foveate.answer.named import left_out, names_of
+from foveate.answer.figures import known, missing
+from foveate.answer.named import left_out, meant, names_of
 from foveate.answer.quotes import Quotation, quotations
 from foveate.answer.support import Grounds, Scorer, Support
 from foveate.core.errors import BadInput
@@ -117,12 +117,13 @@ def check_answer(
     """
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
-    pieces = list(scanned(answer, names_of(context)))
+    pieces = list(meant(scanned(answer, names_of(context)), context))
     grounds = Grounds(context, language=language)
     shown = set(grounds.markers)
     sentences = sentences_of(pieces, language)
+    asked = known(context.query)
     claims = tuple(
-        _claim(sentence, grounds, context, scorer) for sentence in sentences if sentence.claims
+        _claim(sentence, grounds, asked, scorer) for sentence in sentences if sentence.claims
     )
     cited = sorted({n for piece in _marks(pieces) for n in piece.numbers if n in shown})
     return Checked(
@@ -139,22 +140,23 @@ def _marks(pieces: Iterable[Piece]) -> list[Mark]:
     return [piece for piece in pieces if isinstance(piece, Mark)]
 
 
-def _claim(sentence: Sentence, grounds: Grounds, context: Context, scorer: Scorer | None) -> Claim:
+def _claim(sentence: Sentence, grounds: Grounds, asked: set[str], scorer: Scorer | None) -> Claim:
     named = [n for mark in sentence.marks for n in mark.numbers]
     markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
-    found = [grounds.best(sentence.text, n, scorer) for n in markers]
-    support = max((s for s in found if s is not None), key=_strength, default=None)
-    others = [grounds.best(sentence.text, n, scorer) for n in grounds.markers if n not in markers]
-    other = max((s for s in others if s is not None), key=_strength, default=None)
+    found = grounds.best(sentence.text, grounds.markers, scorer)
+    support = max((found[n] for n in markers if n in found), key=_strength, default=None)
+    others = (one for n, one in found.items() if n not in markers)
+    other = max(others, key=_strength, default=None)
     floor = max(support.score + CLEARLY if support else SUPPORTED, SUPPORTED)
-    texts = [text for n in (markers or grounds.markers) for text in grounds.shown(n)]
+    cited = markers or grounds.markers
+    texts = [text for n in cited for text in grounds.shown(n)] if sentence.quotes else []
     return Claim(
         text=sentence.text,
         span=sentence.span,
         markers=markers,
         support=support,
         elsewhere=other if other is not None and other.score >= floor else None,
-        figures=missing(sentence.text, [*texts, context.query]),
+        figures=missing(sentence.text, asked.union(*(grounds.figures(n) for n in cited))),
         quotations=quotations(sentence.text, sentence.span[0], texts),
     )
 

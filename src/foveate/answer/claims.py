@@ -16,10 +16,28 @@ from foveate.core.text.marks import Mark, Piece
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span
+from foveate.prompts.text import REFUSALS
 
 _LEAST = 2
 """Terms; what says less ("Yes.") and cites nothing has nothing to be held against."""
 _CLOSERS = re.compile(r"[\s\"'”’»)*_.,;:!?…。！？]*\Z")
+_SAYS = re.compile(r"[.!?。！？][\"'”’)\]]*\s*\Z")
+_SENTENCE = 6
+"""Words; a line under a list of sources that has so many and ends like a sentence is one."""
+_TRIM = " \t\n.*_\"'“”"
+# What the prompts ask for: that the context does not say, and what is said without it.
+_NOTHING = re.compile(
+    r"\b(?:context|documents?|sources?|passages?|documenten|bronnen|unterlagen|quellen|dokumente|"
+    r"documents)\b[^.]{0,40}\b(?:(?:do|does|did) not|don't|doesn't|cannot|niet|geen|nicht|keine?n?|"
+    r"ne\b[^.]{1,30}\bpas)\b[^.]{0,40}\b(?:say|contain|mention|answer|provide|include|state|specify|"
+    r"antwoord\w*|zeggen|vermelden|bevatten|beantworten|enthalten|sagen|erwähnen|répond\w*|dis\w*|"
+    r"contien\w*|mentionn\w*|precis\w*)?",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\((?:general knowledge|algemene kennis|allgemeinwissen|connaissances? générales?)\)",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r"[.,;:!?…。！？)\]]|\s*\n|\s*\Z")
 _SOURCES = re.compile(
     r"^\W*(?:sources?|references?|citations?|bronnen|quellen|références|fuentes)\W*?$",
@@ -35,6 +53,11 @@ class Sentence:
     span: Span
     marks: tuple[Mark, ...]
     claims: bool
+
+    @property
+    def quotes(self) -> bool:
+        """Whether a quotation mark stands in it."""
+        return any(mark in self.text for mark in '"“”„«‘‚')
 
 
 def sentences_of(pieces: Iterable[Piece], language: str = "en") -> list[Sentence]:
@@ -56,7 +79,7 @@ def sentences_of(pieces: Iterable[Piece], language: str = "en") -> list[Sentence
             text=plain[first:last],
             span=(places[first], places[last - 1] + 1),
             marks=tuple(mine),
-            claims=last <= listed
+            claims=not listed[0] <= first < listed[1]
             and kind not in ("heading", "code")
             and _claims(plain[first:last], mine),
         )
@@ -94,13 +117,24 @@ def _owner(plain: str, at: int, spans: Sequence[Span]) -> int | None:
     return after[0] if after else (len(spans) - 1 if spans else None)
 
 
-def _source_list(plain: str) -> int:
-    """Where a closing list of sources begins, under a line that says so; else the end."""
+def _source_list(plain: str) -> Span:
+    """Where a list of sources stands: under a line that says so, as long as lines list."""
     headings = list(_SOURCES.finditer(plain))
-    return headings[-1].start() if headings else len(plain)
+    if not headings:
+        return (len(plain), len(plain))
+    start = end = headings[-1].start()
+    for line in plain[start:].splitlines(keepends=True):
+        if _SAYS.search(line) and len(line.split()) >= _SENTENCE:
+            break
+        end += len(line)
+    return (start, end)
 
 
 def _claims(text: str, marks: Sequence[Mark]) -> bool:
+    if any(text.strip(_TRIM) == refusal.strip(_TRIM) for refusal in REFUSALS.values()):
+        return False
+    if _NOTHING.search(text) or _GENERAL.search(text):
+        return False
     end = _CLOSERS.search(text)
     closers = end[0] if end else ""
     if "?" in closers or "？" in closers or closers.rstrip().endswith(":"):

@@ -1,59 +1,106 @@
 """The figures of a text, so that those of a claim can be looked for in what it cites.
 
-Spelling is set aside: 1,000 and 1000 and 1.000 are one, 5 % and 5%, `three` and 3, 3.50 and 3.5.
-Values are compared, not units: "5 mg" is found where "5 g" stands; the support score has the words.
+Spelling is set aside: 1,000 and 1000 and 1.000 are one, 5 % and 5%, `twenty` and 20, 3.50 and 3.5,
+1.5 million and 1,500,000, 9:30 and 9.30 of a clock. Values are compared, not units: "5 mg" is found
+where "5 g" stands; the support score has the words. A claim's minus must stand in the source.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from foveate.core.text.words import words
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
 
 _RUN = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
 _SPACED = re.compile(r"(?<![\d.,])(\d{1,3})((?: \d{3})+)(?![\d.,]*\d)")
 _ITEM = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
-_SPELLED = {
-    word: value
-    for value, names in enumerate(
-        (
-            "zero nul null zéro",
-            "one een één ein eins un une",
-            "two twee zwei deux",
-            "three drie drei trois",
-            "four vier quatre",
-            "five vijf fünf cinq",
-            "six zes sechs",
-            "seven zeven sieben sept",
-            "eight acht huit",
-            "nine negen neun neuf",
-            "ten tien zehn dix",
-            "eleven elf onze",
-            "twelve twaalf zwölf douze",
-        )
+_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}\Z")
+_CLOCK = re.compile(
+    r"(?<![\d.,:])(\d{1,2})(?::(\d\d)(?!\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uur\b|Uhr\b|h\b)))"
+)
+_SCALES = {"thousand": 3, "duizend": 3, "tausend": 3, "mille": 3, "million": 6, "millions": 6}
+_SCALES |= {"miljoen": 6, "millionen": 6, "billion": 9, "billions": 9, "miljard": 9}
+_SCALES |= {"milliarden": 9, "milliard": 9, "milliards": 9, "milliarde": 9}
+_SCALE = re.compile(rf"[ \u00a0\u202f-]?({'|'.join(_SCALES)})\b", re.IGNORECASE)
+_WORDS = dict(
+    (
+        *enumerate(
+            (
+                "zero nul null zéro",
+                "one een één ein eins un une",
+                "two twee zwei deux",
+                "three drie drei trois",
+                "four vier quatre",
+                "five vijf fünf cinq",
+                "six zes sechs",
+                "seven zeven sieben sept",
+                "eight acht huit",
+                "nine negen neun neuf",
+                "ten tien zehn dix",
+                "eleven elf onze",
+                "twelve twaalf zwölf douze",
+                "thirteen dertien dreizehn treize",
+                "fourteen veertien vierzehn quatorze",
+                "fifteen vijftien fünfzehn quinze",
+                "sixteen zestien sechzehn seize",
+                "seventeen zeventien siebzehn",
+                "eighteen achttien achtzehn",
+                "nineteen negentien neunzehn",
+            )
+        ),
+        (20, "twenty twintig zwanzig vingt"),
+        (30, "thirty dertig dreißig dreissig trente"),
+        (40, "forty veertig vierzig quarante"),
+        (50, "fifty vijftig fünfzig cinquante"),
+        (60, "sixty zestig sechzig soixante"),
+        (70, "seventy zeventig siebzig"),
+        (80, "eighty tachtig achtzig"),
+        (90, "ninety negentig neunzig"),
     )
-    for word in names.split()
-}
-_ARTICLES = frozenset(["one", "een", "ein", "eins", "un", "une", "neuf"])
+)
+_SPELLED = {word: value for value, names in _WORDS.items() for word in names.split()}
+_TENS = 20
+_ARTICLES = frozenset(
+    ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
+)
+_WORD = re.compile(
+    rf"\b({'|'.join(_SPELLED)})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?\b"
+)
 
 
 def figures(text: str) -> list[str]:
     """The figures in a text, in one spelling, in order; numbers of list items left out.
 
-    >>> figures("2. About 1,000 of 12 345 paid 3.50 in two years.")
-    ['1000', '12345', '3.5', '2']
+    >>> figures("2. About 1,000 of 12 345 paid 3.50 in twenty-two years, at -5 or 1.5 million.")
+    ['1000', '12345', '3.5', '22', '-5', '1500000']
     """
     clean = _ITEM.sub(lambda found: " " * len(found[0]), text)
-    clean = _SPACED.sub(lambda found: found[1] + found[2].replace(" ", ""), clean)
-    found = [(run.start(), spelling(run[0])) for run in _RUN.finditer(clean)]
-    at = 0
-    for word in words(clean):
-        at = max(clean.casefold().find(word, at), at)
-        if word in _SPELLED and word not in _ARTICLES:
-            found.append((at, str(_SPELLED[word])))
-    return [value for _, value in sorted(found)]
+    return [value for _, value in sorted(_found(_joined(clean)))]
+
+
+def known(text: str) -> set[str]:
+    """Every spelling of every figure of a source: those of list items, parts of dates and clocks.
+
+    A number is not known by a part of its digits: 1,200 is no 200.
+    """
+    clean = _joined(text)
+    found = {value.removeprefix("-") for _, value in _found(clean)}
+    found.update(value for _, value in _found(clean))
+    for run in _RUN.findall(clean):
+        if _DATE.match(run):
+            found.update(spelling(part) for part in run.split("."))
+    for hours, minutes, dotted in _CLOCK.findall(clean):
+        found.update((spelling(hours), spelling(minutes or dotted)))
+        found.add(spelling(f"{hours}.{minutes or dotted}"))
+    found.update(str(_SPELLED[word]) for word in _SPELLED_IN.findall(clean.casefold()))
+    return found
+
+
+def respelled(text: str) -> str:
+    """The text with its numbers in one spelling, so that words can be compared."""
+    return _RUN.sub(lambda found: spelling(found[0]), _joined(text))
 
 
 def spelling(run: str) -> str:
@@ -62,39 +109,55 @@ def spelling(run: str) -> str:
     >>> [spelling(run) for run in ("1.000", "3,50", "1,234.5", "007", "2024")]
     ['1000', '3.5', '1234.5', '7', '2024']
     """
-    whole, point, part = run, "", ""
+    whole, part = run, ""
     if not _GROUPED.match(run):
         last = max(run.rfind("."), run.rfind(","))
-        if (last >= 0 and len(re.findall(r"[.,]", run)) <= 1) or _differ(run, last):
-            whole, point, part = run[:last], run[last], run[last + 1 :]
+        marks = re.findall(r"[.,'’]", run)
+        if last >= 0 and (len(marks) == 1 or run[last] not in marks[:-1]):
+            whole, part = run[:last], run[last + 1 :]
     digits = re.sub(r"\D", "", whole).lstrip("0") or "0"
-    part = part.rstrip("0") if point and part.isdigit() else ""
+    part = part.rstrip("0") if part.isdigit() else ""
     return f"{digits}.{part}" if part else digits
 
 
-def respelled(text: str) -> str:
-    """The text with its numbers in one spelling, so that words can be compared."""
-    clean = _SPACED.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
-    return _RUN.sub(lambda found: spelling(found[0]), clean)
+def missing(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
+    """The figures of a claim that are not among these, each once."""
+    return tuple(dict.fromkeys(figure for figure in figures(claim) if figure not in there))
 
 
-def missing(claim: str, grounds: Iterable[str]) -> tuple[str, ...]:
-    """The figures of a claim that none of the texts has, each once."""
-    known: set[str] = set()
-    for text in grounds:
-        known.update(_all(text))
-    return tuple(dict.fromkeys(f for f in figures(claim) if f not in known))
+_SPELLED_IN = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b")
 
 
-def _all(text: str) -> set[str]:
-    """Figures of a source: numbers of list items and articles count too, to be on the safe side."""
-    found = set(figures(text))
-    found.update(spelling(run) for run in _RUN.findall(text))
-    found.update(digits for digits in re.findall(r"\d+", text))
-    found.update(str(_SPELLED[word]) for word in words(text) if word in _SPELLED)
-    return found
+def _joined(text: str) -> str:
+    """Without the spaces that group digits."""
+    return _SPACED.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
 
 
-def _differ(run: str, last: int) -> bool:
-    """Whether the last mark is another than those before it: 1,234.5."""
-    return last > 0 and run[last] not in re.findall(r"[.,'’]", run[:last]) and last >= 0
+def _found(clean: str) -> Iterable[tuple[int, str]]:
+    for run in _RUN.finditer(clean):
+        value = spelling(run[0])
+        if scale := _SCALE.match(clean, run.end()):
+            value = _scaled(value, _SCALES[scale[1].casefold()])
+        yield run.start(), f"-{value}" if _is_minus(clean, run.start()) else value
+    for word in _WORD.finditer(clean.casefold()):
+        if word[1] in _ARTICLES and not word[2]:
+            continue
+        total = _SPELLED[word[1]]
+        if word[2] and total >= _TENS:
+            total += _SPELLED[word[2]]
+        scale = _SCALE.match(clean, word.end())
+        yield (
+            word.start(),
+            _scaled(str(total), _SCALES[scale[1].casefold()]) if scale else str(total),
+        )
+
+
+def _scaled(value: str, zeros: int) -> str:
+    return spelling(f"{Decimal(value).scaleb(zeros):f}")
+
+
+def _is_minus(text: str, start: int) -> bool:
+    """A minus before the digits that joins nothing: not of 5-10, of B-12 or of a date."""
+    if start == 0 or text[start - 1] not in "-−":
+        return False
+    return start == 1 or text[start - 2] in " \t\n(:=\u00a0"

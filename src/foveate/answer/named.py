@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
-from foveate.core.text.marks import Names
+from foveate.core.text.marks import Mark, Names, Piece, Plain
 from foveate.core.types import Context
 
 _LEAD = re.compile(r"(?:doc(?:ument)?|source|file|bron|quelle)[ ]*:[ ]*", re.IGNORECASE)
@@ -57,3 +58,35 @@ def left_out(context: Context) -> dict[str, str]:
             host = hosts[host]
         found[name] = found.get(host, found[name])
     return {name.casefold(): reason for name, reason in found.items()}
+
+
+class Meant:
+    """Brackets that name nothing shown, and are no citations: `a[0]`, `[2019]` as a source has it.
+
+    Fed with pieces in order, whoever cuts them; what stood before a bracket is remembered.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._shown = {one.marker for one in context.citations}
+        self._before = ""
+
+    def __call__(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces, those brackets as text."""
+        for piece in pieces:
+            plain = isinstance(piece, Mark) and self._is_text(piece)
+            yield Plain(text=piece.text, start=piece.start) if plain else piece
+            self._before = piece.text[-1:] or self._before
+
+    def _is_text(self, mark: Mark) -> bool:
+        if mark.unknown or self._shown.intersection(mark.numbers):
+            return False
+        attached = self._before.isalnum() or self._before == "_"
+        return (attached and mark.numbers == (0,)) or any(
+            mark.text in block.text for block in self._context.blocks
+        )
+
+
+def meant(pieces: Iterable[Piece], context: Context) -> Iterator[Piece]:
+    """The same for an answer as a whole."""
+    return Meant(context)(pieces)

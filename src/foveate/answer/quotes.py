@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from foveate.core.types import Span
@@ -19,7 +20,7 @@ LEAST = 3
 Verdict: TypeAlias = Literal["verbatim", "stitched", "altered"]
 
 _QUOTED = re.compile(
-    r"[\"“„”]([^\"“„”\n]{1,2000})[\"“”]|«\s*([^«»\n]{1,2000}?)\s*»|(?<!\w)[‘‚]([^‘’\n]{1,2000})[’‘](?!\w)"
+    r"(?<!\d)[\"“„”]([^\"“„”\n]{1,2000})[\"“”]|«\s*([^«»\n]{1,2000}?)\s*»|(?<!\w)[‘‚]([^‘’\n]{1,2000})[’‘](?!\w)"
 )
 _GAP = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|\(\s*(?:…|\.\.\.)\s*\)|…|\.\.\.)\s*")
 _PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-"})
@@ -82,5 +83,6 @@ def _split(words: str, grounds: Sequence[str]) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=64)
 def _folded(text: str) -> str:
     return " ".join(text.translate(_PLAIN).casefold().split())

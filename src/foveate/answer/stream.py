@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foveate.answer.named import names_of
+from foveate.answer.named import Meant, names_of
 from foveate.core.text.marks import Mark, Piece, Plain, Scanner
 from foveate.core.types import Citation, Context
 
@@ -29,15 +29,16 @@ class Resolver:
 
     def __init__(self, context: Context) -> None:
         self._scanner = Scanner(names_of(context))
+        self._meant = Meant(context)
         self._citations = {one.marker: one for one in context.citations}
 
     def feed(self, piece: str) -> Iterator[Event]:
         """What is settled by now; a marker that is not closed yet is held back."""
-        return map(self._event, self._scanner.feed(piece))
+        return map(self._event, self._meant(self._scanner.feed(piece)))
 
     def finish(self) -> Iterator[Event]:
         """What was held back."""
-        return map(self._event, self._scanner.finish())
+        return map(self._event, self._meant(self._scanner.finish()))
 
     def _event(self, piece: Piece) -> Event:
         if not isinstance(piece, Mark):

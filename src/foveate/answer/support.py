@@ -6,17 +6,20 @@ sentences of the block. Words of the question say less: an answer repeats them w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log
 from typing import TypeAlias
 
-from foveate.answer.figures import respelled
+from foveate.answer.figures import known, respelled
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
 
 RUN = 3
+TRIED = 8
+"""Passages of a block that a scorer is asked about for their words, and twice that in all."""
 _ASKED = 0.3
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float]]
@@ -42,64 +45,122 @@ class Passage:
 
 
 class Grounds:
-    """A context's blocks by marker, read sentence by sentence."""
+    """A context's blocks by marker, read sentence by sentence, once for all claims."""
 
     def __init__(self, context: Context, *, language: str = "en") -> None:
         self._text = context.text
         self._asked = frozenset(query_terms(respelled(context.query)))
-        self._passages: dict[int, list[list[Passage]]] = {}
+        self._passages: list[Passage] = []
+        self._blocks: dict[int, list[range]] = {}
         for block in context.blocks:
             if block.kind == "chunk":
-                mine = self._passages.setdefault(block.marker, [])
-                mine.append(list(_passages(context.text, block.span, language)))
-        everything = [p for blocks in self._passages.values() for block in blocks for p in block]
-        self._total = len(everything)
-        self._spread: dict[str, int] = {}
-        for passage in everything:
+                first = len(self._passages)
+                self._passages.extend(_passages(context.text, block.span, language))
+                here = range(first, len(self._passages))
+                self._blocks.setdefault(block.marker, []).append(here)
+        self._places: dict[str, list[int]] = {}
+        for number, passage in enumerate(self._passages):
             for term in passage.terms:
-                self._spread[term] = self._spread.get(term, 0) + 1
+                self._places.setdefault(term, []).append(number)
+        self._figures: dict[int, set[str]] = {}
 
     @property
     def markers(self) -> tuple[int, ...]:
         """The markers that can be cited."""
-        return tuple(sorted(self._passages))
+        return tuple(sorted(self._blocks))
 
     def shown(self, marker: int) -> list[str]:
         """The texts of the marker's blocks, as they stand in the context."""
-        return [
-            self._text[block[0].span[0] : block[-1].span[1]]
-            for block in self._passages.get(marker, [])
-            if block
-        ]
+        return [self._stretch(here) for here in self._blocks.get(marker, []) if here]
 
-    def best(self, claim: str, marker: int, scorer: Scorer | None = None) -> Support | None:
-        """The best passage for the claim under this marker; None where the marker has none."""
-        wanted = self._weights(claim)
-        runs = [run for block in self._passages.get(marker, []) for run in _runs(block)]
-        if not runs:
-            return None
-        lexical = [_share(wanted, run) for run in runs]
-        # The most, in the fewest sentences, first of all.
-        order = sorted(range(len(runs)), key=lambda n: (-lexical[n], len(runs[n]), n))
-        score, at = lexical[order[0]], order[0]
+    def figures(self, marker: int) -> set[str]:
+        """The figures that stand in the marker's blocks, in every spelling."""
+        if marker not in self._figures:
+            self._figures[marker] = set().union(*map(known, self.shown(marker)))
+        return self._figures[marker]
+
+    def best(
+        self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
+    ) -> dict[int, Support]:
+        """For each marker the passage that supports the claim best; none where none is shown."""
+        weights = self._weights(claim)
+        held: dict[int, int] = {}
+        for bit, term in enumerate(weights):
+            for number in self._places.get(term, ()):
+                held[number] = held.get(number, 0) | 1 << bit
+        shares = _Shares(list(weights.values()))
+        found = {
+            marker: self._best(marker, claim, held, shares, scorer)
+            for marker in markers
+            if any(self._blocks.get(marker, ()))
+        }
+        return {marker: support for marker, support in found.items() if support is not None}
+
+    def _best(
+        self,
+        marker: int,
+        claim: str,
+        held: Mapping[int, int],
+        shares: _Shares,
+        scorer: Scorer | None,
+    ) -> Support | None:
+        ranked = sorted(
+            ((-shares(mask), len(run), run.start, run) for run, mask in self._runs(marker, held)),
+            key=lambda one: one[:3],
+        )
+        if not ranked:
+            first = next(here for here in self._blocks[marker] if here)
+            ranked = [(0.0, 1, first.start, first[:1])]
+        score, run = -ranked[0][0], ranked[0][3]
         if scorer is not None:
-            nearest = order[:8]
-            given = scorer(claim, [self._shown(runs[n]) for n in nearest])
+            # A paraphrase may share no word: what is left of the places goes to single sentences.
+            tried = [one[3] for one in ranked[:TRIED]]
+            alone = (range(n, n + 1) for here in self._blocks[marker] for n in here)
+            nearest = list(dict.fromkeys([*tried, *islice(alone, 2 * TRIED - len(tried))]))
+            given = scorer(claim, [self._stretch(one) for one in nearest])
             high = max(range(len(nearest)), key=lambda n: (given[n], -n))
-            score, at = float(given[high]), nearest[high]
-        span = (runs[at][0].span[0], runs[at][-1].span[1])
-        return Support(marker=marker, score=round(score, 6), span=span, text=self._shown(runs[at]))
+            score, run = float(given[high]), nearest[high]
+        span = (self._passages[run.start].span[0], self._passages[run.stop - 1].span[1])
+        return Support(marker=marker, score=round(score, 6), span=span, text=self._stretch(run))
 
-    def _shown(self, run: Sequence[Passage]) -> str:
-        return self._text[run[0].span[0] : run[-1].span[1]]
+    def _runs(self, marker: int, held: Mapping[int, int]) -> Iterator[tuple[range, int]]:
+        """Runs of up to three sentences of a block that begin and end with one that has a term."""
+        for here in self._blocks[marker]:
+            for first in here:
+                if first not in held:
+                    continue
+                mask = 0
+                for last in range(first, min(first + RUN, here.stop)):
+                    mask |= held.get(last, 0)
+                    if last in held:
+                        yield range(first, last + 1), mask
+
+    def _stretch(self, run: range) -> str:
+        first, last = self._passages[run.start], self._passages[run.stop - 1]
+        return self._text[first.span[0] : last.span[1]]
 
     def _weights(self, claim: str) -> dict[str, float]:
-        terms = query_terms(respelled(claim))
-        return {term: self._weight(term) for term in terms}
+        return {term: self._weight(term) for term in query_terms(respelled(claim))}
 
     def _weight(self, term: str) -> float:
-        rare = log(1 + (self._total + 1) / (self._spread.get(term, 0) + 0.5))
+        spread = len(self._places.get(term, ()))
+        rare = log(1 + (len(self._passages) + 1) / (spread + 0.5))
         return rare * (_ASKED if term in self._asked else 1.0)
+
+
+class _Shares:
+    """Sets of a claim's terms, as bits → their share of its weight; added in the terms' order."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        self._weights = weights
+        self._total = sum(weights)
+        self._known: dict[int, float] = {}
+
+    def __call__(self, mask: int) -> float:
+        if mask not in self._known:
+            held = sum(w for bit, w in enumerate(self._weights) if mask >> bit & 1)
+            self._known[mask] = held / self._total if self._total else 0.0
+        return self._known[mask]
 
 
 def _passages(text: str, span: Span, language: str) -> Iterable[Passage]:
@@ -109,17 +170,3 @@ def _passages(text: str, span: Span, language: str) -> Iterable[Passage]:
         yield Passage(
             span=(start + first, start + last), terms=frozenset(document_terms(respelled(sentence)))
         )
-
-
-def _runs(block: Sequence[Passage]) -> Iterable[Sequence[Passage]]:
-    for first in range(len(block)):
-        for length in range(1, min(RUN, len(block) - first) + 1):
-            yield block[first : first + length]
-
-
-def _share(wanted: Mapping[str, float], run: Sequence[Passage]) -> float:
-    """The share of the wanted weight that the run has; summed in the order of the terms."""
-    total = sum(wanted.values())
-    if not total:
-        return 0.0
-    return sum(w for term, w in wanted.items() if any(term in p.terms for p in run)) / total
