@@ -1,6 +1,6 @@
 """What indexing chunks under the questions that they answer does for retrieval.
 
-    python -m bench.bench_questions ../shared/data/dev
+    python -m bench.bench_questions FOLDER
 
 FOLDER holds golden cases, `*.jsonl.gz`. Of each set all candidates of all cases are put into one
 store, twice: as they are, and with the questions that `foveate index` takes from a chunk, its

@@ -122,3 +122,49 @@ def test_what_is_read_is_not_overwritten(run, chunks):
     assert "is the file that is read" in bundle.err
     assert "is the file that is read" in batch.err
     assert chunks.read_bytes() == before
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from foveate.cli.aside import whole
+
+with whole(Path("b.json")) as file:
+    file.write(b"half")
+    file.flush()
+    print("writes", flush=True)
+    sys.stdin.read()
+    file.write(b", whole")
+"""
+
+
+def writing() -> subprocess.Popen[bytes]:
+    """A process of ours in the midst of writing `b.json` in this folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITES],
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"writes\n"
+    return process
+
+
+def test_what_a_killed_run_left_aside_is_removed_by_the_next(run, chunks, tmp_path):
+    """X1, F2: a file aside whose writer is gone goes, one that is being written stays."""
+    with writing() as process:
+        process.kill()
+    (tmp_path / ".b.json.mine.part").write_text("not ours", encoding="utf-8")
+    assert (tmp_path / f".b.json.{process.pid}.part").read_bytes() == b"half"
+
+    with writing() as process:
+        assert run(*ASK, "--chunks", chunks, "--bundle", "b.json").code == 0
+
+        left = sorted(path.name for path in tmp_path.glob(".b.json*"))
+        assert left == [f".b.json.{process.pid}.part", ".b.json.mine.part"]
+        assert json.loads((tmp_path / "b.json").read_bytes())
+        process.communicate()
+
+    assert (tmp_path / "b.json").read_bytes() == b"half, whole"
+    assert [path.name for path in tmp_path.glob(".b.json*")] == [".b.json.mine.part"]

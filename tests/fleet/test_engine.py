@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,43 @@ def test_a_dead_process_of_a_pool_is_said():
     """X1, X3: nobody knows which value it was, so the run ends and says what to do."""
     with pool(2) as engine, pytest.raises(OutsideFailure, match="a worker process died"):
         list(engine.mapped(fleet_tasks.dies, range(4)))
+
+
+PATIENCE = 60.0  # seconds, so that a fault is no test without an end
+
+POOLED = """
+import sys
+import fleet_tasks
+from foveate.fleet.engine import pool
+
+if __name__ == "__main__":
+    with pool(2) as engine:
+        for given, found in engine.mapped(fleet_tasks.held_open, sys.argv[1:]):
+            print(found, flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path):
+    """X1: who is killed outright tells its workers nothing; they end all the same."""
+    pipe, script = tmp_path / "pipe", tmp_path / "pooled.py"
+    os.mkfifo(pipe)
+    script.write_text(POOLED)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, str(script), *[str(pipe)] * 3]
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout is not None
+        at_work = [process.stdout.readline() for _ in range(3)]
+        assert os.read(reader, 9) == b"..."
+        process.kill()
+
+    # A pipe ends for its reader when the last of those who could write to it has ended.
+    assert select.select([reader], [], [], PATIENCE) == ([reader], [], [])
+    assert os.read(reader, 9) == b""
+    os.close(reader)
+    assert set(at_work) == {f"{pipe}\n".encode()}
 
 
 @pytest.mark.parametrize(

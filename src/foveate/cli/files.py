@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from stat import S_IMODE
 from typing import IO, Any
 
+from foveate.cli.aside import whole
 from foveate.cli.output import nobody_reads, stdout
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 
@@ -100,7 +100,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
             with Path(name).open("wb") as file:
                 yield file
         else:
-            with _whole(Path(os.path.realpath(name))) as file:
+            with whole(Path(os.path.realpath(name))) as file:
                 yield file
     except IsADirectoryError:
         raise OutsideFailure(f"{name}: is a folder; name a file to write") from None
@@ -131,18 +131,3 @@ def _is_special(name: str) -> bool:
     """Whether it is there and is neither a file nor a link to one."""
     path = Path(name)
     return path.exists() and not path.is_file()
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """Written aside, with the mode of what stands there, and renamed at the end."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            if path.exists():
-                aside.chmod(S_IMODE(path.stat().st_mode))
-            yield file
-        aside.replace(path)
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)

@@ -20,6 +20,7 @@ from foveate.evals.cases import Case
 from foveate.evals.rows import Row, appending, dumped, known_rows, replace_rows
 from foveate.evals.trials import Setting, trials
 from foveate.evals.work import Task, Worker, key_of
+from foveate.fleet.orphans import end_with_parent
 
 Progress = Callable[[int, int, str], None]
 """Told how many rows are there, of how many, and the set that is at work."""
@@ -84,7 +85,8 @@ def _worked(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list
             f"a recipe cannot be sent to another process ({error}); use one job"
         ) from error
     jobs = min(jobs, len(tasks))
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent) as pool:
         yield from pool.map(partial(_elsewhere, packed), tasks, chunksize=4)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from foveate.core.errors import OutsideFailure
+from foveate.fleet.orphans import end_with_parent
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -107,7 +108,7 @@ def pool(workers: int) -> Iterator[Pool]:
     from concurrent.futures import ProcessPoolExecutor
 
     executor = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_leave_ctrl_c
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_as_worker
     )
     try:
         yield Pool(executor, workers)
@@ -115,8 +116,9 @@ def pool(workers: int) -> Iterator[Pool]:
         executor.shutdown(cancel_futures=True)
 
 
-def _leave_ctrl_c() -> None:
+def _as_worker() -> None:
     """Ctrl-C reaches every process of a terminal; whoever started the pool answers it."""
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
