@@ -7,6 +7,8 @@ replaced the head too, so Lance refuses it, and it is worked out again from the 
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -14,7 +16,13 @@ from typing import Any, TypeVar
 
 from foveate.adapters.stores.lance import part as parts_
 from foveate.adapters.stores.lance.guard import Faster, conflict, engine
-from foveate.adapters.stores.lance.head import Head, Segment, head_table, with_change
+from foveate.adapters.stores.lance.head import (
+    Head,
+    Segment,
+    head_table,
+    with_change,
+    with_transaction,
+)
 from foveate.adapters.stores.lance.labels import among
 from foveate.adapters.stores.lance.part import Part
 from foveate.adapters.stores.lance.place import Place
@@ -36,6 +44,30 @@ class Gone:
     chunks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     addresses: dict[int, list[int]] = field(default_factory=dict)
     """Fragment → rows of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What one transaction is to do: parts come, documents go. `number`: drawn by chance.
+
+    `sent`: the parts came from outside, so that they could come a second time.
+    """
+
+    number: int = field(default_factory=lambda: secrets.randbits(63))
+    parts: Sequence[Part] = ()
+    deleted: Collection[str] = ()
+    sent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """An order worked out from one version; `went`: how many documents go out."""
+
+    went: int
+    head: Head
+    removed: Sequence[int] = ()
+    updated: Sequence[Any] = ()
+    added: Sequence[str] = ()
 
 
 def sliced(values: Sequence[T], most: int = MOST_NAMES) -> Iterator[Sequence[T]]:
@@ -97,8 +129,11 @@ def refuse_meeting(parts: Sequence[Part], head: Head) -> None:
     names: set[str] = set()
     chunks: set[str] = set()
     for one in parts:
-        if one.segment in head.segments:
-            raise BadInput("this part is in the store already; a part is committed once")
+        if one.segment in head.committed or one.segment in head.segments:
+            raise BadInput(
+                "this part is in the store already; a part is committed once: to bring its "
+                "documents back, write them again"
+            )
         if not names.isdisjoint(one.documents):
             raise BadInput(
                 f"document {min(names & set(one.documents))!r} stands in two parts; give it once",
@@ -110,31 +145,30 @@ def refuse_meeting(parts: Sequence[Part], head: Head) -> None:
         chunks.update(one.chunks)
 
 
-def commit(
-    place: Place, snapshot: Snapshot, parts: Sequence[Part], deleted: Collection[str]
-) -> int:
-    """One try at a transaction; how many documents went out.
+def planned(snapshot: Snapshot, order: Order) -> Plan | None:
+    """What the order comes to in this version, None where there is nothing to do.
 
-    Raises `BadInput`, or Lance's conflict where another writer was faster.
+    Raises `BadInput`.
     """
+    parts = order.parts
     refuse_meeting(parts, snapshot.head)
-    leaving = set(deleted).union(*(one.documents for one in parts))
+    leaving = set(order.deleted).union(*(one.documents for one in parts))
     present = there(snapshot, leaving, [chunk for one in parts for chunk in one.chunks])
     went = gone(snapshot, present)
     if not parts and not went.documents:
-        return 0
+        return None
     head = _accounted(snapshot.head, parts, went)
     updated, emptied = _without(snapshot, went.addresses)
     head, orphans = _forgotten(snapshot, head, emptied)
-    write(
-        place,
-        snapshot,
-        head,
+    sent = {one.segment: one.written for one in parts} if order.sent else {}
+    since = int(time.time()) - 2 * parts_.LIFE
+    return Plan(
+        went=len(went.documents),
+        head=with_transaction(head, order.number, sent, since=since),
         removed=[*emptied, *orphans],
         updated=[one for number, one in updated.items() if number not in orphans],
         added=[text for one in parts for text in one.fragments.values()],
     )
-    return len(went.documents)
 
 
 def write(

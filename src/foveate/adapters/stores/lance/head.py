@@ -22,6 +22,8 @@ PUBLIC = 0
 """The audience of what everybody may read."""
 
 _FIGURES = struct.Struct("<qq")
+_RECENT = 256
+"""So many transactions are remembered, for writers to whom the answer was lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,17 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Audiences and segments, by their numbers."""
+    """Audiences and segments, by their numbers.
+
+    `committed`: segments that came as parts of other writers, each with the second in which it was
+    written; they stay when the segment is gone, until such a part is too old. `recent`: the latest
+    transactions by their numbers, oldest first.
+    """
 
     audiences: Mapping[int, Audience] = field(default_factory=dict)
     segments: Mapping[int, Segment] = field(default_factory=dict)
+    committed: Mapping[int, int] = field(default_factory=dict)
+    recent: tuple[int, ...] = ()
 
     def readable(self, principals: Iterable[str]) -> list[int]:
         """The audiences that these principals belong to, the public one included; sorted."""
@@ -114,6 +123,16 @@ def with_change(head: Head, principals: str, change: Change, *, sign: int) -> He
     return replace(head, audiences=audiences)
 
 
+def with_transaction(head: Head, number: int, sent: Mapping[int, int], *, since: int) -> Head:
+    """The head after this transaction; of the parts that were `sent`, those since then stay."""
+    known = {**head.committed, **sent}
+    return replace(
+        head,
+        committed={segment: written for segment, written in known.items() if written >= since},
+        recent=(*head.recent, number)[-_RECENT:],
+    )
+
+
 def _negative(state: bytes) -> bytes:
     import numpy as np
 
@@ -135,6 +154,11 @@ def head_table(head: Head) -> Any:
         (f"segment:{number}", json.dumps({"files": dict(s.files), "rows": s.rows}).encode())
         for number, s in sorted(head.segments.items())
     ]
+    if head.committed:
+        pairs = sorted(head.committed.items())
+        rows.append(("committed", b"".join(_FIGURES.pack(*pair) for pair in pairs)))
+    if head.recent:
+        rows.append(("recent", struct.pack(f"<{len(head.recent)}q", *head.recent)))
     # Never without a row, so that there always is a file to replace.
     rows = [("head", b""), *rows]
     schema = pa.schema([("head_key", pa.string()), ("head_value", pa.binary())])
@@ -146,6 +170,8 @@ def head_of(rows: Iterable[tuple[str, bytes]]) -> Head:
     """The head that these rows are; raises `OutsideFailure` for what nobody wrote."""
     audiences: dict[int, Audience] = {}
     segments: dict[int, Segment] = {}
+    committed: dict[int, int] = {}
+    recent: tuple[int, ...] = ()
     for key, value in rows:
         kind, _, number = key.partition(":")
         if kind == "audience":
@@ -160,6 +186,10 @@ def head_of(rows: Iterable[tuple[str, bytes]]) -> Head:
         elif kind == "segment":
             record = json.loads(value)
             segments[int(number)] = Segment(files=record["files"], rows=record["rows"])
+        elif key == "committed":
+            committed = dict(_FIGURES.iter_unpack(value))
+        elif key == "recent":
+            recent = struct.unpack(f"<{len(value) // 8}q", value)
         elif key != "head":
             raise OutsideFailure(f"store: its head has a row {key!r} that this version cannot read")
-    return Head(audiences=audiences, segments=segments)
+    return Head(audiences=audiences, segments=segments, committed=committed, recent=recent)

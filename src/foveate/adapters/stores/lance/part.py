@@ -4,13 +4,15 @@
 
 Rules: a part is a plain value that travels between processes; it holds names and hashes, never
 texts; nothing is read from the store to make one; a part that is never committed is a few files
-that `compact` takes away after a week, and until then it may be committed, once.
+that `compact` takes away after a week, and for six days it may be committed, once, to the store
+that it was written for.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
+import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +30,8 @@ from foveate.core.types import Chunk
 from foveate.ports import Document
 
 _KEY_BITS = 63
+LIFE = 6 * 24 * 3600
+"""Seconds for which a part may be committed: a day less than its files stay, for clocks differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +48,15 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Written and not committed. `fragments`: kind → Lance's description of its file, as JSON."""
+    """Written and not committed. `fragments`: kind → Lance's description of its file, as JSON.
+
+    `store`, `dimensions`: what it was written for; `written`: when, in seconds since 1970.
+    """
 
     segment: int
+    store: str
+    dimensions: int
+    written: int
     rows: int
     documents: tuple[str, ...]
     chunks: tuple[str, ...]
@@ -110,8 +120,11 @@ def taken(whose: str, name: str) -> BadInput:
     return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
 
 
-def write_part(place: Place, dimensions: int, documents: Sequence[Prepared]) -> Part:
+def write_part(
+    place: Place, dimensions: int, documents: Sequence[Prepared], *, store: str = ""
+) -> Part:
     """Write the files; raises `BadInput` where two documents or chunks have one id."""
+    written = int(time.time())
     rows = [one.row for one in documents]
     chunks = [chunk for one in documents for chunk in one.chunks]
     names = tuple(row["document_id"] for row in rows)
@@ -128,6 +141,9 @@ def write_part(place: Place, dimensions: int, documents: Sequence[Prepared]) -> 
         known.setdefault(one.fingerprint, {}).update(one.known)
     return Part(
         segment=segment,
+        store=store,
+        dimensions=dimensions,
+        written=written,
         rows=len(chunks),
         documents=names,
         chunks=ids,
@@ -135,6 +151,30 @@ def write_part(place: Place, dimensions: int, documents: Sequence[Prepared]) -> 
         audiences=audiences_of((one.row, one.chunks) for one in documents),
         known={name: counts for name, counts in known.items() if counts},
     )
+
+
+def refuse_unfit(place: Place, parts: Iterable[Part], *, store: str, dimensions: int) -> None:
+    """Raise `BadInput` for a part of another store, one that is too old, or without its files."""
+    files = engine().file.LanceFileSession(
+        f"{place.table(schema.STORE)}/data", storage_options=place.storage()
+    )
+    for one in parts:
+        if (one.store, one.dimensions) != (store, dimensions):
+            raise BadInput(
+                f"this part was written for another store than {place.name}, or for one that "
+                f"stood there before; write it again with this one"
+            )
+        if time.time() - one.written > LIFE:
+            raise BadInput(
+                "this part is older than six days, and its files may be cleaned away; "
+                "write its documents again"
+            )
+        for name in segment_of(one.fragments, one.rows).files.values():
+            if not files.contains(name):
+                raise BadInput(
+                    f"this part's file {name} is not in the store any more; "
+                    f"write its documents again"
+                )
 
 
 def known_of(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:

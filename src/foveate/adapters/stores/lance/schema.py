@@ -13,6 +13,7 @@ again; whatever changes a column or `terms.py` raises VERSION.
 
 from __future__ import annotations
 
+import secrets
 from functools import lru_cache
 from typing import Any
 
@@ -86,7 +87,11 @@ def connect(
             f"the store in {place.name!r} has schema {metadata['foveate']}, this version knows "
             f"{VERSION}; update foveate, or index the documents into a new place"
         )
-    facts = {"embedder": metadata["embedder"], "dimensions": int(metadata["dimensions"])}
+    facts = {
+        "embedder": metadata["embedder"],
+        "dimensions": int(metadata["dimensions"]),
+        "store": metadata.get("store", ""),
+    }
     if embedder and (embedder, dimensions) != (facts["embedder"], facts["dimensions"]):
         raise BadOption(
             f"the store in {place.name!r} holds vectors of {facts['embedder']!r} "
@@ -132,5 +137,6 @@ def _made(place: Place, embedder: str, dimensions: int) -> Any:
     import pyarrow as pa
 
     facts = {"foveate": str(VERSION), "embedder": embedder, "dimensions": str(dimensions)}
+    facts["store"] = secrets.token_hex(16)
     schema = pa.schema(list(columns(dimensions).items()), metadata=facts)
     return made(place, STORE, schema, head_table(Head()))

@@ -67,6 +67,7 @@ class LanceStore:
             )
         self.embedder_name: str = facts["embedder"]
         self.dimensions: int = facts["dimensions"]
+        self._id: str = facts["store"]
         self._versions = Versions(self.place, dataset, Reader(self.dimensions, exact))
         self._known = Known(self.place)
 
@@ -140,8 +141,8 @@ class LanceStore:
         """Write documents as files that no reader sees yet; any process may, side by side.
 
         `documents`: (document, chunks, vectors) or (document, chunks, vectors, counts), each
-        document once. The part is a small value to send to whoever calls `commit_parts`, within a
-        week. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
+        document once. The part is a small value to send to whoever calls `commit_parts`, within
+        six days. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
         """
         rows = [
             part.prepared(*one, fingerprint=fingerprint, dimensions=self.dimensions)
@@ -152,9 +153,14 @@ class LanceStore:
     def commit_parts(self, parts: Iterable[Part]) -> None:
         """Make parts, of whatever processes, one transaction; their documents replace older ones.
 
-        Raises `BadInput` where two parts have one document, or one was committed before.
+        Raises `BadInput` where two parts have one document, or one was committed before, was
+        written for another store, is older than six days, or has lost its files.
         """
-        self._commit(list(parts))
+        sent = list(parts)
+        with guard(self.place):
+            commit.refuse_meeting(sent, self._versions.current().head)
+            part.refuse_unfit(self.place, sent, store=self._id, dimensions=self.dimensions)
+        self._commit(sent, sent=True)
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
@@ -284,14 +290,17 @@ class LanceStore:
 
     def _written(self, rows: Sequence[part.Prepared]) -> Part:
         with guard(self.place):
-            return part.write_part(self.place, self.dimensions, rows)
+            return part.write_part(self.place, self.dimensions, rows, store=self._id)
 
-    def _commit(self, parts: Sequence[Part], deleted: Collection[str] = ()) -> int:
+    def _commit(
+        self, parts: Sequence[Part], deleted: Collection[str] = (), *, sent: bool = False
+    ) -> int:
         """Commit until nobody was faster; how many documents went out."""
         if not parts and not deleted:
             return 0
         with self._writing:
-            went = committed(self.place, self._versions, parts, deleted)
+            order = commit.Order(parts=parts, deleted=deleted, sent=sent)
+            went = committed(self.place, self._versions, order)
             self._keep(part.known_of(parts))
             if self._tidy:
                 with suppress(OutsideFailure), guard(self.place):
