@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from threading import Event, Lock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foveate import Recipe, Shortener, assemble
 from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.adapters.stores import open_store
 from foveate.assembler import Assembler, prepare_candidates
 from foveate.core.assemble import assemble as core_assemble
-from foveate.core.errors import BadOption, BudgetTooSmall, OutsideFailure
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, OutsideFailure
+from foveate.core.formats.minimal import Minimal
 from foveate.core.formats.numbered import Numbered
+from foveate.core.formats.xml import Xml
 from foveate.core.offered import ABRIDGED
 from foveate.core.replay import bundle_of, inputs_from, verdict
 from foveate.core.stages.compress import Compress
@@ -31,6 +36,7 @@ from foveate.plan import plan
 from foveate.plugins import known
 from foveate.ports import Document
 from foveate.testing.fakes import Told, Words
+from foveate.testing.strategies import texts
 from local_model import local_model
 
 QUERY = "At which pressure does the valve open?"
@@ -572,3 +578,57 @@ def test_a_real_model_of_modest_wits(offer):
         json.loads(json.dumps(bundle_of(prepared.inputs, context, known()))), known()
     )
     assert core_assemble(inputs, settled.tokenizer).text == context.text
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(texts(12, 1), min_size=1, max_size=6, unique=True),
+    st.lists(st.one_of(texts(4), st.text(max_size=80), st.just("IRRELEVANT")), min_size=1),
+    st.integers(3, 60),
+    st.sampled_from(["llm_extract", "llm_abstract"]),
+    st.sampled_from([Numbered(), Xml(), Minimal()]),
+)
+def test_the_budget_holds_whatever_is_written(found, replies, budget, offer, form):
+    """B1, S8: any texts, any answers, any format: it fits, and what is verbatim is the text's."""
+    said = iter(replies * 99)
+    stages = (Compress(offer=offer, min_tokens=1), Pack(policy="value"))
+    settled = plan(
+        recipe=Recipe(name="any", stages=stages, format=form), budget=budget, tokenizer=Words()
+    )
+    candidates = [
+        {"id": f"c{n}", "text": text, "score": 1 / (n + 1)} for n, text in enumerate(found)
+    ]
+    with suppress(BudgetTooSmall, BadInput):
+        prepared = prepare_candidates(
+            QUERY, candidates, settled, shortener=Shortener(model=Told(says=lambda _: next(said)))
+        )
+        assert Words().count(prepared.context.text) <= budget
+        again = core_assemble(inputs_from(bundle_in(prepared), known()), Words())
+        assert again == prepared.context
+
+
+def bundle_in(prepared):
+    """Its bundle as it comes out of a file."""
+    return json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"text": 5},
+        {"spans": [["a", 3]]},
+        {"spans": [[1]]},
+        {"spans": None},
+        {"why": None},
+        {"irrelevant": "yes"},
+        {"way": "llm_dream"},
+        {"more": 1},
+    ],
+)
+def test_a_damaged_offer_in_a_bundle_is_bad_input(damage):
+    """D4, X2: what is no offer is refused by name, before anything is made of it."""
+    bundle = bundle_in(made(copies))
+    bundle["offers"][0].update(damage)
+
+    with pytest.raises(BadInput, match="the bundle is damaged"):
+        inputs_from(bundle, known())

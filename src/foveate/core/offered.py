@@ -30,8 +30,8 @@ def rendition_of(
     if isinstance(made, str):
         return made
     tokens, size = gauge.text(made.text), gauge.passage(candidate)
-    if tokens >= size or len(made.text) >= len(candidate.text):
-        return f"what the model wrote has {tokens} tokens, and the text {size}"
+    if tokens >= size or len(made.text) >= len(candidate.text.strip()):
+        return f"what the model wrote is no shorter: {tokens} tokens, and the text {size}"
     if tokens < least:
         return f"what the model wrote has {tokens} tokens, fewer than {least}"
     return made

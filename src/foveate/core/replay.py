@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from foveate.core.admit import admitted
 from foveate.core.candidates import (
@@ -21,7 +21,7 @@ from foveate.core.candidates import (
 )
 from foveate.core.errors import BadInput
 from foveate.core.manifest import Manifest, changed, digest, part_hashes, spelled
-from foveate.core.offer import Offer
+from foveate.core.offer import Offer, OfferWay
 from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Inputs, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
@@ -115,8 +115,15 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
 
 
 def _offer(record: Mapping[str, Any]) -> Offer:
-    """An offer as it was written down."""
-    return Offer(**{**record, "spans": tuple((int(a), int(b)) for a, b in record["spans"])})
+    """An offer as it was written down; what is none raises `TypeError` or `ValueError`."""
+    spans = tuple((int(a), int(b)) for a, b in record["spans"])
+    offer = Offer(**{**record, "spans": spans})
+    texts = (offer.key, offer.text, offer.why, offer.by)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(offer.irrelevant, bool):
+        raise TypeError("an offer has texts, spans, and whether it is irrelevant")
+    if offer.way not in get_args(OfferWay):
+        raise ValueError(f"{offer.way!r} is no way to shorten a text")
+    return offer
 
 
 def check_kind(bundle: Any) -> None:

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 
 from foveate.core.balance import balance
 from foveate.core.errors import BadOption
+from foveate.core.gauge import Gauge
 from foveate.core.offer import Offer, OfferWay
-from foveate.core.offered import ABRIDGED
+from foveate.core.offered import ABRIDGED, rendition_of
 from foveate.core.stages.compress import Compress
 from foveate.core.text.salience import ELISION, joined
-from foveate.core.types import Span
-from foveate.testing.fakes import candidate, request
+from foveate.core.text.sentences import sentence_spans
+from foveate.core.types import Rendition, Span
+from foveate.plugins import tokenizer
+from foveate.testing.fakes import as_it_is, candidate, request, unframed
 from foveate.testing.stages import check_stage
 from foveate.testing.strategies import texts
 
@@ -68,6 +71,22 @@ def test_whatever_an_offer_says_the_books_balance(
             assert not rendition.verbatim
         else:
             assert rendition.text == joined(text, rendition.spans)[0]
+
+
+def test_all_of_a_text_is_no_shorter_version() -> None:
+    """S8: an extract of every sentence is refused, white space around the text or not."""
+    one = candidate(f"  {TEXT}\n\n ", id="a")
+    key, spans = one.chunk.content_hash, tuple(sentence_spans(one.text))
+    offer = Offer(key=key, way="llm_extract", spans=spans)
+    gauge = Gauge(tokenizer=tokenizer("cl100k_base"), body=as_it_is, frame=unframed)
+
+    made = rendition_of(offer, one, gauge=gauge, least=1)
+    fewer = rendition_of(replace(offer, spans=spans[1:3]), one, gauge=gauge, least=1)
+
+    assert isinstance(made, str)
+    assert made.startswith("what the model wrote is no shorter")
+    assert isinstance(fewer, Rendition)
+    assert fewer.text == one.text[spans[1][0] : spans[2][1]]
 
 
 def test_offers_and_never_shortens() -> None:
