@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from threading import current_thread, main_thread
 
 import pytest
 
-from foveate import OutsideFailure, ask, assemble
+from foveate import BadOption, OutsideFailure, ask, assemble
 from foveate.adapters.models import load
 from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
+from foveate.answer.check import check_answer
 from foveate.answer.stream import Cited
 from foveate.models import model
 from foveate.ports import Reply, Usage
@@ -53,6 +55,30 @@ def test_the_same_without_blocking():
     assert here == there
     assert isinstance(there, Answer)
     assert (here.text, other.text) == (ANSWER, ANSWER)
+
+
+def test_an_answer_is_checked_beside_the_event_loop(monkeypatch):
+    """F8: what takes time is done on another thread, in the async calls alone."""
+    threads = []
+
+    def checked(*given, **options):
+        threads.append(current_thread() is main_thread())
+        return check_answer(*given, **options)
+
+    monkeypatch.setattr("foveate.answer.ask.check_answer", checked)
+    asyncio.run(aask(CONTEXT, told(ANSWER)))
+    ask(CONTEXT, told(ANSWER))
+
+    assert threads == [False, True]
+
+
+@pytest.mark.parametrize(
+    "limits", [{"timeout": float("nan")}, {"timeout": float("inf")}, {"max_tokens": 0}]
+)
+def test_limits_that_are_none(limits):
+    """X1: refused where they are made."""
+    with pytest.raises(BadOption, match=f"{next(iter(limits))} is"):
+        Asking(**limits)
 
 
 def test_what_the_model_is_told():

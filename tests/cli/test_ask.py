@@ -182,3 +182,12 @@ def test_nothing_that_a_terminal_obeys(run, monkeypatch):
 
     assert "\x1b[2J" not in done.out
     assert "\\x1b[2J" in done.out
+
+
+@pytest.mark.parametrize("timeout", ["nan", "inf", "0", "1e9"])
+def test_times_that_cannot_be(run, timeout):
+    """X1, X3: a time that is none is a wrong use, said before the store is searched."""
+    done = run("ask", QUESTION, "--model", "openai:m@http://127.0.0.1:9", "--timeout", timeout)
+
+    assert done.code == 2
+    assert "timeout" in done.err

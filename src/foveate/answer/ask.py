@@ -6,17 +6,19 @@ Written once for a stream of pieces; `ask` and `ask_events` read it here and now
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from foveate import plugins
 from foveate.adapters.models import bare
+from foveate.adapters.models.asked import check_timeout
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
 from foveate.answer.spoken import heard
 from foveate.answer.stream import Event, Resolver
-from foveate.core.errors import OutsideFailure
+from foveate.core.errors import BadOption, OutsideFailure
 from foveate.core.types import Citation, Context
 from foveate.models import registry
 from foveate.plan import Channel
@@ -56,6 +58,12 @@ class Asking:
     max_tokens: int | None = None
     temperature: float = 0.0
     timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are none, before anything is searched or counted for them."""
+        check_timeout(self.timeout)
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise BadOption(f"max_tokens is {self.max_tokens}; give at least one token, or None")
 
 
 def ask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
@@ -109,7 +117,7 @@ async def aask_events(
     """`ask_events` without blocking the event loop."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = _request(context, how)
+    sent, limits = await asyncio.to_thread(_request, context, how)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
         lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
@@ -122,7 +130,8 @@ async def aask_events(
                 yield event
     for event in resolver.finish():
         yield event
-    yield _answer(context, asked.name, reply, how)
+    # A long answer takes a while to check: others go on meanwhile.
+    yield await asyncio.to_thread(_answer, context, asked.name, reply, how)
 
 
 def _model(model: str | Model) -> Model:
@@ -174,8 +183,6 @@ def _cost(name: str, reply: Reply) -> float | None:
 
 async def _off_loop(make: Callable[[], Iterator[str | Reply]]) -> AsyncIterator[str | Reply]:
     """A blocking stream, each piece of it waited for on a worker thread."""
-    import asyncio
-
     pieces = make()
     while (item := await asyncio.to_thread(next, pieces, None)) is not None:
         yield item

@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 import traceback
+from random import Random
 
 import pytest
 
@@ -14,6 +15,7 @@ from foveate import BadInput, BadOption, MissingExtra, OutsideFailure, UnknownNa
 from foveate.adapters.models import Limits, load
 from foveate.adapters.models.asked import Asked
 from foveate.adapters.models.ollama import context_size
+from foveate.adapters.tokenizers import load as tokens
 from foveate.ports import Reply, Usage
 from foveate.testing.models import check_model
 from model_servers import ANSWER, PIECES, PROTOCOLS, serving
@@ -367,7 +369,16 @@ def test_a_package_that_is_missing(name, package, extra, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "limits", [{"connect": 0}, {"first": -1}, {"retries": -1}, {"backoff": -0.1}]
+    "limits",
+    [
+        {"connect": 0},
+        {"connect": float("nan")},
+        {"first": -1},
+        {"first": float("inf")},
+        {"retries": -1},
+        {"backoff": -0.1},
+        {"backoff": float("nan")},
+    ],
 )
 def test_limits_that_cannot_be(limits):
     """X1: limits are checked where they are made."""
@@ -375,13 +386,36 @@ def test_limits_that_cannot_be(limits):
         Limits(**limits)
 
 
-def test_ollamas_context_holds_the_request():
-    """B1: the size that is asked for grows by doubling and holds prompt and answer."""
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 86_401])
+def test_times_that_cannot_be(timeout):
+    """X1, X3: a time that is none or has no end is refused before anything is sent."""
+    with serving("openai") as server, pytest.raises(BadOption, match="timeout is"):
+        model_at(server).complete(MESSAGES, timeout=timeout)
 
-    def size(characters):
-        messages = ({"role": "user", "content": "a" * characters},)
-        return context_size(
-            Asked(messages=messages, max_tokens=1024, temperature=0, stop=(), connect=1)
-        )
+    assert server.requests == []
 
-    assert [size(n) for n in (10, 9_000, 12_000, 100_000)] == [4096, 4096, 8192, 65536]
+
+def _asked(text):
+    messages = ({"role": "user", "content": text},)
+    return Asked(messages=messages, max_tokens=1024, temperature=0, stop=(), connect=1)
+
+
+def test_ollamas_context_grows_by_doubling():
+    """B1: so that the server seldom loads anew."""
+    sizes = [context_size(_asked("a" * n)) for n in (10, 3_000, 3_100, 100_000)]
+    assert sizes == [4096, 4096, 8192, 131_072]
+
+
+@pytest.mark.parametrize("tokenizer", ["cl100k_base", "o200k_base"])
+@pytest.mark.parametrize("kind", ["hex", "numbers", "digits", "signs", "khmer"])
+def test_ollamas_context_holds_what_has_many_tokens(kind, tokenizer):
+    """B1: prompt and answer fit also where a token is hardly more than a byte."""
+    dice = Random(7)
+    text = {
+        "hex": "\n".join(f"{dice.getrandbits(128):032x}" for _ in range(420)),
+        "numbers": ", ".join(str(dice.randrange(100)) for _ in range(3000)),
+        "digits": " ".join(str(dice.randrange(10)) for _ in range(4000)),
+        "signs": "".join(dice.choice("{}[]|~^`@#\\") for _ in range(9000)),
+        "khmer": "".join(chr(dice.randrange(0x1780, 0x17B3)) for _ in range(3000)),
+    }[kind]
+    assert tokens(tokenizer).count(text) + 1024 + 16 <= context_size(_asked(text))

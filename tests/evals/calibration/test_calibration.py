@@ -111,6 +111,7 @@ def test_probes_differ_in_the_place_alone(kind):
         lambda: Sweep(places=1),
         lambda: Sweep(places=9, things=8),
         lambda: Sweep(rounds=0),
+        lambda: Sweep(timeout=float("nan")),
     ],
 )
 def test_what_cannot_be_asked_is_refused(make):

@@ -9,6 +9,8 @@ from typing import Protocol
 from foveate.core.errors import BadInput, BadOption
 from foveate.ports import Message, Reply
 
+LONGEST_WAIT = 86_400.0
+"""Seconds: a day. No call is given more, and clocks hold it."""
 ROLES = ("system", "user", "assistant")
 
 
@@ -28,13 +30,15 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Refuse what would never answer."""
+        times = (self.connect, 1.0 if self.first is None else self.first)
         if (
-            min(self.connect, 1 if self.first is None else self.first) <= 0
+            not all(0 < one <= LONGEST_WAIT for one in times)
             or self.retries < 0
-            or self.backoff < 0
+            or not 0 <= self.backoff <= LONGEST_WAIT
         ):
             raise BadOption(
-                f"limits: {self!r}; times must be above 0, retries and backoff 0 or more"
+                f"limits: {self!r}; times must be above 0 and at most {LONGEST_WAIT:.0f} s, "
+                "retries and backoff 0 or more"
             )
 
 
@@ -87,8 +91,18 @@ def check_asked(
                 f"message {number} needs a role ({', '.join(ROLES)}) and a content, a text",
                 field="messages",
             )
-    if max_tokens < 1 or timeout <= 0 or not 0 <= temperature <= 2:
+    if max_tokens < 1 or not 0 <= temperature <= 2:
         raise BadOption(
-            f"max_tokens is {max_tokens}, temperature {temperature}, timeout {timeout}; give at "
-            "least one token, a temperature of 0 to 2, and a time above 0"
+            f"max_tokens is {max_tokens}, temperature {temperature}; give at least one token, and "
+            "a temperature of 0 to 2"
         )
+    check_timeout(timeout)
+
+
+def check_timeout(seconds: float) -> None:
+    """Raise `BadOption` for a time that is none, or that never ends.
+
+    >>> check_timeout(120.0)
+    """
+    if not 0 < seconds <= LONGEST_WAIT:  # no number is not in it, nor is one without end
+        raise BadOption(f"timeout is {seconds}; give seconds above 0, at most {LONGEST_WAIT:.0f}")

@@ -28,8 +28,8 @@ from foveate.ports import Reply, Usage
 
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
 _LEAST = 4096
-_BYTES = 3
-"""Of UTF-8 a token, at the least: languages that we looked at have 3.0 to 4.5."""
+_FRAME = 16
+"""Tokens that a model's chat format adds to a message, at the most."""
 
 
 class OllamaSpeaker:
@@ -118,8 +118,14 @@ def _host() -> str:
 
 
 def context_size(asked: Asked) -> int:
-    """Room for prompt and answer, a power of two: for each new size the server loads anew."""
-    size = sum(len(m["content"].encode()) // _BYTES + 16 for m in asked.messages)
+    """Room for prompt and answer, a power of two: for each new size the server loads anew.
+
+    A byte is a token: prose has three to five bytes a token, but digits, hexadecimals and tables
+    come near to one, no vocabulary has less than one, and which one it is is not known here. What
+    is too much costs memory; what is too little would be cut out of the prompt without a word. The
+    server itself does not go beyond what the model was trained for.
+    """
+    size = sum(len(message["content"].encode()) + _FRAME for message in asked.messages)
     return max(_LEAST, 1 << (size + asked.max_tokens - 1).bit_length())
 
 

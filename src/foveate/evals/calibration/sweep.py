@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from foveate.adapters.models.asked import check_timeout
 from foveate.core.errors import BadOption, OutsideFailure
 from foveate.evals.calibration.curve import Curve, fitted
 from foveate.evals.calibration.probes import KINDS, Kind, probe
@@ -31,6 +32,7 @@ class Sweep:
             raise BadOption(f"places: {self.places}; give 2 to {self.things} (things)")
         if self.rounds < 1:
             raise BadOption(f"rounds: {self.rounds}; give at least 1")
+        check_timeout(self.timeout)
 
     @property
     def questions(self) -> int:
