@@ -127,7 +127,8 @@ def model(name: str, known: Mapping[str, Model] | None = None) -> Model:
     hint = f"did you mean {near[0]!r}? A" if near else "a"
     warnings.warn(
         f"unknown model {name!r}; {hint} window of {SAFE_WINDOW} tokens is assumed; "
-        "add the model to a file and give that to foveate.models.registry(FILE)",
+        "say it with foveate ask --window N or as Model(name=…, window=…), or add the model to a "
+        "file and give that to foveate.models.registry(FILE)",
         UnknownModel,
         stacklevel=2,
     )

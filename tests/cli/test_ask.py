@@ -191,3 +191,23 @@ def test_times_that_cannot_be(run, timeout):
 
     assert done.code == 2
     assert "timeout" in done.err
+
+
+def test_a_window_that_is_said(run):
+    """B1, F2: a model that is not known gets what it holds, without a warning."""
+    with serving("openai") as server:
+        done = run("ask", QUESTION, "--model", server.name, "--window", 32_000, "--json")
+        small = run("ask", QUESTION, "--model", server.name, "--window", 1_100)
+
+    assert (done.code, done.err) == (0, "")
+    assert (small.code, "'tiny'" in small.err) == (4, True)
+    assert len(server.requests) == 1
+
+
+def test_weights_have_a_window_of_their_own(run, tmp_path):
+    """X1: more than the engine is given is refused."""
+    file = tmp_path / "any.gguf"
+    file.write_bytes(b"GGUF")
+    done = run("ask", QUESTION, "--model", f"gguf:{file}", "--window", 9_000)
+
+    assert (done.code, "8192 tokens at the most" in " ".join(done.err.split())) == (2, True)

@@ -16,6 +16,7 @@ from foveate.adapters.models import bare
 from foveate.adapters.models.asked import check_timeout
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
+from foveate.answer.room import answer_limit
 from foveate.answer.spoken import heard
 from foveate.answer.stream import Event, Resolver
 from foveate.core.errors import BadOption, OutsideFailure
@@ -48,7 +49,9 @@ Happening: TypeAlias = Event | Answer
 class Asking:
     """How a model is asked: what `messages` takes, and the limits of the answer.
 
-    `max_tokens` None: what the context's budget keeps for the answer. `timeout` in seconds.
+    `max_tokens` None: what the context's budget keeps for the answer, or less where the model's
+    window leaves less. `window`: tokens that the model holds, where the registry does not know it
+    or is wrong about it. `timeout` in seconds.
     """
 
     prompt: str = "grounded"
@@ -58,19 +61,23 @@ class Asking:
     max_tokens: int | None = None
     temperature: float = 0.0
     timeout: float = 120.0
+    window: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits that are none, before anything is searched or counted for them."""
         check_timeout(self.timeout)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise BadOption(f"max_tokens is {self.max_tokens}; give at least one token, or None")
+        if self.window is not None and self.window < 1:
+            raise BadOption(f"window is {self.window}; give the tokens that the model holds")
 
 
 def ask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
     """The checked answer to the context's question.
 
     `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). Raises
-    `OutsideFailure` where no answer can be had, also where it is empty.
+    `OutsideFailure` where no answer can be had, also where it is empty, and `BadOption` where
+    request and answer do not fit the window of the context or of the model.
 
     >>> from foveate import assemble
     >>> from foveate.testing.fakes import Told
@@ -91,7 +98,7 @@ def ask_events(
     """The answer as it arrives; the `Answer` is the last item."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = _request(context, how)
+    sent, limits = _request(context, asked.name, how)
     resolver, reply = Resolver(context), None
     for item in asked.stream(sent, **limits):
         if isinstance(item, Reply):
@@ -117,7 +124,7 @@ async def aask_events(
     """`ask_events` without blocking the event loop."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = await asyncio.to_thread(_request, context, how)
+    sent, limits = await asyncio.to_thread(_request, context, asked.name, how)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
         lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
@@ -138,7 +145,7 @@ def _model(model: str | Model) -> Model:
     return plugins.model(model) if isinstance(model, str) else model
 
 
-def _request(context: Context, how: Asking) -> tuple[list[Message], dict[str, Any]]:
+def _request(context: Context, name: str, how: Asking) -> tuple[list[Message], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
     sent = messages(
         context,
@@ -147,9 +154,10 @@ def _request(context: Context, how: Asking) -> tuple[list[Message], dict[str, An
         channel=how.channel,
         language=how.language,
     )
-    limit = how.max_tokens or context.budget.generation or 1024
     return sent, {
-        "max_tokens": limit,
+        "max_tokens": answer_limit(
+            context, sent, model=name, wanted=how.max_tokens, window=how.window
+        ),
         "temperature": how.temperature,
         "timeout": how.timeout,
     }

@@ -80,7 +80,7 @@ def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer |
         return
     limit = budget.window - budget.generation - budget.buffer
     pairs = [(message["role"], message["content"]) for message in found]
-    needed = count_messages(pairs, budget, given or _tokenizer(context.manifest.tokenizer))
+    needed = count_messages(pairs, budget, given or tokenizer_of(context))
     if needed > limit:
         raise BudgetTooSmall(
             limit,
@@ -89,7 +89,9 @@ def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer |
         )
 
 
-def _tokenizer(name: str) -> Tokenizer:
+def tokenizer_of(context: Context) -> Tokenizer:
+    """What the context was counted by; raises `BadOption` where that has no name here."""
+    name = context.manifest.tokenizer
     try:
         return plugins.tokenizer(name)
     except UnknownName:

@@ -47,6 +47,12 @@ def ask(
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", metavar="N", min=1, help="Tokens for the answer.")
     ] = 1024,
+    window: Annotated[
+        int | None,
+        typer.Option(
+            "--window", metavar="N", min=1, help="Tokens that the model holds [the registry's]."
+        ),
+    ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for the answer.")
     ] = 120.0,
@@ -77,6 +83,7 @@ def ask(
             language=language,
             max_tokens=max_tokens,
             timeout=timeout,
+            window=window,
         ),
         recipe=recipe,
         budget=budget,

@@ -11,13 +11,14 @@ from foveate.adapters.models import bare
 from foveate.adapters.models.gguf import WINDOW
 from foveate.answer.ask import Answer, Asking, ask, ask_events
 from foveate.answer.check import Checked
+from foveate.answer.room import known_as
 from foveate.answer.wire import checked_to_json
 from foveate.cli import output
 from foveate.cli.assembled import from_store, write_bundle
 from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
 from foveate.cli.show import place
-from foveate.core.errors import OutsideFailure
+from foveate.core.errors import BadOption, OutsideFailure
 from foveate.core.types import Context
 from foveate.core.wire import context_to_json
 from foveate.models import Model as Known
@@ -41,13 +42,10 @@ def settled_for(
 ) -> Settled:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""
     model = plugins.model(name)
-    known: str | Known = bare(name)
-    if name.startswith("gguf:"):
-        known = Known(name=name, window=WINDOW)
     settled = plan(
         recipe=recipe,
         budget=budget,
-        model=known,
+        model=_known(name, how.window),
         query=question,
         channel=how.channel,
         prompt=how.prompt,
@@ -55,6 +53,15 @@ def settled_for(
         max_output=how.max_tokens or 1024,
     )
     return Settled(model=model, how=replace(how, system=settled.system), plan=settled)
+
+
+def _known(name: str, window: int | None) -> str | Known:
+    """What is asked, as the plan takes it; a file of weights is read with a fixed window."""
+    if not name.startswith("gguf:"):
+        return known_as(name, window) or bare(name)
+    if window is not None and window > WINDOW:
+        raise BadOption(f"--window is {window}; gguf: reads {WINDOW} tokens at the most")
+    return Known(name=name, window=window or WINDOW)
 
 
 def answered(
