@@ -554,6 +554,12 @@ def test_limits_that_leave_nothing_are_refused(wrong):
         Shortener(model=Told(says=copies), **wrong)
 
 
+def test_a_recipe_that_asks_no_model_is_refused():
+    """X1: a shortener that would do nothing is a mistake, and the message says what to do."""
+    with pytest.raises(BadOption, match="'default' asks no model; give its compress offer"):
+        assemble(QUERY, CHUNKS, budget=150, shortener=Shortener(model=Told(says=copies)))
+
+
 @pytest.mark.parametrize("offer", ["llm_extract", "llm_abstract"])
 def test_a_real_model_of_modest_wits(offer):
     """S8, B1: whatever a small real model writes, extracts are verbatim and numbers the text's."""

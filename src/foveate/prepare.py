@@ -18,7 +18,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.stages.expand import Expand
 from foveate.core.types import Context, Inputs, Recipe
 from foveate.ports import Store
-from foveate.shortener import Shortener, asks, offers_for
+from foveate.shortener import Shortener, offers_for, refuse_unasked
 
 T = TypeVar("T")
 
@@ -51,7 +51,8 @@ def flow(
 ) -> Flow[Prepared]:
     """Neighbours, counts and readings, one round trip each; the core; then what is new of these.
 
-    With a shortener, a model is asked for shorter versions before, where the recipe wants them.
+    With a shortener, a model is asked for shorter versions before; a recipe that wants none is
+    refused with `BadOption`, for the shortener would do nothing.
     """
     known = counts_for(tokenizer.fingerprint)
     if store is None:
@@ -86,8 +87,9 @@ def _shortened(
     inputs: Inputs, tokenizer: Tokenizer, known: Known, shortener: Shortener | None
 ) -> Flow[Inputs]:
     """The inputs with what a model offers; all its calls are one call here."""
-    if shortener is None or not asks(inputs.recipe):
+    if shortener is None:
         return inputs
+    refuse_unasked(inputs.recipe)
     offers = yield Call(lambda: offers_for(inputs, tokenizer, known, shortener))
     return replace(inputs, offers=offers)
 

@@ -80,15 +80,19 @@ class Want:
 def offers_for(
     inputs: Inputs, tokenizer: Tokenizer, known: Known, by: Shortener
 ) -> tuple[Offer, ...]:
-    """What the model offers for this request; nothing where the recipe or the budget need none."""
-    if inputs.offers or not asks(inputs.recipe):
+    """What the model offers for this request; nothing where the budget needs none."""
+    if inputs.offers:
         return inputs.offers
     return asked(wanted(inputs, tokenizer, known)[: by.most], by)
 
 
-def asks(recipe: Recipe) -> bool:
-    """Whether the recipe wants a model's renditions."""
-    return any(isinstance(s, Compress) and s.by_model is not None for s in recipe.stages)
+def refuse_unasked(recipe: Recipe) -> None:
+    """Raise `BadOption` for a recipe that wants no model's versions."""
+    if not any(isinstance(s, Compress) and s.by_model is not None for s in recipe.stages):
+        raise BadOption(
+            f"shortener: the recipe {recipe.name!r} asks no model; give its compress "
+            'offer = "llm_extract" or "llm_abstract", or leave the shortener out'
+        )
 
 
 def wanted(inputs: Inputs, tokenizer: Tokenizer, known: Known) -> list[Want]:
