@@ -32,7 +32,7 @@ def engine() -> Any:
 def local_model() -> SpokenModel:
     """The weights behind the port, in process."""
     speaker = GgufSpeaker(weights())
-    speaker._server = engine()
+    speaker._server, speaker._key = engine(), KEY
     return SpokenModel(speaker)
 
 

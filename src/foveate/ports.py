@@ -22,12 +22,14 @@ __all__ = [
     "Document",
     "Embedder",
     "Found",
+    "Likelihood",
     "Loaded",
     "Loader",
     "Message",
     "Model",
     "Reply",
     "Reranker",
+    "Scores",
     "Section",
     "Store",
     "Tokenizer",
@@ -247,6 +249,35 @@ class Model(Protocol):
         timeout: float = 120.0,
     ) -> Iterator[str | Reply]:
         """The answer in pieces as it comes, none empty; the last item is the `Reply` of it all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """How likely a model finds a text that it was given to write.
+
+    `mean`: natural log-probability a token, 0 at the most; `tokens`: how many of the model's own.
+    """
+
+    mean: float
+    tokens: int
+    usage: Usage = field(default_factory=Usage)
+
+
+class Scores(Protocol):
+    """What some models can do besides answering; one that has no `scores` cannot."""
+
+    @property
+    def scores(self) -> bool:
+        """Whether this one can."""
+
+    def likelihood(
+        self, messages: Sequence[Message], answer: str, *, timeout: float = 120.0
+    ) -> Likelihood | None:
+        """How likely the answer is as the next message; None where that cannot be said.
+
+        The text is taken as it stands, and the end of the message is not counted. Raises
+        `BadInput` for an empty one, `OutsideFailure` where the model does not answer.
+        """
 
 
 class Store(Protocol):

@@ -16,7 +16,8 @@ from foveate.evals.plot import png, svg
 from foveate.evals.report import report, write_report
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.tables import BETTER, WORSE, Table, html, left_out_table, markdown, set_table
+from foveate.evals.table import BETTER, WORSE, Table, html, markdown
+from foveate.evals.tables import left_out_table, set_table
 from foveate.evals.trials import POOL
 from foveate.evals.wire import summary_to_json
 

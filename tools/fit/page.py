@@ -10,7 +10,8 @@ from tools.fit.folds import ALL, LEFT_OUT, NAIVE, SHIPPED, Fits
 
 from foveate.core.evidence.worth import WEIGHTS
 from foveate.evals.figures import Summary
-from foveate.evals.tables import LEGEND, Table, markdown, overall_table
+from foveate.evals.table import Table, markdown
+from foveate.evals.tables import LEGEND, overall_table
 
 NONE = "-"
 

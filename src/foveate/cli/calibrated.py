@@ -11,7 +11,7 @@ from typing import Any
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.evals.calibration.curve import Curve
 from foveate.evals.calibration.probes import KINDS, Kind
-from foveate.evals.tables import Table, markdown
+from foveate.evals.table import Table, markdown
 
 
 def kinds_of(named: Sequence[str] | None) -> tuple[Kind, ...]:

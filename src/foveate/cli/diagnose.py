@@ -52,7 +52,7 @@ def diagnose(
     from foveate.cli import output
     from foveate.cli.diagnosed import diagnosed
     from foveate.evals.diagnosis.tables import tables, to_json
-    from foveate.evals.tables import markdown
+    from foveate.evals.table import markdown
 
     found = diagnosed(
         dataset,

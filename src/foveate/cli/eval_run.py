@@ -75,6 +75,18 @@ def run(
         str | None,
         typer.Option("--gate", metavar="[RULES]", help="Exit code 6 where a rule breaks."),
     ] = None,
+    model: Annotated[
+        str, typer.Option("--model", metavar="M", help="Ask it, and judge the answers as well.")
+    ] = "",
+    answer_tokens: Annotated[
+        int,
+        typer.Option(
+            "--answer-tokens", metavar="N", min=0, help="Of one answer; 0: probabilities alone."
+        ),
+    ] = 64,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", help="Seconds for one call.")
+    ] = 120.0,
     against: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +116,7 @@ def run(
         limit=limit,
         jobs=jobs,
         out=out,
+        wanted=eval_steps.wanted(model, answer_tokens, timeout),
     )
     missing = eval_steps.write(summary, out, plot=plot) if out is not None else None
     eval_steps.show(summary, as_json=as_json)

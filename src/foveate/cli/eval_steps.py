@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from foveate._version import __version__
 from foveate.cli import output
+from foveate.cli.eval_answers import Wanted, answered
 from foveate.cli.failures import in_file
 from foveate.cli.files import read_json
 from foveate.cli.progress import progress
 from foveate.core.errors import MissingExtra, OutsideFailure
 from foveate.evals.against import check_form, regressions
+from foveate.evals.answers.asking import How
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
 from foveate.evals.gate import Rules, broken, read_rules
@@ -21,7 +24,8 @@ from foveate.evals.read import read_cases
 from foveate.evals.report import RESULTS, heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
-from foveate.evals.tables import LEGEND, markdown, tables
+from foveate.evals.table import markdown
+from foveate.evals.tables import LEGEND, tables
 from foveate.evals.trials import setting
 from foveate.evals.wire import summary_to_json
 
@@ -57,8 +61,9 @@ def evaluated(
     limit: int | None,
     jobs: int,
     out: Path | None,
+    wanted: Wanted | None = None,
 ) -> Summary:
-    """Read, run with a bar, summarise."""
+    """Read, run with a bar, ask the model that is wanted, summarise."""
     made, reference = setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
@@ -73,9 +78,17 @@ def evaluated(
             jobs=jobs,
             on_progress=on_progress,
         )
-    return summarise(
+    summary = summarise(
         rows, baseline=reference, version=__version__, tokenizer=tokenizer, embedder=embedder
     )
+    if wanted is None:
+        return summary
+    return replace(summary, answers=answered(wanted, cases, made, reference, out))
+
+
+def wanted(model: str, tokens: int, timeout: float) -> Wanted | None:
+    """Who is asked, where somebody is."""
+    return Wanted(model=model, how=How(tokens=tokens, timeout=timeout)) if model else None
 
 
 def _made(out: Path) -> None:

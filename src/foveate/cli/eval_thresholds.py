@@ -90,7 +90,7 @@ def _lines(
     """The table, then the examples of each threshold."""
     from foveate.cli.layout import wrapped
     from foveate.cli.output import terminal_width
-    from foveate.evals.tables import Table, markdown
+    from foveate.evals.table import Table, markdown
 
     width = terminal_width()
     first = levels[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from foveate.evals.answers.figures import Answers
 from foveate.evals.bootstrap import Interval
 
 
@@ -53,6 +54,7 @@ class Summary:
     """An evaluation's figures. `pools`: the cells of all candidates joined, one a set.
 
     `recalls`: set → recipe → budget → evidence recall of each question, in the order of `ids`.
+    `answers`: where a model was asked.
     """
 
     version: str
@@ -66,6 +68,7 @@ class Summary:
     overall: tuple[Overall, ...]
     ids: Mapping[str, tuple[str, ...]]
     recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
+    answers: Answers | None = None
 
     @property
     def datasets(self) -> tuple[str, ...]:

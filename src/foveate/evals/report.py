@@ -13,7 +13,8 @@ from pathlib import Path
 from foveate.core.errors import MissingExtra
 from foveate.evals.figures import Summary
 from foveate.evals.plot import png, svg
-from foveate.evals.tables import LEGEND, html, markdown, tables
+from foveate.evals.table import html, markdown
+from foveate.evals.tables import LEGEND, tables
 from foveate.evals.wire import summary_to_json
 
 SUMMARY, REPORT, CHART, PAGE, RESULTS = (
@@ -23,6 +24,8 @@ SUMMARY, REPORT, CHART, PAGE, RESULTS = (
     "report.html",
     "results.jsonl",
 )
+ANSWERS = "answers.jsonl"
+"""Of a model that was asked: what it said, so that it is not asked again."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;

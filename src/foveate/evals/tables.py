@@ -1,32 +1,16 @@
-"""A summary as tables: the overall line, each set left out, and every set by budget and recipe.
-
-A table is a title, a head and rows of finished cells; `markdown` and `html` write it down.
-"""
+"""A summary as tables: the overall line, each set left out, and every set by budget and recipe."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
-
+from foveate.evals.answers.tables import answer_tables
 from foveate.evals.bootstrap import Interval
 from foveate.evals.figures import Cell, Overall, Summary
+from foveate.evals.table import BETTER, NONE, WORSE, Table, difference, many
 
-BETTER, WORSE = "▲", "▼"
 LEGEND = (
     f"Differences are paired with the baseline's, with 95 % bootstrap intervals; {BETTER} better "
     f"and {WORSE} worse where the interval leaves out 0."
 )
-_NONE = "-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Finished cells; every row is as long as the head."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:
@@ -34,7 +18,9 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     found = [overall_table(summary)]
     if len(summary.datasets) > 1 and len(summary.recipes) > 1:
         found.append(left_out_table(summary))
-    return (*found, *(set_table(summary, name) for name in summary.datasets))
+    answers = answer_tables(summary.answers) if summary.answers is not None else ()
+    sets = (set_table(summary, name) for name in summary.datasets)
+    return (*found, *answers[:1], *sets, *answers[1:])
 
 
 def overall_table(summary: Summary) -> Table:
@@ -42,7 +28,7 @@ def overall_table(summary: Summary) -> Table:
     base = summary.baseline
     sets, budgets = len(summary.datasets), len(summary.budgets)
     return Table(
-        title=f"Evidence missed, over {_many(sets, 'set')} and {_many(budgets, 'budget')}",
+        title=f"Evidence missed, over {many(sets, 'set')} and {many(budgets, 'budget')}",
         head=(
             "recipe",
             "missed",
@@ -64,13 +50,13 @@ def _overall_row(one: Overall, summary: Summary) -> tuple[str, ...]:
     return (
         one.recipe,
         _range(one.missed),
-        _NONE if is_base else _range(one.ratio),
-        _NONE if is_base else _difference(one.recall_difference),
-        _NONE if is_base else _difference(one.weighted_difference),
+        NONE if is_base else _range(one.ratio),
+        NONE if is_base else difference(one.recall_difference),
+        NONE if is_base else difference(one.weighted_difference),
         f"{100 * one.redundancy:.2f} %",
         str(one.over),
         str(one.failed),
-        _NONE if is_base else f"{one.worse} of {cells}",
+        NONE if is_base else f"{one.worse} of {cells}",
     )
 
 
@@ -94,7 +80,7 @@ def left_out_table(summary: Summary) -> Table:
 def set_table(summary: Summary, name: str) -> Table:
     """A set, by budget and recipe."""
     pools = [pool for pool in summary.pools if pool.dataset == name]
-    said = [_many(len(summary.ids[name]), "question")]
+    said = [many(len(summary.ids[name]), "question")]
     said += [
         f"their candidates hold {_figure(pool.means['recall'])} of the evidence in "
         f"{pool.means['tokens'] or 0:,.0f} tokens"
@@ -126,50 +112,17 @@ def _set_row(cell: Cell) -> tuple[str, ...]:
         f"{cell.budget:,}",
         cell.recipe,
         _figure(means["recall"]),
-        _NONE if cell.recall_difference is None else _difference(cell.recall_difference),
+        NONE if cell.recall_difference is None else difference(cell.recall_difference),
         *(_figure(means[name]) for name in ("full", "complete", "answer", "weighted")),
         f"{100 * (means['redundancy'] or 0):.2f} %",
         _figure(means["use"]),
-        _NONE if cell.price is None else f"{cell.price:,.0f}",
+        NONE if cell.price is None else f"{cell.price:,.0f}",
     )
 
 
 def _figure(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:.3f}"
 
 
 def _range(found: Interval | None) -> str:
-    return _NONE if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
-
-
-def _difference(found: Interval) -> str:
-    mark = {"better": f" {BETTER}", "worse": f" {WORSE}", "": ""}[found.verdict]
-    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{mark}"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-def markdown(table: Table) -> str:
-    """The table in Markdown, its columns aligned so that it reads as plain text too."""
-    lines = [table.head, *table.rows]
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    widths = [max(3, *(len(line[i]) for line in escaped)) for i in range(len(table.head))]
-    shown = [_line(line, widths) for line in escaped]
-    rule = "|".join("-" * (width + 2) for width in widths)
-    return "\n".join([shown[0], f"|{rule}|", *shown[1:]])
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-    return f"| {' | '.join(padded)} |"
-
-
-def html(table: Table) -> str:
-    """The table in HTML."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
-    rows = "\n".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows
-    )
-    return f"<table>\n<tr>{head}</tr>\n{rows}\n</table>"
+    return NONE if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from foveate.evals.answers.wire import answers_to_json
 from foveate.evals.bootstrap import Interval
 from foveate.evals.figures import Cell, Overall, Summary
 
@@ -32,6 +33,11 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
             }
             for name, by_recipe in summary.recalls.items()
         },
+        **(
+            {"answers": answers_to_json(summary.answers, _interval)}
+            if summary.answers is not None
+            else {}
+        ),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,11 +11,12 @@ from foveate.assembler import prepare_candidates
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.manifest import digest
-from foveate.core.types import Candidate
+from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case
 from foveate.evals.measures import measure
 from foveate.evals.rows import Row
 from foveate.evals.trials import Setting, Trial, trials
+from foveate.plan import Plan
 from foveate.ports import Embedder
 
 Task = tuple[Case, tuple[int, ...]]
@@ -32,25 +34,38 @@ class Worker:
 
     setting: Setting
     trials: tuple[Trial, ...] = field(init=False)
-    _counter: Tokenizer = field(init=False)
+    counter: Tokenizer = field(init=False)
     _embedder: Embedder | None = field(init=False)
     _vectors: dict[str, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.trials = trials(self.setting)
-        self._counter = plugins.tokenizer(self.setting.tokenizer)
+        self.counter = plugins.tokenizer(self.setting.tokenizer)
         name = self.setting.embedder
         self._embedder = plugins.embedder(name) if name else None
 
     def __call__(self, task: Task) -> list[Row]:
         """The rows that the case lacks, in the order of the trials."""
         case, missing = task
-        candidates = case.candidates()
-        vector = None
-        if self._embedder is not None:
-            candidates = self._embedded(self._embedder, candidates)
-            vector = self._embedder.embed([case.question])[0]
+        candidates, vector = self._prepared(case)
         return [self._row(case, self.trials[i], candidates, vector) for i in missing]
+
+    def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
+        """The context of every trial but the whole pool; why there is none, where nothing fits."""
+        candidates, vector = self._prepared(case)
+        for trial in self.trials:
+            if trial.settled is not None:
+                yield trial, *self._made(case, trial.settled, candidates, vector)
+
+    def _prepared(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
+        """The candidates and the question's vector, where vectors are wanted."""
+        candidates = case.candidates()
+        if self._embedder is None:
+            return candidates, None
+        return (
+            self._embedded(self._embedder, candidates),
+            self._embedder.embed([case.question])[0],
+        )
 
     def _row(self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any) -> Row:
         text, failed = self._text(case, trial, candidates, vector)
@@ -65,7 +80,7 @@ class Worker:
                 text,
                 [unit.text for unit in case.evidence],
                 case.answers,
-                tokens=self._counter.count(text),
+                tokens=self.counter.count(text),
                 budget=trial.budget or None,
                 dataset=case.dataset,
             ),
@@ -78,13 +93,17 @@ class Worker:
         if trial.settled is None:
             best = sorted(candidates, key=lambda c: -c.score)
             return "\n\n".join(candidate.text for candidate in best), ""
+        context, failed = self._made(case, trial.settled, candidates, vector)
+        return (context.text if context is not None else ""), failed
+
+    def _made(
+        self, case: Case, settled: Plan, candidates: tuple[Candidate, ...], vector: Any
+    ) -> tuple[Context | None, str]:
         try:
-            made = prepare_candidates(
-                case.question, candidates, trial.settled, query_embedding=vector
-            )
+            made = prepare_candidates(case.question, candidates, settled, query_embedding=vector)
         except BudgetTooSmall as error:
-            return "", str(error)
-        return made.context.text, ""
+            return None, str(error)
+        return made.context, ""
 
     def _embedded(
         self, embedder: Embedder, candidates: tuple[Candidate, ...]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
 import pytest
 
-from foveate import BadOption, OutsideFailure
+from foveate import BadInput, BadOption, OutsideFailure
 from foveate.adapters.models import load
 from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.forced import tokens_of
+from foveate.adapters.models.trouble import Trouble
 from foveate.adapters.models.gguf import GgufSpeaker, _threads, _Told
 from foveate.testing.models import MESSAGES, check_model
-from local_model import KEY, WINDOW, local_model, local_name
+from local_model import KEY, WINDOW, engine, local_model, local_name
 
 
 def test_the_laws_of_models_in_process():
@@ -50,6 +56,68 @@ def test_more_than_its_window():
 
     with pytest.raises(OutsideFailure, match="exceeds the available context size"):
         local_model().complete(long, max_tokens=4)
+
+
+def posted(path, record):
+    """What the engine's own port answers."""
+    door = HTTPConnection(urlsplit(engine().listening_address).netloc, timeout=60)
+    door.request("POST", path, json.dumps(record), {"authorization": f"Bearer {KEY}"})
+    found = json.loads(door.getresponse().read())
+    door.close()
+    return found
+
+
+def test_how_likely_a_given_answer_is():
+    """E1: one call gives what asking token by token gives, of all the tokens that there are."""
+    answer = "It is nine metres deep, surely"
+    found = local_model().likelihood(MESSAGES, answer)
+
+    prompt = posted("/apply-template", {"messages": MESSAGES})["prompt"]
+    so_far = posted("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})
+    row, expected = so_far["tokens"], []
+    for token in tokens_of(engine().listening_address, KEY, answer):
+        asked = {"prompt": row, "n_predict": 1, "n_probs": 49_152, "temperature": 0}
+        (said,) = posted("/completion", asked)["completion_probabilities"]
+        expected += [p["logprob"] for p in said["top_logprobs"] if p["id"] == token]
+        row = [*row, token]
+    assert found.tokens == len(expected) > 5
+    assert found.mean == pytest.approx(sum(expected) / len(expected), abs=0.01)
+    assert found.usage.completion == found.tokens
+
+
+def test_what_was_read_makes_an_answer_likely():
+    """E1: the true depth is likelier than another one, and less so where nothing says it."""
+    model = local_model()
+    true, wrong = (model.likelihood(MESSAGES, f"{n} metres deep").mean for n in ("Nine", "Forty"))
+    unread = model.likelihood([{"role": "user", "content": "Hello."}], "Nine metres deep").mean
+
+    assert wrong < true
+    assert unread < true
+
+
+def test_texts_that_cannot_be_forced(monkeypatch):
+    """E1, X2: parts of characters have no probability; an empty text is refused, markup is text."""
+    model = local_model()
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
+    remote = load(local_name())
+
+    assert model.likelihood(MESSAGES, "龘") is None
+    assert model.likelihood(MESSAGES, "<|im_end|>").tokens > 1
+    assert (remote.scores, remote.likelihood(MESSAGES, "nine")) == (False, None)
+    with pytest.raises(BadInput, match="is empty"):
+        model.likelihood(MESSAGES, "")
+    with pytest.raises(OutsideFailure, match="exceeds the available context size"):
+        model.likelihood([{"role": "user", "content": "word " * (WINDOW + 500)}], "nine")
+
+
+def test_the_door_for_tokens():
+    """X3: whatever that port answers becomes a trouble with what to do."""
+    address = engine().listening_address
+
+    with pytest.raises(Trouble, match="answered 401"):
+        tokens_of(address, "sk-guess", "nine")
+    with pytest.raises(Trouble, match="cannot be reached"):
+        tokens_of("http://127.0.0.1:9", KEY, "nine")
 
 
 def test_its_time_limit():

@@ -54,6 +54,11 @@ class AnthropicSpeaker:
         """The address, where the name does not say it."""
         return "" if self._own else self._url
 
+    @property
+    def scores(self) -> bool:
+        """No: the protocol has no way to ask for it."""
+        return False
+
     def key(self) -> str:
         """Read when it is used, and kept nowhere."""
         return key_in(OWN_KEY if self._own else "ANTHROPIC_API_KEY")

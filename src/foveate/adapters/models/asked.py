@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from foveate.core.errors import BadInput, BadOption
@@ -44,18 +44,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The messages and what may be written."""
+    """The messages and what may be written; `forced`: the very text that shall be, to score it."""
 
     messages: tuple[Message, ...]
     max_tokens: int
     temperature: float
     stop: tuple[str, ...]
     connect: float
+    forced: str = ""
 
     @property
     def most(self) -> int:
         """Characters that an answer of `max_tokens` cannot exceed, runs of spaces included."""
         return 128 * self.max_tokens + 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored(Reply):
+    """A text that was forced. `logprobs`: one a token; none where they cannot be had for it."""
+
+    logprobs: tuple[float, ...] = field(default=())
 
 
 class Speaker(Protocol):
@@ -69,6 +77,10 @@ class Speaker(Protocol):
     def where(self) -> str:
         """Which server, for errors."""
 
+    @property
+    def scores(self) -> bool:
+        """Whether it can be told what to write, and says how likely each token of it was."""
+
     def ready(self) -> None:
         """Import what is needed, outside all time limits; raises `MissingExtra`."""
 
@@ -76,7 +88,7 @@ class Speaker(Protocol):
         """The key in use, to keep it out of errors; empty where there is none."""
 
     def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
-        """Pieces of the answer ("" as a sign of life), then the `Reply`."""
+        """Pieces of the answer ("" as a sign of life), then the `Reply`, or what was `Scored`."""
 
 
 def check_asked(

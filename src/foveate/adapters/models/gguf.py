@@ -18,7 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.asked import Asked, Scored
+from foveate.adapters.models.forced import forced_by, logprobs_of, tokens_of
 from foveate.adapters.models.trouble import Trouble, cut_off, failure
 from foveate.core.errors import BadInput, BadOption, MissingExtra
 from foveate.ports import Reply, Usage
@@ -39,6 +40,7 @@ class GgufSpeaker:
         self._path = path
         self._window = window
         self._server: Any = None
+        self._key = secrets.token_hex()
         self._lock = Lock()
 
     @property
@@ -50,6 +52,11 @@ class GgufSpeaker:
     def where(self) -> str:
         """Here."""
         return ""
+
+    @property
+    def scores(self) -> bool:
+        """Yes: it writes the tokens that it is told to."""
+        return True
 
     def key(self) -> str:
         """None: nothing is sent anywhere."""
@@ -76,7 +83,7 @@ class GgufSpeaker:
 
         work = loop.run_in_executor(None, self._run, asked, hand, told)
         try:
-            async with aclosing(_pieces(box, self.name)) as pieces:
+            async with aclosing(_pieces(box, self.name, scored=bool(asked.forced))) as pieces:
                 async for piece in pieces:
                     yield piece
         finally:
@@ -86,8 +93,12 @@ class GgufSpeaker:
     def _run(self, asked: Asked, hand: Any, told: _Told) -> None:
         try:
             server = self._loaded()
-            if not told.stop:
-                server.handle_chat_completions(_request(asked), partial(_hand, hand, told))
+            options = self._forced(server, asked.forced) if asked.forced else {}
+            if options is None:
+                hand({"choices": [{"finish_reason": "other"}]})
+            elif not told.stop:
+                request = json.dumps(_request(asked) | options)
+                server.handle_chat_completions(request, partial(_hand, hand, told))
         except Trouble as trouble:
             hand({"trouble": trouble})
         except Exception as error:  # noqa: BLE001  # it must reach the one who waits
@@ -95,10 +106,15 @@ class GgufSpeaker:
         finally:
             hand(None)
 
+    def _forced(self, server: Any, text: str) -> dict[str, Any] | None:
+        """Options under which this text is written; None where its tokens cannot be forced."""
+        tokens = tokens_of(server.listening_address, self._key, text)
+        return None if tokens is None else forced_by(tokens)
+
     def _loaded(self) -> Any:
         with self._lock:
             if self._server is None:
-                self._server = served(self._path, self._window, secrets.token_hex())
+                self._server = served(self._path, self._window, self._key)
             return self._server
 
 
@@ -119,41 +135,48 @@ def _heard(work: asyncio.Future[None]) -> None:
         work.exception()
 
 
-def _request(asked: Asked) -> str:
-    return json.dumps(
-        {
-            "messages": list(asked.messages),
-            "max_tokens": asked.max_tokens,
-            "temperature": asked.temperature,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "return_progress": True,  # also while it reads, so that it can be told to stop
-            **({"stop": list(asked.stop)} if asked.stop else {}),
-        }
-    )
+def _request(asked: Asked) -> dict[str, Any]:
+    return {
+        "messages": list(asked.messages),
+        "max_tokens": asked.max_tokens,
+        "temperature": asked.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "return_progress": True,  # also while it reads, so that it can be told to stop
+        **({"stop": list(asked.stop)} if asked.stop else {}),
+    }
 
 
 async def _pieces(
-    box: asyncio.Queue[Mapping[str, Any] | None], model: str
+    box: asyncio.Queue[Mapping[str, Any] | None], model: str, *, scored: bool
 ) -> AsyncGenerator[str | Reply, None]:
     said: list[str] = []
+    logprobs: list[float] = []
     finish, usage = "", Usage()
     while (item := await box.get()) is not None:
         if "trouble" in item:
             raise item["trouble"]
         if "error" in item:
-            said = item["error"].get("message", item["error"])
-            raise Trouble(f"refused: {said}; give it less to read")
+            why = item["error"].get("message", item["error"])
+            raise Trouble(f"refused: {why}; give it less to read")
         if item.get("usage"):
             usage = _usage(item["usage"])
         for choice in item.get("choices", ()):
             text = choice.get("delta", {}).get("content") or ""
             finish = choice.get("finish_reason") or finish
             said += [text] if text else []
+            logprobs += logprobs_of(choice)
             yield text
     if not finish:
         raise cut_off()
-    yield Reply(text="".join(said), finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+    text = "".join(said)
+    reply = Reply(text=text, finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+    if not scored:
+        yield reply
+        return
+    if len(logprobs) != (usage.completion or 0):
+        raise Trouble(f"gave {len(logprobs)} log-probabilities for {usage.completion} tokens")
+    yield Scored(text=text, finish=reply.finish, usage=usage, model=model, logprobs=tuple(logprobs))
 
 
 def _usage(said: Mapping[str, Any]) -> Usage:

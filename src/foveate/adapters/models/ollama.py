@@ -50,6 +50,11 @@ class OllamaSpeaker:
         """The address, where the name does not say it."""
         return "" if self._own else (self._url or "127.0.0.1:11434")
 
+    @property
+    def scores(self) -> bool:
+        """No: the protocol has no way to ask for it."""
+        return False
+
     def key(self) -> str:
         """A server of one's own has none; Ollama's hosted models do."""
         return key_in(OWN_KEY if self._own else "OLLAMA_API_KEY")

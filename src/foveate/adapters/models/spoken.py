@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from random import uniform
+from statistics import fmean
 
-from foveate.adapters.models.asked import Asked, Limits, Speaker, check_asked
+from foveate.adapters.models.asked import Asked, Limits, Scored, Speaker, check_asked
 from foveate.adapters.models.thread import pumped
 from foveate.adapters.models.trouble import Trouble, failure
-from foveate.core.errors import OutsideFailure
-from foveate.ports import Message, Reply
+from foveate.core.errors import BadInput, OutsideFailure
+from foveate.ports import Likelihood, Message, Reply
 
 _CLOSING = 1.0
 """Seconds for closing a connection that is no longer wanted."""
@@ -63,6 +65,28 @@ class SpokenModel:
         """The answer in pieces, the `Reply` last; raises `OutsideFailure`, also midway."""
         asked = self._asked(messages, max_tokens, temperature, stop, timeout)
         return self._pumped(asked, timeout, whole=False)
+
+    @property
+    def scores(self) -> bool:
+        """Whether it says how likely a given answer is."""
+        return self._speaker.scores
+
+    def likelihood(
+        self, messages: Sequence[Message], answer: str, *, timeout: float = 120.0
+    ) -> Likelihood | None:
+        """How likely the answer is as the next message; None where this model does not say."""
+        if not answer:
+            raise BadInput("is empty; give the text whose probability is asked for", field="answer")
+        if not self._speaker.scores:
+            return None
+        asked = self._asked(messages, len(answer.encode()), 0.0, (), timeout)
+        *_, found = self._pumped(replace(asked, forced=answer), timeout, whole=True)
+        assert isinstance(found, Scored)
+        if not found.logprobs:
+            return None
+        return Likelihood(
+            mean=min(0.0, fmean(found.logprobs)), tokens=len(found.logprobs), usage=found.usage
+        )
 
     async def acomplete(
         self,

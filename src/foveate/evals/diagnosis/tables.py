@@ -8,7 +8,7 @@ from typing import Any
 from foveate.evals.diagnosis.figures import Figures
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
 from foveate.evals.diagnosis.run import Diagnosis
-from foveate.evals.tables import Table
+from foveate.evals.table import Table
 
 SHOWN = 20
 """Lost questions that a terminal lists; JSON has all."""
