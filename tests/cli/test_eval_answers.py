@@ -23,7 +23,7 @@ def farm(tmp_path) -> str:
 
 
 def test_a_real_model_is_judged(run, farm, monkeypatch):
-    """E1, E2: log-probability first, calls and tokens said before and after, kept for a next run."""
+    """E1, E2: log-probability first; calls and tokens said before and after; kept."""
     monkeypatch.setenv("FOVEATE_MODEL_THREADS", "1")
     words = ("eval", "--dataset", farm, "--model", f"gguf:{weights()}", "--answer-tokens", 12)
     first = run(*words, *FLAGS, "--json")

@@ -21,7 +21,7 @@ REQUESTS = 2 * 2 * 2
 
 @dataclass
 class Reader:
-    """Really reads what it is sent: repeats the context's last words, knows whether a text is there.
+    """Really reads what it is sent: says its last words again, knows whether a text is there.
 
     `deaf`: the numbers of the calls, from 1, that fail.
     """

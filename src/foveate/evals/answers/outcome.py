@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foveate.answer.check import check_answer
-from foveate.answer.marks import Plain, scanned
 from foveate.answer.named import names_of
+from foveate.core.text.marks import Plain, scanned
 from foveate.evals.answers.compare import exact, f1, inside
 from foveate.evals.answers.kept import Said
 from foveate.evals.answers.pose import Posed
