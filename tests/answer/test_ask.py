@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from threading import current_thread, main_thread
 
 import pytest
@@ -14,6 +15,7 @@ from foveate.answer.check import check_answer
 from foveate.answer.stream import Cited
 from foveate.models import model
 from foveate.ports import Reply, Usage
+from foveate.prompts.text import LANGUAGES, REFUSALS, system_prompt
 from foveate.testing.fakes import Told
 from local_model import local_model
 from model_servers import ANSWER, serving
@@ -160,3 +162,25 @@ def test_a_model_that_fails_in_the_middle():
         assert next(events).text.startswith("The well")
         with pytest.raises(OutsideFailure, match="the pump stopped"):
             list(events)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_that_a_prompt_demands_is_no_fault(language):
+    """R5, C3: the refusal that `strict` asks for is taken from the prompt, and is no claim."""
+    demanded = system_prompt("strict", language=language)
+    refusal = REFUSALS[language]
+    assert refusal in demanded
+    for said in (refusal, f"{refusal}\n", refusal.rstrip(".")):
+        answer = ask(CONTEXT, told(said), Asking(prompt="strict", language=language))
+        assert answer.checked.clean
+        assert [one.faults for one in answer.checked.claims] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_soft_marks_as_general_knowledge_needs_no_source(language):
+    """R5, C3: the mark that `soft` asks for says that no source stands behind the statement."""
+    (mark,) = re.findall(r"\([^)]+\)", system_prompt("soft", language=language))
+    said = f"The well is nine metres deep [1]. Wells of castles are deeper {mark}."
+    answer = ask(CONTEXT, told(said), Asking(prompt="soft", language=language))
+
+    assert [claim.faults for claim in answer.checked.claims if claim.faults] == []

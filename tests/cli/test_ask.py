@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foveate.prompts.text import LANGUAGES, REFUSALS
 from local_model import KEY as SERVED
 from local_model import local_name
 from model_servers import PROTOCOLS, serving
@@ -211,3 +212,13 @@ def test_weights_have_a_window_of_their_own(run, tmp_path):
     done = run("ask", QUESTION, "--model", f"gguf:{file}", "--window", 9_000)
 
     assert (done.code, "8192 tokens at the most" in " ".join(done.err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refusal_is_not_to_be_checked(run, language):
+    """R5, F2: the sentence that `strict` asks for stands alone."""
+    with serving("openai", pieces=(REFUSALS[language],)) as server:
+        words = ("--model", server.name, "--prompt", "strict", "--language", language)
+        done = run("ask", QUESTION, *words)
+
+    assert (done.code, done.out) == (0, REFUSALS[language] + "\n")

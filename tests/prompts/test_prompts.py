@@ -99,6 +99,28 @@ def test_a_file_of_ones_own(tmp_path):
     assert "Cite" not in system_prompt(str(path), marker=None)
 
 
+def test_a_file_of_one_paragraph(tmp_path):
+    """R5, C4: without markers it loses the sentences that speak of them, and no others."""
+    path = tmp_path / "house.md"
+    path.write_text("Use the notes. Cite like {marker}. Else say: {refusal}\n")
+
+    assert system_prompt(str(path)) == f"Use the notes. Cite like [1]. Else say: {REFUSALS['en']}"
+    assert system_prompt(str(path), marker=None) == f"Use the notes. Else say: {REFUSALS['en']}"
+    spoken = system_prompt(str(path), channel="voice").split("\n\n")
+    assert spoken[0] == f"Use the notes. Else say: {REFUSALS['en']}"
+    assert len(spoken) == 2
+
+
+@pytest.mark.parametrize("channel", ["text", "voice"])
+def test_a_file_that_speaks_of_markers_alone(tmp_path, channel):
+    """R5, X2: what would vanish is refused wherever it is used, not only where it would."""
+    path = tmp_path / "house.md"
+    path.write_text("Use {marker} and say {refusal}. Cite like {marker}.")
+
+    with pytest.raises(BadInput, match=r"house\.md: nothing is left .* of its own"):
+        system_prompt(str(path), channel=channel)
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [(None, "no such file"), (b" \n", "is empty"), (b"\xff\xfe\xfa", "not UTF-8")],

@@ -2,7 +2,8 @@
 
 A file is plain text. `{marker}` becomes an example of how a source is cited in this context,
 `{refusal}` the fixed sentence. Where no markers are wanted (they are spoken, or the format shows
-none), the paragraph that speaks of `{marker}` is left out.
+none), the paragraph that speaks of `{marker}` is left out; of a prompt of one paragraph, or where
+every paragraph speaks of it, the sentences that do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from foveate import plugins
 from foveate.core.errors import BadInput, UnknownName
+from foveate.core.text.sentences import sentence_spans
 
 Channel: TypeAlias = Literal["text", "voice"]
 
@@ -56,11 +58,25 @@ def system_prompt(
         raise UnknownName("language of prompts", language, LANGUAGES)
     paragraphs = _text(prompt, language).split("\n\n")
     if channel == "voice" or marker is None:
-        paragraphs = [one for one in paragraphs if "{marker}" not in one]
+        paragraphs = _without_markers(paragraphs, language)
     if channel == "voice" and prompt != "voice":
         paragraphs.append(_own("spoken", language))
     text = "\n\n".join(paragraphs).replace("{refusal}", REFUSALS[language])
     return text.replace("{marker}", marker or NAMED[language])
+
+
+def _without_markers(paragraphs: list[str], language: str) -> list[str]:
+    """What does not speak of markers: paragraphs, or where none is left, sentences."""
+    kept = [one for one in paragraphs if "{marker}" not in one]
+    if any(one.strip() for one in kept):
+        return kept
+    return [rest for one in paragraphs if (rest := _silent(one, language))]
+
+
+def _silent(paragraph: str, language: str) -> str:
+    spans = sentence_spans(paragraph, language)
+    sentences = [paragraph[first:last] for first, last in spans]
+    return " ".join(one for one in sentences if "{marker}" not in one)
 
 
 def _text(prompt: str, language: str) -> str:
@@ -88,4 +104,11 @@ def _in_file(name: str) -> str:
         raise BadInput(f"the prompt {name}: not UTF-8 text; save it as UTF-8") from None
     if not text.strip():
         raise BadInput(f"the prompt {name}: is empty; write what the model shall do")
-    return text.strip()
+    text = text.strip()
+    # Said now, and not when the first context comes that has nothing to cite.
+    if not _without_markers(text.split("\n\n"), "en"):
+        raise BadInput(
+            f"the prompt {name}: nothing is left of it where no markers are shown; put what speaks "
+            "of {marker} in a sentence or a paragraph of its own"
+        )
+    return text
