@@ -8,7 +8,7 @@ import pytest
 
 from foveate import Budget, Turn, converse
 from foveate.core.errors import BadOption, OutsideFailure
-from foveate.core.talk.turns import Call, Result
+from foveate.core.talk.turns import Call, Cited, Result
 from foveate.dialogue import History, Summariser
 from foveate.summary import summarise, transcript
 from foveate.testing.fakes import Told, Words
@@ -118,8 +118,82 @@ def test_the_summarisers_own_call_fits_its_window():
     assert summary.text == "They spoke."
     assert sizes[0] <= 600
     assert sizes[0] > 300
-    assert transcript((tool,), 9_999, Words()).startswith("Assistant calls look with {}\nTool: The")
-    assert Words().count(transcript(TURNS, 3, Words())) <= 3
+    assert transcript((tool,), 9_999, Words()).text.startswith(
+        "Assistant calls look with {}\nTool: The"
+    )
+    assert transcript(TURNS, 3, Words()) == ("", frozenset(range(12)))
+
+
+def _fact(n):
+    """A turn that cannot be shortened, with a word of its own."""
+    text = f"fact{n} " + " ".join(f"thing{j}" for j in range(60))
+    return Turn(role=("user", "assistant")[n % 2], text=text)
+
+
+def test_what_the_model_was_not_shown_is_not_said_to_be_summarised():
+    """W1: turns that did not fit the summariser's window are left out, and that is said."""
+    read = []
+
+    def says(messages):
+        read.append(messages[1]["content"].split())
+        return "They spoke."
+
+    turns = tuple(_fact(n) for n in range(60))
+    budget = Budget(window=None, documents=20, conversation=500, query=20)
+    made = converse(
+        "So?", turns=turns, budget=budget, zones=False, tokenizer=Words(),
+        history=History(verbatim=2), summariser=summariser(says, window=1_000, max_tokens=100),
+    )  # fmt: skip
+
+    (words,) = read
+    reasons = [d.reason for d in made.history.trace.decisions]
+    assert 5 < reasons.count("turn_summarised") < 58
+    for n, reason in enumerate(reasons[:58]):
+        assert reason == ("turn_summarised" if f"fact{n}" in words else "turn_left_out")
+
+
+def test_one_long_text_does_not_push_out_the_others():
+    """W1: a result longer than the summariser's window is cut; what was said before it is read."""
+    log = Turn(
+        role="assistant",
+        calls=(Call(id="a", name="log", arguments=" ".join(["arg"] * 5_000)),),
+        results=(Result(call_id="a", text=" ".join(["line"] * 9_000)),),
+    )
+
+    read = transcript((*TURNS, log), 600, Words())
+
+    assert read.unread == frozenset()
+    assert "User: " in read.text
+    assert "Tool: line line" in read.text
+    assert "…" in read.text
+    assert Words().count(read.text) <= 600
+
+
+def test_a_model_that_can_be_shown_nothing_is_not_asked():
+    """W1: where no turn fits the summariser's window it is said, and sentences are taken."""
+    call = Call(id="a", name="look " * 600)
+    turns = (Turn(role="assistant", calls=(call,), results=(Result(call_id="a", text="No."),)),)
+
+    def says(messages):
+        raise AssertionError("asked")
+
+    summary = summarise(turns, 0, summariser(says, window=700, max_tokens=100), Words())
+
+    assert (summary.text, summary.why) == ("", "no turn fits the model's window")
+
+
+def test_what_was_cited_does_not_crowd_the_transcript():
+    """W1: what turns cited is carried on beside the summary; the model is shown what was said."""
+    cited = [
+        Cited(chunk_id=f"c{n}", source=f"manual {n} " * 20, quote=f"quote {n} " * 40)
+        for n in range(40)
+    ]
+    turns = [Turn(role="assistant", text=f"Noted {n}.", cited=(cited[n],)) for n in range(40)]
+
+    read = transcript(turns, 300, Words())
+
+    assert read.unread == frozenset()
+    assert "quote" not in read.text
 
 
 def test_a_summariser_without_room_is_refused():

@@ -48,6 +48,7 @@ SENTENCES: Mapping[str, str] = {
     "turn_shortened": "its best sentences, {shown} of {tokens} tokens",
     "turn_summarised": "its {tokens} tokens are part of the summary",
     "turn_left_out": "its {tokens} tokens do not fit",
+    "citation_left_out": "it was cited, and the note of that has no room for it",
     "turn_withdrawn": "it rests on what may not be read any more",
     "reference": "its title alone, {tokens} tokens, score {score}",
 }

@@ -155,6 +155,43 @@ def test_a_note_stands_before_the_first_users_message():
     assert "- valve.md: “Above" in merged(single.messages)[0].text
 
 
+@pytest.mark.parametrize("room", [20, 40, 80, 150])
+def test_a_note_names_the_latest_where_not_all_fit(room):
+    """W1, W4: what was cited is named as far as there is room, latest first; the rest is said."""
+    turns = tuple(
+        said(f"It is {n}.", cited=(Cited(chunk_id=f"c{n}", source=f"m{n}.md", quote=QUOTE),))
+        for n in range(100)
+    )
+
+    conversation = kept((*turns, user("And?")), room, History(verbatim=1))
+
+    first, *lines = conversation.messages[0].text.split("\n")
+    more, *lines = [line.removeprefix("- ") for line in lines]
+    assert first == "Cited earlier in this conversation:"
+    assert lines
+    assert conversation.tokens <= room
+    last = len([s for s in conversation.shown if s is None])
+    assert lines == [f"m{n}.md" for n in range(last - len(lines), last)]
+    assert more == f"and {last - len(lines)} more, cited before"
+    left = [d.chunk_id for d in conversation.trace.decisions if d.reason == "citation_left_out"]
+    assert left == [f"c{n}" for n in range(last - len(lines))]
+
+
+def test_a_question_is_not_left_out_when_its_answer_stays():
+    """W1: recent turns that begin with an answer keep its question, shortened at the most."""
+    turns = (user(LONG), tool(), said("Answer one."), user("So?"), said("So."))
+
+    conversation = kept(turns, 26, History(verbatim=3))
+    summary = Summary(turns=2, text="They spoke.")
+    summed = kept(turns, 52, History(verbatim=3), summary=summary)
+
+    assert fates(conversation) == ["shortened", "left_out", "recent", "recent", "recent"]
+    assert [m.role for m in conversation.messages] == ["user", "assistant", "user", "assistant"]
+    assert fates(summed) == ["kept", "summarised", "recent", "recent", "recent"]
+    with pytest.raises(BudgetTooSmall):
+        kept((user("pump " * 90), said("Yes.")), 40, History(verbatim=1))
+
+
 def test_a_marker_that_still_stands_needs_no_note():
     """W4, W1: in a session, a shortened answer whose marker is in the documents says enough."""
     cited = Cited(chunk_id="c7", source="valve.md", quote=QUOTE, marker=3)

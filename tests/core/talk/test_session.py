@@ -486,6 +486,21 @@ def test_a_format_that_cannot_be_added_to_is_refused():
         proceed(first.session, "The fuse?", found(["fuse"], 1), **asked)
 
 
+def test_a_session_does_not_end_of_its_own_notes():
+    """W4, W1: with more cited than the conversation's zone holds it goes on, and says so."""
+    budget = Budget(window=None, documents=90, conversation=90, query=20, system=0)
+    session, reasons = Session(), set()
+    for n in range(60):
+        text = f"Text {n} says that the valve {n} is closed in winter and opened by {n} men."
+        chunks = [{"id": f"d{n}", "source": f"part-{n}.md", "text": text}]
+        made = proceed(session, f"And valve {n}?", chunks, tokenizer=Words(), budget=budget)
+        reasons |= {d.reason for d in made.conversation.history.trace.decisions}
+        session = made.session.answered(f"It is closed [{made.context.citations[-1].marker}].")
+
+    assert session.step == 60
+    assert "citation_left_out" in reasons
+
+
 def test_a_session_that_cannot_fit_says_what_would_do():
     """B1, X1: the window it names is one that does."""
     small = Budget(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from foveate.core.talk.shorten import SHARES, by_chunk, carried, note_of, shortened
+from foveate.core.talk.shorten import SHARES, Note, by_chunk, carried, note_of, shortened
 from foveate.core.talk.turns import SYSTEM, Cited, Message, Turn, messages_of
 from foveate.core.types import Decision
 
@@ -18,9 +18,13 @@ HEADING = "Summary of the conversation so far:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a model made of the first `turns` turns; `why` it is not there, where it failed."""
+    """What a model made of the first `turns` turns; `why` it is not there, where it failed.
+
+    `unread`: those among them, by their place, that the model was not shown.
+    """
 
     turns: int
+    unread: frozenset[int] = frozenset()
     text: str = ""
     why: str = ""
 
@@ -37,7 +41,9 @@ class Memory:
 class Draft:
     """The turns, and what of each is shown. `open`: those that may be shortened, oldest first.
 
-    `live`: markers that mean today what they meant then; None: none do.
+    `question`: the turn that the recent ones answer, which is never left out; -1: it is one of
+    them. `live`: markers that mean today what they meant then; None: none do. `most`: so many
+    lines may say what was cited; None: all.
     """
 
     turns: Sequence[Turn]
@@ -51,6 +57,8 @@ class Draft:
     fate: list[Fate] = field(default_factory=list)
     summary: Summary | None = None
     quotes: bool = True
+    most: int | None = None
+    question: int = -1
     memory: Memory = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
@@ -62,6 +70,15 @@ class Draft:
             for n, turn in enumerate(self.turns)
             if n < len(self.turns) - self.recent and not turn.pinned and turn.role not in SYSTEM
         ]
+        self.question = self._question()
+
+    def _question(self) -> int:
+        """The last of the user's turns before the recent ones, where those begin amid an answer."""
+        first = max(0, len(self.turns) - self.recent)
+        said = [turn.role for turn in self.turns[first:] if turn.role not in SYSTEM]
+        if not said or said[0] == "user":
+            return -1
+        return next((n for n in reversed(range(first)) if self.turns[n].role == "user"), -1)
 
     def put(self, n: int, shown: Turn | None, fate: Fate = "left_out") -> None:
         """Show a turn shorter, or (None) not at all, for the reason that `fate` says."""
@@ -99,9 +116,22 @@ class Draft:
     def lead(self) -> list[Message]:
         """The summary and the note of what was cited, before all turns."""
         parts = [f"{HEADING}\n{self.summary.text}"] if self.summary else []
-        parts.append(note_of(self.lost(), quotes=self.quotes, numbered=self.live is not None))
+        parts.append(self.note().text)
         text = "\n\n".join(part for part in parts if part)
         return [Message(role="user", text=text, joined=True)] if text else []
+
+    def note(self) -> Note:
+        """What turns cited and no longer show, in words."""
+        numbered = self.live is not None
+        return note_of(self.lost(), quotes=self.quotes, numbered=numbered, most=self.most)
+
+    def narrow(self, room: int) -> None:
+        """Of what was cited, name as many of the latest as there is room for; one at the least."""
+        high, low = len(self.lost()), 1
+        while high - low > 1:
+            self.most = (low + high) // 2
+            low, high = (self.most, high) if self.total() <= room else (low, self.most)
+        self.most = low
 
     def lost(self) -> tuple[Cited, ...]:
         """What turns cited and no longer show."""
@@ -144,7 +174,8 @@ class Draft:
             if some and self.turns[n].role == "user":
                 yield some
                 some = []
-            some.append(n)
+            if n != self.question:
+                some.append(n)
         if some:
             yield some
 
@@ -152,8 +183,8 @@ class Draft:
         """Put the summary in the place of the turns that it is of, if that makes it fit."""
         old = list(self.shown), list(self.fate)
         for n in self.open:
-            if n < summary.turns:
-                self.put(n, None, "summarised")
+            if n < summary.turns and n != self.question:
+                self.put(n, None, "left_out" if n in summary.unread else "summarised")
         self.summary = summary
         if self.total() <= room:
             return True
@@ -162,7 +193,7 @@ class Draft:
         return False
 
     def decisions(self) -> Iterator[Decision]:
-        """What became of each turn, and why."""
+        """What became of each turn, and why; then what was cited and is not said any more."""
         for n, (turn, shown, fate) in enumerate(
             zip(self.turns, self.shown, self.fate, strict=True)
         ):
@@ -186,6 +217,9 @@ class Draft:
                 yield Decision(
                     chunk_id=name, action="kept", reason=self._why_kept(n, turn), numbers=numbers
                 )
+
+        for entry in self.note().unsaid:
+            yield Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
 
     def _why_kept(self, n: int, turn: Turn) -> str:
         if turn.pinned or turn.role in SYSTEM:

@@ -3,8 +3,9 @@
 Oldest first, and only as far as it must be: older turns are replaced by a summary where one is
 given and helps, else shortened to a half, a quarter, a twelfth of their sentences, then left out,
 a question together with its answers. Pinned turns, the last `verbatim` ones and what the system
-said stay as they are. What a turn cited and no longer shows is carried on in a note. Of every turn
-there is a decision.
+said stay as they are; the question that the recent turns answer is never left out. What a turn
+cited and no longer shows is carried on in a note: with its words, else by name, the latest first.
+Of every turn there is a decision, and of what the note has no room for.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def fit_history(
     )
     draft.withdraw(withdrawn)
     for n in draft.open:
-        if n < len(before) and before[n] != turns[n]:
+        if n < len(before) and before[n] != turns[n] and (before[n] or n != draft.question):
             draft.put(n, before[n])
     if options.when == "always" and not (summary and summary.text):
         draft.shorten(SHARES[0], room=-1)
@@ -115,7 +116,20 @@ def _tighten(draft: Draft, room: int, options: History, summary: Summary | None)
     for exchange in draft.exchanges():
         if draft.leave_out(exchange) <= target:
             return
-    draft.quotes = draft.total() <= room
+    if draft.total() > room:
+        _name_only(draft, room, target)
+
+
+def _name_only(draft: Draft, room: int, target: int) -> None:
+    """Of what was cited give the sources alone; where they do not fit either, the latest."""
+    draft.quotes = False
+    if draft.total() <= room:
+        return
+    draft.most = 1
+    for exchange in draft.exchanges():
+        if draft.leave_out(exchange) <= target:
+            break
+    draft.narrow(target if draft.total() <= target else room)
 
 
 def _kept(draft: Draft, options: History, room: int, summary: Summary | None) -> Kept:

@@ -7,8 +7,9 @@ quoted. Calls keep their arguments, since half of a JSON text is none; only resu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from foveate.core.talk.turns import Cited, Turn
 from foveate.core.text.salience import choose, joined, rarity, weigh
@@ -85,12 +86,29 @@ def carried(turn: Turn, shown: Turn | None, live: frozenset[int] | None) -> tupl
     )
 
 
-def note_of(cited: Sequence[Cited], *, quotes: bool, numbered: bool) -> str:
-    """What earlier turns cited, a line each, for a conversation that no longer shows it."""
+class Note(NamedTuple):
+    """What says what was cited; and those that it has no room for."""
+
+    text: str
+    unsaid: tuple[Cited, ...]
+
+
+def note_of(
+    cited: Sequence[Cited], *, quotes: bool, numbered: bool, most: int | None = None
+) -> Note:
+    """What earlier turns cited, a line each, for a conversation that no longer shows it.
+
+    `most`: so many lines at the most, of what was cited last, and how many more there are.
+    """
     if not cited:
-        return ""
-    lines = dict.fromkeys(_line(entry, quotes=quotes, numbered=numbered) for entry in cited)
-    return "\n".join(["Cited earlier in this conversation:", *lines])
+        return Note("", ())
+    lines = [_line(entry, quotes=quotes, numbered=numbered) for entry in cited]
+    latest = list(dict.fromkeys(reversed(lines)))
+    said = latest[:most]
+    kept = set(said)
+    unsaid = tuple(e for e, line in zip(cited, lines, strict=True) if line not in kept)
+    rest = [f"- and {len(latest) - len(said)} more, cited before"] if unsaid else []
+    return Note("\n".join(["Cited earlier in this conversation:", *rest, *reversed(said)]), unsaid)
 
 
 def _line(entry: Cited, *, quotes: bool, numbered: bool) -> str:
@@ -103,6 +121,9 @@ def _line(entry: Cited, *, quotes: bool, numbered: bool) -> str:
 
 
 def by_chunk(cited: Sequence[Cited]) -> tuple[Cited, ...]:
-    """Each piece of evidence once, as it was cited last."""
-    last: Mapping[tuple[str, str], Cited] = {(e.chunk_id, e.quote): e for e in cited}
+    """Each piece of evidence once, as it was cited last, the latest at the end."""
+    last: dict[tuple[str, str], Cited] = {}
+    for entry in cited:
+        last.pop((entry.chunk_id, entry.quote), None)
+        last[entry.chunk_id, entry.quote] = entry
     return tuple(last.values())
