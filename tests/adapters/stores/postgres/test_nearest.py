@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from foveate.adapters.stores import open_store
+from foveate.adapters.stores.postgres.flow import run
+from foveate.adapters.stores.postgres.memory import Memory
+from foveate.adapters.stores.postgres.search import find
 from foveate.core.types import Chunk
-from foveate.ports import Document
+from foveate.ports import Document, Found
 
 
 def fill(store, vectors, *, principals=()) -> None:
@@ -89,17 +92,44 @@ def test_beyond_a_size_the_index_is_used_and_said(new_schema):
         assert store.check().findings == ()
 
 
-def test_where_few_may_be_read_all_of_them_are_compared(new_schema):
-    """T4, X5: a reader of a twentieth of a large store gets what is nearest, through no index."""
+def test_what_others_may_read_does_not_decide_about_the_index(new_schema):
+    """T4, X5: the same statements for a reader, be the rest of the store large or not there."""
     random = np.random.default_rng(6)
-    url = f"{new_schema()}&exact=50"
-    with closing(open_store(url, embedder_name="e", dimensions=8)) as store:
-        fill(store, random.standard_normal((2000, 8)), principals=("many",))
-        mine = random.standard_normal((100, 8))
+    mine, others = random.standard_normal((100, 8)), random.standard_normal((2000, 8))
+    query = random.standard_normal(8)
+    options = {"limit": 5, "depth": 5, "principals": ("few",), "exact": 50, "memory": Memory()}
+
+    def asked(store, where: dict[str, int] | None) -> tuple[list[str], Found]:
+        said: list[str] = []
+        steps = find(store._names, "e", "", query, where=where, **options)
+        with store._pool.connection() as connection:
+            found = run(connection, recorded(steps, said))
+        return [each.replace(store._names.schema, "s") for each in said], found
+
+    def filled(*, alone: bool):
+        store = open_store(f"{new_schema()}&exact=50", embedder_name="e", dimensions=8)
         fill(store, mine, principals=("few",))
-        query = random.standard_normal(8)
-        before = store.search("", query, depth=10, principals=("few",))
+        if not alone:
+            fill(store, others, principals=("many",))
         store.compact()
-        after = store.search("", query, depth=10, principals=("few",))
-        assert after.candidates == before.candidates
-        assert (before.exact, after.exact) == (True, False)
+        return store
+
+    with closing(filled(alone=True)) as small, closing(filled(alone=False)) as large:
+        for where in (None, {"tag": list(range(40))}, {"tag": 3}):
+            ours, theirs = asked(small, where), asked(large, where)
+            assert ours[0] == theirs[0]
+            by_index = any("hnsw.iterative_scan" in each for each in ours[0])
+            assert by_index is (where != {"tag": 3})
+            assert (ours[1].exact, ours[1].index) == (theirs[1].exact, theirs[1].index)
+
+
+def recorded(steps, said: list[str]):
+    """The flow, with its statements noted."""
+    rows = None
+    while True:
+        try:
+            asks = steps.send(rows)
+        except StopIteration as done:
+            return done.value
+        said += [ask.sql for ask in asks]
+        rows = yield asks

@@ -5,13 +5,13 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.postgres import check, connect, kept, known, search, write
 from foveate.adapters.stores.postgres.flow import Flow, arun
 from foveate.adapters.stores.postgres.guard import guard
+from foveate.adapters.stores.postgres.held import Batches
 from foveate.adapters.stores.postgres.memory import Memory
 from foveate.adapters.stores.postgres.schema import Opened, refuse_moved, writing
 from foveate.adapters.stores.postgres.url import Address, address, settings
@@ -31,7 +31,7 @@ class AsyncPostgresStore:
     """As `PostgresStore`, for an event loop: `async with await AsyncPostgresStore.open(URL)`.
 
     All methods of the port are coroutines; `Assembler.asearch` and `aassemble` await them. For
-    one event loop, and for as many tasks of it as one likes.
+    one event loop, and for as many tasks of it as one likes; a batch is of one task alone.
     """
 
     def __init__(self, where: Address, opened: Opened, pool: AsyncConnectionPool[Any]) -> None:
@@ -39,7 +39,7 @@ class AsyncPostgresStore:
         self._pool = pool
         self._names = opened.names
         self._memory = Memory()
-        self._batch: ContextVar[AsyncConnection[Any] | None] = ContextVar("batch", default=None)
+        self._batches = Batches[Any]()
         self.embedder_name: str = opened.embedder
         self.dimensions: int = opened.names.dimensions
 
@@ -105,9 +105,11 @@ class AsyncPostgresStore:
         """Writes inside, of this task, are one transaction: all there at the end, or none.
 
         A document that is refused inside is undone alone; catch its error and go on. Other
-        writers wait for the end; readers elsewhere see the state before.
+        writers wait for the end; readers elsewhere see the state before. A task that is started
+        inside is elsewhere too: it reads the state before, and until the end a write of its own
+        raises `BadOption`.
         """
-        if (outer := self._batch.get()) is not None:
+        if (outer := self._batches.to_write()) is not None:
             async with outer.transaction():
                 yield
             return
@@ -128,11 +130,11 @@ class AsyncPostgresStore:
             with guard(shown):
                 (_, ((version,),)) = await arun(connection, _asked(writing(self._names)))
             refuse_moved(version)
-            token = self._batch.set(connection)
+            begun = self._batches.begin(connection)
             try:
                 yield
             finally:
-                self._batch.reset(token)
+                self._batches.end(begun)
             with guard(shown):
                 await connection.commit()
         except BaseException:
@@ -196,7 +198,7 @@ class AsyncPostgresStore:
     async def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
         with suppress(OutsideFailure):
-            await self._write(known.remember(self._names, fingerprint, counts))
+            await self._note(known.remember(self._names, fingerprint, counts))
 
     async def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version (who has a hash has the text)."""
@@ -205,7 +207,7 @@ class AsyncPostgresStore:
     async def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort: a store that cannot write only reads again."""
         with suppress(OutsideFailure):
-            await self._write(known.keep(self._names, version, readings))
+            await self._note(known.keep(self._names, version, readings))
 
     async def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.
@@ -227,7 +229,7 @@ class AsyncPostgresStore:
 
         With more chunks than `exact` in the URL, make the approximate index of vectors too.
         """
-        if self._batch.get() is not None:
+        if self._batches.to_write() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
         await self._write(kept.forgetting(self._names))
         with guard(self._where.shown):
@@ -247,7 +249,7 @@ class AsyncPostgresStore:
     async def _read(self, steps: Flow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         with guard(self._where.shown):
-            if (held := self._batch.get()) is not None:
+            if (held := self._batches.mine()) is not None:
                 async with held.transaction():
                     return await arun(held, steps)
             async with self._pool.connection() as connection:
@@ -256,11 +258,16 @@ class AsyncPostgresStore:
     async def _write(self, steps: Flow[T]) -> T:
         """In one transaction; inside a batch, undone alone where it fails."""
         with guard(self._where.shown):
-            if (held := self._batch.get()) is not None:
+            if (held := self._batches.to_write()) is not None:
                 async with held.transaction():
                     return await arun(held, steps)
             async with self._pool.connection() as connection:
                 return await arun(connection, steps)
+
+    async def _note(self, steps: Flow[None]) -> None:
+        """For what need not be written: not by who was started inside a batch that is open."""
+        if not self._batches.inherited():
+            await self._write(steps)
 
 
 def _asked(asks: Any) -> Flow[Any]:

@@ -1,7 +1,9 @@
 """Postings that were read, kept for the next question: words of questions come again.
 
-Rules: what is kept belongs to one set of audiences as it was after so many writes, so that a write,
-by whomever, and another reader, find nothing of it; what was not asked for longest goes first.
+Rules: what is kept belongs to one set of audiences as a certain write left it, so that another
+write, by whomever, and another reader, find nothing of it; a batch that was undone, a restored dump
+and a server that took over lead back to writes that were, or to others, never to the same number
+with other rows; what was not asked for longest goes first.
 """
 
 from __future__ import annotations

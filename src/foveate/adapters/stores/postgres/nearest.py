@@ -2,7 +2,8 @@
 
 By comparing all: every row that may be read and that the filter lets through, by exact cosine.
 Through the index (HNSW): candidates alone, more than are wanted; their cosines are exact, but
-one that the index missed is missed.
+one that the index missed is missed. It is one index over all rows, so which ones it names can
+depend on rows that may not be read; whether it is asked does not.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from foveate.adapters.stores.postgres.names import Names
 from foveate.adapters.stores.postgres.tables import INDEX
 
 SELECTIVE = 10
-"""The index is used where at least one in so many rows may be read and matches."""
+"""The index is used where at least one matches in so many rows that may be read."""
 _WIDE = 4
 """It is asked for so many times the rows that are wanted."""
 

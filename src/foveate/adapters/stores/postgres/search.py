@@ -54,7 +54,7 @@ def find(
     wanted = direction(vector, names.dimensions)
     condition, bound = where_condition(where) if where else ("", [])
     terms = query_terms(query)
-    (_, readable, ((indexed, held),)) = yield [
+    (_, readable, ((indexed, _),)) = yield [
         _NO_JIT,
         _audiences(names, principals),
         nearest.indexed(names),
@@ -76,8 +76,9 @@ def find(
     hits = _hits(ids, bm25, matching[0][0] if condition else None, depth)
     near: dict[int, float] = {}
     if wanted is not None:
-        # Where few of all rows qualify, the index finds too few of them, and a scan is cheap.
-        by_index = not exactly and many * nearest.SELECTIVE >= held
+        # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
+        # that may be read: what others may read decides nothing.
+        by_index = not exactly and many * nearest.SELECTIVE >= total
         near = yield from nearest.rows(scope, wanted, by_index=by_index)
     keys = yield from _keys(names, sorted({*near, *hits}))
     semantic, by_words = (_ordered(leg, keys, depth) for leg in (near, hits))

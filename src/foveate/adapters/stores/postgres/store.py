@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.postgres import check, connect, kept, known, search, write
 from foveate.adapters.stores.postgres.flow import Flow, run
 from foveate.adapters.stores.postgres.guard import guard
+from foveate.adapters.stores.postgres.held import Batches
 from foveate.adapters.stores.postgres.memory import Memory
 from foveate.adapters.stores.postgres.schema import refuse_moved, writing
 from foveate.adapters.stores.postgres.url import address, settings
@@ -42,7 +42,7 @@ class PostgresStore:
         migrate: bool | None = None,
     ) -> None:
         self._where = where = address(url)
-        self._batch: ContextVar[Connection[Any] | None] = ContextVar("batch", default=None)
+        self._batches = Batches[Any]()
         with guard(where.shown):
             import psycopg
 
@@ -99,9 +99,11 @@ class PostgresStore:
         """Writes inside, of this thread, are one transaction: all there at the end, or none.
 
         A document that is refused inside is undone alone; catch its error and go on. Other
-        writers wait for the end; readers elsewhere see the state before.
+        writers wait for the end; readers elsewhere see the state before. A task or thread that
+        is started inside is elsewhere too: it reads the state before, and until the end a write
+        of its own raises `BadOption`.
         """
-        if (outer := self._batch.get()) is not None:
+        if (outer := self._batches.to_write()) is not None:
             with outer.transaction():
                 yield
             return
@@ -122,11 +124,11 @@ class PostgresStore:
             with guard(shown):
                 (_, ((version,),)) = run(connection, _asked(writing(self._names)))
             refuse_moved(version)
-            token = self._batch.set(connection)
+            begun = self._batches.begin(connection)
             try:
                 yield
             finally:
-                self._batch.reset(token)
+                self._batches.end(begun)
             with guard(shown):
                 connection.commit()
         except BaseException:
@@ -188,7 +190,7 @@ class PostgresStore:
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
         with suppress(OutsideFailure):
-            self._write(known.remember(self._names, fingerprint, counts))
+            self._note(known.remember(self._names, fingerprint, counts))
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version (who has a hash has the text)."""
@@ -197,7 +199,7 @@ class PostgresStore:
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort: a store that cannot write only reads again."""
         with suppress(OutsideFailure):
-            self._write(known.keep(self._names, version, readings))
+            self._note(known.keep(self._names, version, readings))
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.
@@ -219,7 +221,7 @@ class PostgresStore:
 
         With more chunks than `exact` in the URL, make the approximate index of vectors too.
         """
-        if self._batch.get() is not None:
+        if self._batches.to_write() is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
         self._write(kept.forgetting(self._names))
         with guard(self._where.shown):
@@ -239,7 +241,7 @@ class PostgresStore:
     def _read(self, steps: Flow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
         with guard(self._where.shown):
-            if (held := self._batch.get()) is not None:
+            if (held := self._batches.mine()) is not None:
                 with held.transaction():
                     return run(held, steps)
             with self._pool.connection() as connection:
@@ -248,11 +250,16 @@ class PostgresStore:
     def _write(self, steps: Flow[T]) -> T:
         """In one transaction; inside a batch, undone alone where it fails."""
         with guard(self._where.shown):
-            if (held := self._batch.get()) is not None:
+            if (held := self._batches.to_write()) is not None:
                 with held.transaction():
                     return run(held, steps)
             with self._pool.connection() as connection:
                 return run(connection, steps)
+
+    def _note(self, steps: Flow[None]) -> None:
+        """For what need not be written: not by who was started inside a batch that is open."""
+        if not self._batches.inherited():
+            self._write(steps)
 
 
 def _asked(asks: Any) -> Flow[Any]:

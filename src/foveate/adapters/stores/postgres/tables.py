@@ -20,7 +20,8 @@ TABLES = (
     "CREATE SEQUENCE {s}.ids",
     # Who may read: one row for each distinct set of principals, its lattice hash (state root), and
     # how much it holds. `words`: the sum of its chunks' lengths in terms, for BM25's average;
-    # `writes`: how often it was written to, which tells what was read before from what is now.
+    # `writes`: a number drawn anew at every write, which tells what was read before from what is
+    # now: counted, it would come again after a batch that was undone, or out of an older dump.
     """CREATE TABLE {s}.audiences (
         id integer PRIMARY KEY, digest bytea NOT NULL UNIQUE, principals text NOT NULL,
         state bytea NOT NULL, documents bigint NOT NULL DEFAULT 0,

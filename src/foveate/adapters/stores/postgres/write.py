@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from secrets import randbits
 from typing import Any
 
 from foveate.adapters.stores.int8 import norms
@@ -223,12 +224,14 @@ class _Books:
         """One statement for all of them."""
         query = names.sql("""UPDATE {s}.audiences AS a SET state = new.state,
             documents = a.documents + new.documents, chunks = a.chunks + new.chunks,
-            words = a.words + new.words, writes = a.writes + 1
-            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[])
-                AS new (id, state, documents, chunks, words) WHERE a.id = new.id""")
+            words = a.words + new.words, writes = new.writes
+            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[],
+                %s::bigint[]) AS new (id, state, documents, chunks, words, writes)
+            WHERE a.id = new.id""")
         ids = sorted(self._states)
         more = [[self._more[number][which] for number in ids] for which in range(3)]
-        return [Ask(query, [ids, [self._states[number] for number in ids], *more])]
+        drawn = [randbits(63) for _ in ids]
+        return [Ask(query, [ids, [self._states[number] for number in ids], *more, drawn])]
 
 
 def _removing(names: Names, number: int) -> list[Ask]:
