@@ -21,6 +21,14 @@ def test_ours_and_theirs_are_told_apart():
     assert not {"schema", "pool", "exact"} & set(told)
 
 
+def test_a_password_is_one_in_capitals_too():
+    """T1, X1: the names of secrets are known however they are written, and handed on by libpq's."""
+    where = address("postgresql://u@h/db?PassWord=s3cret&scram_client_key=k")
+    assert settings(where)["password"] == "s3cret"
+    assert settings(where)["scram_client_key"] == "k"
+    assert "s3cret" not in where.conninfo
+
+
 @pytest.mark.parametrize(
     ("url", "host", "port"),
     [
@@ -41,6 +49,10 @@ def test_libpq_reads_hosts(url: str, host: str, port: str | None):
         URL,
         "postgresql://u@h/db?password=s3cr%40et",
         "postgresql://u@h/db?sslpassword=s3cr%40et&schema=s",
+        "postgresql://u@h/db?PASSWORD=s3cret&Sslpassword=s3cret",
+        "postgresql://u@h/db?scram_client_key=s3cr&scram_server_key=s3cr&oauth_client_secret=s3cr",
+        "postgresql://u@h/db?pass=s3cret&s3cret&passwd=s3cret&sslmode=prefer",
+        "postgresql://u@h/db?options=-c%20x.y%3Ds3cret&schema=s",
     ],
 )
 def test_what_is_shown_has_no_password(url: str):
@@ -68,6 +80,12 @@ def test_what_is_shown_has_no_password(url: str):
         "postgresql://u:s3cr@h/db?exact=-1",
         f"postgresql://u:s3cr@h/db?schema={'x' * 64}",
         "postgresql://u:s3cr@h/db?nonsense=1",
+        "postgresql://u:2024?s3cret@h/db",
+        "postgresql://u:?s3cret@h/db",
+        "postgresql://u:2024?s3cret=x@h/db?schema=s",
+        "postgresql://u@h/db?pass=s3cret",
+        "postgresql://u@h/db?s3cret",
+        "postgresql://u@h/db?s3cret=1&passwd=s3cret",
     ],
 )
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str):

@@ -1,8 +1,8 @@
 """A server's URL → what libpq is told, what is ours, and what may be shown. Opens nothing.
 
 Rules: a password is taken out first and handed on by itself, so that no parser's error can repeat
-it; what is shown has none. `schema`, `pool` and `exact` in the query are ours; the rest is
-libpq's (`host`, `sslmode`, `connect_timeout`, `options` …).
+it; of the query, what is known to be no secret is shown, and nothing else. `schema`, `pool` and
+`exact` in the query are ours; the rest is libpq's (`host`, `sslmode`, `options` …).
 """
 
 from __future__ import annotations
@@ -16,9 +16,17 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from foveate.core.errors import BadOption
 
 SCHEMES = ("postgresql", "postgres")
-_SECRETS = {"password", "sslpassword", "oauth_client_secret"}
+_SECRETS = {
+    *("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+}
+_OURS = {"schema", "pool", "exact"}
+_SHOWN = {
+    *("host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "connect_timeout"),
+    *("application_name", "target_session_attrs", "load_balance_hosts", *_OURS),
+}
+"""What says which store it is; libpq's other words may be secrets, or be wrongly written ones."""
 _WHOLE = re.compile(
-    r"(?P<scheme>\w+)://(?:(?P<user>[^/?#@]*)@)?(?P<host>[^/?#@]*)(?P<path>/[^?#@]*)?(?:\?(?P<query>.*))?"
+    r"(?P<scheme>\w+)://(?:(?P<user>[^/?#@]*)@)?(?P<host>[^/?#@]*)(?P<path>/[^?#@]*)?(?:\?(?P<query>[^@]*))?"
 )
 _HOSTS = re.compile(r"(?:(?:\[[^\]]*\]|[^:,\[\]]*)(?::\d*)?(?:,|$))*")
 _UNREADABLE = (
@@ -32,7 +40,7 @@ class Address:
     """Where a store is. `secrets` never stand in `repr` or in `shown`."""
 
     shown: str
-    conninfo: str
+    conninfo: str = field(repr=False)
     secrets: Mapping[str, str] = field(repr=False)
     schema: str = "foveate"
     pool: int = 8
@@ -53,9 +61,9 @@ def address(url: str) -> Address:
     ours: dict[str, str] = {}
     theirs: list[tuple[str, str]] = []
     for name, value in parse_qsl(found["query"] or "", keep_blank_values=True):
-        if name in _SECRETS:
-            secrets[name] = value
-        elif name in {"schema", "pool", "exact"}:
+        if name.lower() in _SECRETS:
+            secrets[name.lower()] = value
+        elif name in _OURS:
             ours[name] = value
         else:
             theirs.append((name, value))
@@ -63,7 +71,7 @@ def address(url: str) -> Address:
         raise BadOption(_UNREADABLE)
     base = f"postgresql://{user}{'@' * bool(user)}{found['host']}{found['path'] or ''}"
     return Address(
-        shown=_with(base, [*theirs, *ours.items()]),
+        shown=_with(base, [part for part in (*theirs, *ours.items()) if part[0] in _SHOWN]),
         conninfo=_with(base, theirs),
         secrets=secrets,
         schema=_schema(ours.get("schema", "foveate")),
@@ -98,7 +106,12 @@ def settings(where: Address) -> dict[str, Any]:
 
     try:
         told: dict[str, Any] = conninfo_to_dict(where.conninfo)
-    except ProgrammingError as error:
-        raise BadOption(f"store {where.shown!r}: {str(error).strip()}") from None
+    except ProgrammingError:
+        # Its message repeats what it does not know, which may be a part of a password.
+        raise BadOption(
+            f"store {where.shown!r}: libpq cannot read the URL's query or an escape in it; its "
+            "names are schema, pool and exact, and what PostgreSQL's documentation lists as "
+            "connection parameters, in small letters; percent-encode what is special"
+        ) from None
     defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
     return {**defaults, **told, **where.secrets, "client_encoding": "UTF8"}
