@@ -28,6 +28,12 @@ def calibrate(
     rounds: Annotated[
         int, typer.Option("--rounds", metavar="N", min=1, help="Questions a place and kind.")
     ] = 20,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            "--max-tokens", metavar="N", min=1, help="Of one answer; more for one that thinks."
+        ),
+    ] = 40,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="S", help="Seconds for one answer.")
     ] = 120.0,
@@ -43,23 +49,29 @@ def calibrate(
     """
     from foveate import plugins
     from foveate.cli import output
-    from foveate.cli.calibrated import kinds_of, lines, write
+    from foveate.cli.calibrated import counts_of, kinds_of, lines, write
     from foveate.cli.progress import progress
     from foveate.evals.calibration.curve import to_json
     from foveate.evals.calibration.sweep import Sweep, measure, said
 
     sweep = Sweep(
-        kinds=kinds_of(probe), things=things, places=places, rounds=rounds, timeout=timeout
+        kinds=kinds_of(probe),
+        things=things,
+        places=places,
+        rounds=rounds,
+        timeout=timeout,
+        max_tokens=max_tokens,
     )
     reader = plugins.model(model)
     with progress() as on_progress:
-        curves = measure(reader, sweep, on_progress=on_progress)
-    verdict = said(curves)
+        measured = measure(reader, sweep, on_progress=on_progress)
+    verdict = said(measured)
+    curves = measured.curves
     record = to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
     if out is not None:
         write(out, record)
     if as_json:
-        output.write_json({**record, "said": list(verdict)})
+        output.write_json({**record, **counts_of(measured), "said": list(verdict)})
         return
     for line in (*lines(curves), *verdict):
         output.write_line(line)

@@ -11,6 +11,7 @@ from typing import Any
 from foveate.core.errors import OutsideFailure, UnknownName
 from foveate.evals.calibration.curve import Curve
 from foveate.evals.calibration.probes import KINDS, Kind
+from foveate.evals.calibration.sweep import Measured
 from foveate.evals.table import Table, markdown
 
 
@@ -20,6 +21,15 @@ def kinds_of(named: Sequence[str] | None) -> tuple[Kind, ...]:
         if name not in KINDS:
             raise UnknownName("probe", name, KINDS)
     return tuple(kind for kind in KINDS if not named or kind in named)
+
+
+def counts_of(measured: Measured) -> Mapping[str, int]:
+    """How many answers came, how many of them said nothing, and how many questions failed."""
+    return {
+        "answers": measured.answers,
+        "empty": measured.empty,
+        "failed": len(measured.failures),
+    }
 
 
 def lines(curves: Mapping[str, Curve]) -> Iterator[str]:

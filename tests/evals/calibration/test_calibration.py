@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from foveate import assemble
-from foveate.core.errors import BadInput, BadOption, OutsideFailure, UnknownName
+from foveate.core.errors import BadInput, BadOption, MissingExtra, OutsideFailure, UnknownName
 from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.curves import curve, evenly, published
 from foveate.evals.calibration.curve import fitted, to_json, wilson
@@ -54,12 +54,12 @@ class Reader:
 
 def test_a_dip_is_found_and_used(tmp_path):
     """E6, S10: a reader that forgets the middle gives a curve that keeps evidence away from it."""
-    curves = measure(Reader((0.0, 0.7, 0.9, 0.7, 0.0)), Sweep(things=20, rounds=12))
-    found = curves["all"]
+    measured = measure(Reader((0.0, 0.7, 0.9, 0.7, 0.0)), Sweep(things=20, rounds=12))
+    found = measured.curves["all"]
     assert not found.flat
     assert min(found.heights) == found.heights[2] < 50 < found.heights[0]
     assert all(low <= p.accuracy <= high for p in found.points for low, high in [p.interval])
-    assert "not flat" in said(curves)[0]
+    assert "not flat" in said(measured)[0]
     file = tmp_path / "curve.json"
     file.write_text(json.dumps(to_json(found, model="reader", kinds=KINDS, things=20)))
     assert curve(str(file)) == found.heights
@@ -75,17 +75,90 @@ def test_a_dip_is_found_and_used(tmp_path):
 
 def test_a_flat_curve_is_called_flat():
     """E6: where places read alike it says so, and gives a curve that moves nothing."""
-    curves = measure(Reader((0.4,) * 5), Sweep(things=20, rounds=12))
-    assert curves["all"].flat
-    assert len(set(curves["all"].heights)) == 1
-    assert said(curves)[0].startswith("flat")
-    assert measure(Reader((0.0,)), Sweep(things=8, rounds=2))["all"].p == 1.0
+    measured = measure(Reader((0.4,) * 5), Sweep(things=20, rounds=12))
+    assert measured.curves["all"].flat
+    assert len(set(measured.curves["all"].heights)) == 1
+    (verdict,) = said(measured)
+    assert verdict.startswith("flat")
+    assert measure(Reader((0.0,)), Sweep(things=8, rounds=2)).curves["all"].p == 1.0
 
 
 def test_a_model_that_cannot_is_said_to_be_one():
     """E6, X1: nothing right anywhere is no curve."""
     with pytest.raises(OutsideFailure, match="fewer things"):
         said(measure(Reader((1.0,)), Sweep(things=8, rounds=1)))
+
+
+class Faulty(Reader):
+    """A reader that says nothing, or fails, at the calls that it is told."""
+
+    def __init__(self, *, mute=lambda call: False, fails=lambda call: False, finish="stop"):
+        super().__init__((0.0,))
+        self.mute, self.fails, self.finish, self.calls = mute, fails, finish, 0
+
+    def complete(self, messages, **options):
+        """Counts its calls."""
+        self.calls += 1
+        if self.fails(self.calls):
+            raise OutsideFailure(f"the pump stopped at call {self.calls}")
+        if self.mute(self.calls):
+            return Reply(text=" ", finish=self.finish)
+        return super().complete(messages)
+
+
+@pytest.mark.parametrize(
+    ("finish", "advice"), [("length", "more --max-tokens"), ("stop", "another model")]
+)
+def test_a_model_that_says_nothing(finish, advice):
+    """E6, X1: empty answers are called that, with what may help; fewer things would not."""
+    with pytest.raises(OutsideFailure, match=f"empty answers to 20 of 20 .*{advice}") as caught:
+        said(measure(Faulty(mute=lambda call: True, finish=finish), Sweep(things=8, rounds=2)))
+    assert "--things" not in str(caught.value)
+
+    measured = measure(Faulty(mute=lambda call: call == 3, finish=finish), Sweep(rounds=2))
+    (_, beside) = said(measured)
+    assert (measured.answers, measured.empty, measured.cut) == (20, 1, finish == "length")
+    assert "empty answers to 1 of 20" in beside
+    assert sum(point.right for point in measured.curves["all"].points) == 19
+
+
+def test_a_question_that_fails_is_asked_once_more():
+    """E6, X3: one failure costs nothing; two of the same question cost that question alone."""
+    model = Faulty(fails=lambda call: call == 4)
+    assert measure(model, Sweep(rounds=2)).failures == ()
+    assert model.calls == 21
+
+    measured = measure(Faulty(fails=lambda call: call in (4, 5)), Sweep(rounds=2))
+    (_, beside) = said(measured)
+    assert (measured.answers, measured.failures) == (19, ("the pump stopped at call 5",))
+    assert beside.startswith("1 of 20 questions failed")
+    assert sum(point.asked for point in measured.curves["all"].points) == 19
+
+
+def test_a_model_that_mostly_fails_is_given_up():
+    """E6, X3: soon, with what went wrong; and where a place has no answer there is no curve."""
+    dead = Faulty(fails=lambda call: True)
+    with pytest.raises(OutsideFailure, match="pump stopped at call 4; given up: 2 of 2 questions"):
+        measure(dead, Sweep(rounds=20))
+    assert dead.calls == 4
+
+    dies = Faulty(fails=lambda call: call > 30)
+    with pytest.raises(OutsideFailure, match="given up: 5 of 35 questions failed"):
+        measure(dies, Sweep(rounds=20))
+
+    with pytest.raises(OutsideFailure, match=r"pairs at one place failed, .*--rounds"):
+        measure(Faulty(fails=lambda call: call in (4, 5)), Sweep(rounds=1))
+
+
+def test_a_package_that_is_missing_is_no_failed_question():
+    """E6, X1: it is said at once."""
+
+    class Bare(Reader):
+        def complete(self, messages, **options):
+            raise MissingExtra("openai", "openai")
+
+    with pytest.raises(MissingExtra):
+        measure(Bare((0.0,)), Sweep())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,6 +184,7 @@ def test_probes_differ_in_the_place_alone(kind):
         lambda: Sweep(places=1),
         lambda: Sweep(places=9, things=8),
         lambda: Sweep(rounds=0),
+        lambda: Sweep(max_tokens=0),
         lambda: Sweep(timeout=float("nan")),
     ],
 )

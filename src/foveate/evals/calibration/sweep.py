@@ -1,29 +1,42 @@
-"""Ask a model for the same kinds of things at every place, and count."""
+"""Ask a model for the same kinds of things at every place, and count.
+
+Rules: an empty answer is a wrong one, and is counted apart; a question that failed is asked once
+more, then left out of the curves and counted; a model that fails most questions, or several in a
+row, is given up.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foveate.adapters.models.asked import check_timeout
-from foveate.core.errors import BadOption, OutsideFailure
+from foveate.core.errors import BadOption, MissingExtra, OutsideFailure
 from foveate.evals.calibration.curve import Curve, fitted
-from foveate.evals.calibration.probes import KINDS, Kind, probe
-from foveate.ports import Model
+from foveate.evals.calibration.probes import KINDS, Kind, Probe, probe
+from foveate.ports import Model, Reply
 
 Progress = Callable[[int, int, str], None]
 """Called after each question: done, in all, what was asked."""
+_GIVE_UP = 2
+"""Failed questions before a model may be given up."""
+_IN_A_ROW = 5
+"""Failed questions after which a server is taken to be gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """`things` in a context, the answer at each of `places` even places, `rounds` times a kind."""
+    """`things` in a context, the answer at each of `places` even places, `rounds` times a kind.
+
+    `max_tokens` and `timeout` (seconds) are for one answer.
+    """
 
     kinds: tuple[Kind, ...] = KINDS
     things: int = 40
     places: int = 5
     rounds: int = 20
     timeout: float = 120.0
+    max_tokens: int = 40
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -32,6 +45,8 @@ class Sweep:
             raise BadOption(f"places: {self.places}; give 2 to {self.things} (things)")
         if self.rounds < 1:
             raise BadOption(f"rounds: {self.rounds}; give at least 1")
+        if self.max_tokens < 1:
+            raise BadOption(f"max_tokens: {self.max_tokens}; give at least 1")
         check_timeout(self.timeout)
 
     @property
@@ -40,48 +55,149 @@ class Sweep:
         return len(self.kinds) * self.places * self.rounds
 
 
-def measure(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> dict[str, Curve]:
-    """A curve for each kind of probe, and `all` of them together; raises `OutsideFailure`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A curve for each kind of probe, and `all` of them together; what the answers were like.
+
+    `answers`: that came; `empty` of them said nothing, `cut` of those because their limit was
+    spent. `failures`: why questions had no answer, one for each.
+    """
+
+    curves: dict[str, Curve]
+    answers: int
+    empty: int
+    cut: int
+    failures: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Counts:
+    """What came so far: outcomes by kind and place."""
+
+    right: dict[str, list[list[bool]]]
+    answers: int = 0
+    empty: int = 0
+    cut: int = 0
+    failures: list[str] = field(default_factory=list)
+    in_a_row: int = 0
+
+    def came(self, outcomes: list[bool], reply: Reply, answer: str) -> None:
+        """An answer, right or wrong."""
+        silent = not reply.text.strip()
+        self.in_a_row = 0
+        self.answers += 1
+        self.empty += silent
+        self.cut += silent and reply.finish == "length"
+        outcomes.append(answer.casefold() in reply.text.casefold())
+
+    def failed(self, error: OutsideFailure) -> None:
+        """None; raises where most questions have none, or the last ones."""
+        self.failures.append(str(error))
+        self.in_a_row += 1
+        mostly = len(self.failures) >= _GIVE_UP and len(self.failures) > self.answers
+        if mostly or self.in_a_row >= _IN_A_ROW:
+            asked = len(self.failures) + self.answers
+            raise OutsideFailure(
+                f"{error}; given up: {len(self.failures)} of {asked} questions failed, each twice"
+            )
+
+
+def measure(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> Measured:
+    """The curves; raises `OutsideFailure` where most questions fail, or all of a place.
 
     Every place is asked the same questions, so that places differ by nothing else; rounds go
     around the places, so that a server that tires does so for all of them.
     """
-    right: dict[str, list[list[bool]]] = {
-        kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds
-    }
+    counts = _Counts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
     done = 0
     for round_ in range(sweep.rounds):
         for kind in sweep.kinds:
             for number in range(sweep.places):
                 at = number * (sweep.things - 1) // (sweep.places - 1)
-                right[kind][number].append(_asked(model, sweep, kind, at, round_))
+                one = probe(kind, things=sweep.things, place=at, seed=sweep.seed * 100_003 + round_)
+                reply = _asked(model, sweep, one)
+                if isinstance(reply, Reply):
+                    counts.came(counts.right[kind][number], reply, one.answer)
+                else:
+                    counts.failed(reply)
                 done += 1
                 if on_progress is not None:
                     on_progress(done, sweep.questions, f"{kind} at {at + 1}")
-    curves = {kind: fitted(outcomes, sweep.seed) for kind, outcomes in right.items()}
+    return Measured(
+        curves=_curves(counts, sweep),
+        answers=counts.answers,
+        empty=counts.empty,
+        cut=counts.cut,
+        failures=tuple(counts.failures),
+    )
+
+
+def _asked(model: Model, sweep: Sweep, one: Probe) -> Reply | OutsideFailure:
+    """The answer, of one attempt or of another; why there is none."""
+    for attempt in (1, 2):
+        try:
+            return model.complete(one.messages, max_tokens=sweep.max_tokens, timeout=sweep.timeout)
+        except MissingExtra:
+            raise
+        except OutsideFailure as error:
+            if attempt == 2:
+                return error
+    raise AssertionError
+
+
+def _curves(counts: _Counts, sweep: Sweep) -> dict[str, Curve]:
+    for kind, places in counts.right.items():
+        if not all(places):
+            raise OutsideFailure(
+                f"every question of {kind} at one place failed, the last with: "
+                f"{counts.failures[-1]}; ask more often (--rounds)"
+            )
     together = [
-        [one for kind in sweep.kinds for one in right[kind][number]]
+        [one for kind in sweep.kinds for one in counts.right[kind][number]]
         for number in range(sweep.places)
     ]
+    curves = {kind: fitted(outcomes, sweep.seed) for kind, outcomes in counts.right.items()}
     return {**curves, "all": fitted(together, sweep.seed)}
 
 
-def _asked(model: Model, sweep: Sweep, kind: Kind, place: int, round_: int) -> bool:
-    one = probe(kind, things=sweep.things, place=place, seed=sweep.seed * 100_003 + round_)
-    reply = model.complete(one.messages, max_tokens=40, timeout=sweep.timeout)
-    return one.answer.casefold() in reply.text.casefold()
-
-
-def said(curves: dict[str, Curve]) -> Sequence[str]:
-    """What one should know of the curves, in sentences."""
-    found = curves["all"]
+def said(measured: Measured) -> Sequence[str]:
+    """What one should know of the curves, in sentences; raises where there is nothing to know."""
+    found = measured.curves["all"]
     if not any(point.right for point in found.points):
-        raise OutsideFailure(
-            "the model answered nothing right at any place; ask for fewer things (--things)"
-        )
+        raise OutsideFailure(_nothing_right(measured))
+    return (_shape(found), *_beside(measured))
+
+
+def _shape(found: Curve) -> str:
     if found.flat:
-        return (f"flat: chance explains the differences between places (p = {found.p:.3f})",)
+        return f"flat: chance explains the differences between places (p = {found.p:.3f})"
     low = min(found.points, key=lambda point: point.accuracy)
     high = max(found.points, key=lambda point: point.accuracy)
     best = f"{high.accuracy:.0f} % right at {high.position:.2f} of the context"
-    return (f"not flat (p = {found.p:.3f}): {best}, {low.accuracy:.0f} % at {low.position:.2f}",)
+    return f"not flat (p = {found.p:.3f}): {best}, {low.accuracy:.0f} % at {low.position:.2f}"
+
+
+def _nothing_right(measured: Measured) -> str:
+    if 2 * measured.empty <= measured.answers:
+        return "the model answered nothing right at any place; ask for fewer things (--things)"
+    return f"{_empty(measured)}; without other answers there is no curve"
+
+
+def _empty(measured: Measured) -> str:
+    """How many, and what may help."""
+    told = f"the model gave empty answers to {measured.empty} of {measured.answers} questions"
+    if measured.cut:
+        return f"{told}, its limit spent on {measured.cut}; give it more --max-tokens"
+    return f"{told}; ask another model, or look at what its server does"
+
+
+def _beside(measured: Measured) -> Sequence[str]:
+    """What takes from the curve's worth."""
+    found = [f"{_empty(measured)}; they count as wrong"] if measured.empty else []
+    if measured.failures:
+        asked = measured.answers + len(measured.failures)
+        found.append(
+            f"{len(measured.failures)} of {asked} questions failed, each twice, and are left out; "
+            f"the last: {measured.failures[-1]}"
+        )
+    return found
