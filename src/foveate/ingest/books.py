@@ -14,21 +14,18 @@ from dataclasses import dataclass, replace
 from foveate import readings
 from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure
 from foveate.ingest.by_model import ByModel
-from foveate.ingest.one import BATCH, Part, Prepared, Refused, Task, Unchanged, vectors_of
+from foveate.ingest.one import Part, Prepared, Refused, Task, Unchanged, vectors_of
 from foveate.ingest.prepare import digest_of, origin_of, root_of
 from foveate.ingest.renamed import vectors_in
+from foveate.ingest.waiting import Waiting
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import QUESTIONS, Embedder, Store
 
 __all__ = ["Books", "Report"]
 
-_CHUNKS = 4_096
-"""That wait for a transaction of many documents, at the most; so memory has a bound."""
-
 _COUNTED = (
     *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
 )
-_DESCRIBED = 32  # documents that wait for a model at the most
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -80,7 +77,7 @@ class Books:
         self._known = dict(store.documents())
         _refuse_other_roots(walks, self._known)
         self._seen: dict[str, str] = {}
-        self._waiting: list[tuple[File, Prepared]] = []
+        self._waiting = self._none_waiting()
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread = {failure.path for failure in self._failed}
         self._counts = dict.fromkeys(_COUNTED, 0)
@@ -123,38 +120,48 @@ class Books:
         if isinstance(part, Unchanged):
             self._counts["unchanged"] += 1
             return
-        self._waiting.append((file, self._with_known_vectors(part)))
-        if self._is_time():
+        self._waiting.add(file, self._with_known_vectors(part))
+        if self._waiting.is_time():
             self.write()
 
-    def _is_time(self) -> bool:
-        """Whether enough waits to be described, embedded and written."""
-        bare = sum(len(each.chunks) for _, each in self._waiting if each.vectors is None)
-        if self._embedder is not None and bare >= BATCH:
-            return True
-        chunks = sum(len(each.chunks) for _, each in self._waiting)
-        most = max(self._at_once, _DESCRIBED if self._describe else 1)
-        full = len(self._waiting) >= most or chunks >= _CHUNKS
-        return full and (self._describe is not None or self._embedder is None or not bare)
+    def _none_waiting(self) -> Waiting:
+        describes, embeds = self._describe is not None, self._embedder is not None
+        return Waiting(at_once=self._at_once, describes=describes, embeds=embeds)
 
     def write(self) -> None:
         """Write what waits, each document in a transaction of its own, or all in one."""
-        waiting, self._waiting = self._embedded(self._described(self._waiting)), []
-        with self._batch():
-            self._write(waiting)
+        waiting, self._waiting = self._waiting.parts, self._none_waiting()
+        waiting = self._embedded(self._described(waiting))
+        try:
+            with self._batch():
+                refused = self._put_all(waiting)
+        except BadRequest:
+            # One that met what another writer wrote meanwhile: the others go in without it.
+            refused = self._put_all(waiting)
+        self._note(waiting, refused)
 
     def _batch(self) -> AbstractContextManager[None]:
         """One transaction for what is written inside, where that is wanted and the store can."""
         batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
         return nullcontext() if batch is None else batch()
 
-    def _write(self, waiting: list[tuple[File, Prepared]]) -> None:
-        for file, part in waiting:
+    def _put_all(self, waiting: list[tuple[File, Prepared]]) -> dict[str, str]:
+        """By the document's id, why the store would not have it."""
+        refused: dict[str, str] = {}
+        for _, part in waiting:
             try:
                 self._put(part)
             except BadRequest as error:
+                refused[part.document.id] = str(error)
+        return refused
+
+    def _note(self, waiting: list[tuple[File, Prepared]], refused: Mapping[str, str]) -> None:
+        """Count what is written, and keep what its texts come out as, all at once."""
+        found: dict[str, bytes] = {}
+        for file, part in waiting:
+            if part.document.id in refused:
                 del self._seen[part.document.id]
-                self._fail(file, str(error))
+                self._fail(file, refused[part.document.id])
                 continue
             known = part.document.id in self._known
             self._counts["updated" if known else "added"] += 1
@@ -163,6 +170,8 @@ class Books:
             self._counts["summarised"] += not own
             asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
             self._counts["questions"] += sum(map(len, asked))
+            found.update(part.readings)
+        readings.keep(self._store, found)
 
     def _described(self, waiting: list[tuple[File, Prepared]]) -> list[tuple[File, Prepared]]:
         """With what the model says of them; of whom it says nothing stay as they are."""
@@ -227,22 +236,24 @@ class Books:
             identity = part.document.id
             if error.errno in _FULL:
                 raise OutsideFailure(
-                    f"the disk is full; {identity!r} was not written, what came before it was: "
-                    f"make room and run again"
+                    f"the disk is full; {identity!r} was not written, what earlier transactions "
+                    f"wrote was: make room and run again"
                 ) from error
             raise OutsideFailure(f"the store failed at {identity!r}: {error}") from error
-        readings.keep(self._store, part.readings)
 
     def delete_gone(self) -> None:
         """Delete what came from these paths and was not seen, unless it could not be read."""
-        with self._batch():
-            self._delete_gone()
+        gone = [
+            (identity, origin)
+            for identity, origin in ((name, origin_of(s)) for name, s in self._known.items())
+            if identity not in self._seen and self._ours(origin) and not self._is_unread(origin)
+        ]
+        for start in range(0, len(gone), self._at_once):
+            with self._batch():
+                self._delete(gone[start : start + self._at_once])
 
-    def _delete_gone(self) -> None:
-        for identity, stored in self._known.items():
-            origin = origin_of(stored)
-            if identity in self._seen or not self._ours(origin) or self._is_unread(origin):
-                continue
+    def _delete(self, gone: Sequence[tuple[str, str]]) -> None:
+        for identity, origin in gone:
             try:
                 self._counts["deleted"] += self._store.delete(identity)
             except BadRequest as error:

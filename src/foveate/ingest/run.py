@@ -1,8 +1,8 @@
 """Bring a store up to date with files and folders: write what changed, delete what is gone.
 
-Each document is one transaction of the store, and its content hash says that it is done: a run
-that was stopped goes on where it was. One bad file, or one bad line of a JSON Lines file, is
-reported and the rest go on; nothing is deleted of what could not be read. Only documents that
+Each document is one transaction of the store, or shares one with others (`at_once`), and its
+content hash says that it is done: a run that was stopped goes on where it was. One bad file, or one
+bad line of a JSON Lines file, is reported and the rest go on; nothing is deleted of what could not be read. Only documents that
 came from the paths given are ever deleted, and none of other origin is overwritten: a store that
 has documents of another folder of the same name is refused before anything is written.
 
@@ -48,7 +48,9 @@ __all__ = [
 _MOST_JOBS, _FILES_A_JOB = 8, 32
 
 Progress = Callable[[int, int, str], None]
-"""Called after each file: files done, files in all, the file's name."""
+"""Called after each file: files read, files in all, the file's name.
+
+What they hold may still wait for its transaction."""
 
 Engine: TypeAlias = Callable[
     [Preparer, Sequence[Task]], AbstractContextManager[Iterator[Iterator[Part]]]
@@ -81,9 +83,9 @@ def ingest(
     `enrich`: whether documents get a summary and chunks their questions, taken from their own words
     or, where that can be had, written by the `model`. `jobs`: how many processes prepare files, 1
     is this one alone; or another `engine` does. The outcome is the same. `at_once`: how many
-    documents are one transaction, where the store has one for many; more is faster and holds up
-    other writers. Without an `embedder` the store gets no vectors. Raises `BadInput` for a path
-    that is not there, `BadOption`, also where the store has documents of another path of the same
+    documents are one transaction at the most, where the store has one for many; more is faster,
+    holds up other writers, and is what a killed run does again. Without an `embedder` the
+    store gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the store has documents of another path of the same
     name, and `OutsideFailure` where the store or the embedder fails or the disk is full: what was
     written until then stays, and the next run goes on from there.
     """

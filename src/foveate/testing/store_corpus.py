@@ -10,7 +10,7 @@ from typing import Any
 
 from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.core.types import Chunk
-from foveate.ports import Document, Store
+from foveate.ports import QUESTIONS, Document, Store
 
 EMBEDDER = HashingEmbedder(dimensions=64)
 """Open the stores under test with its name and its dimensions."""
@@ -54,6 +54,8 @@ def _entry(random: Random, number: int) -> Entry:
         content_hash=f"h{number}",
     )
     metadata = {"lang": random.choice(["en", "nl"]), "tags": ["x", "y"][: number % 3]}
+    if number % 3 == 1:
+        metadata[QUESTIONS] = [f"Where is the {_VOCABULARY.split()[number % 20]}?", "And why?"]
     return Entry(document=document, chunks=_cut(document, pieces, metadata))
 
 

@@ -21,9 +21,8 @@ from foveate.adapters.stores.lance.labels import labels_of
 from foveate.adapters.stores.lance.scan import vectors_of
 from foveate.adapters.stores.lance.snapshot import Snapshot
 from foveate.adapters.stores.report import Finding, Report
-from foveate.adapters.stores.rows import members
+from foveate.adapters.stores.rows import indexed_terms, members
 from foveate.core.state import EMPTY, combine, root, shift
-from foveate.core.text.terms import document_terms
 from foveate.core.types import content_hash
 
 _MOST = 100
@@ -137,22 +136,17 @@ def _words(now: Snapshot) -> Iterator[str]:
 
     local = (1 << schema.LOCAL_BITS) - 1
     for number, segment in now.head.segments.items():
-        table = _of(now, segment, "chunks", ["key", "chunk_id", "text", "terms"])
+        table = _of(now, segment, "chunks", ["key", "chunk_id", "text", "metadata", "terms"])
         if table is None or not table.num_rows:
             continue
         at = table.column("key").to_numpy() & local
         texts: list[list[str]] = [[] for _ in range(int(at.max()) + 1)]
         lengths = table.column("terms").to_pylist()
-        for place, name, text, length in zip(
-            at.tolist(),
-            table.column("chunk_id").to_pylist(),
-            table.column("text").to_pylist(),
-            lengths,
-            strict=True,
-        ):
-            texts[place] = document_terms(text)
+        rows = table.select(["chunk_id", "text", "metadata"]).to_pylist()
+        for place, row, length in zip(at.tolist(), rows, lengths, strict=True):
+            texts[place] = indexed_terms(row)
             if len(texts[place]) != length:
-                yield f"chunk {name!r} has {len(texts[place])} terms, not {length}"
+                yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
         terms, ends, places = words.postings(texts)
         expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
         stored = _of(now, segment, "postings", schema.POSTING)

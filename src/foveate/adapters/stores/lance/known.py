@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import pairwise
 from threading import RLock
 from typing import Any
 
@@ -22,6 +23,9 @@ _MANY = 1_000
 """Beyond so many hashes all rows of their space are read, which is cheaper than a long list."""
 _FILES = 32
 """Small files are joined when there are so many."""
+_TIERS = (1 << 5, 1 << 10, 1 << 15, 1 << 20)
+"""Files between two of these are of one size, and joined they are of the next: so a row is written
+anew a few times on its way, however many come."""
 
 
 class Known:
@@ -66,8 +70,21 @@ class Known:
                 mode="append",
                 storage_options=self._place.storage(),
             )
-            if len(self._dataset.get_fragments()) >= _FILES:
-                self._dataset.optimize.compact_files()
+            self._join_small()
+
+    def bytes(self) -> int:
+        """Of the files of its latest version."""
+        with self._lock:
+            dataset = self._current(make=False)
+        files = (one for f in dataset.get_fragments() for one in f.data_files()) if dataset else ()
+        return sum(one.file_size_bytes or 0 for one in files)
+
+    def _join_small(self) -> None:
+        rows = [one.physical_rows for one in self._dataset.get_fragments()]
+        for least, most in pairwise((0, *_TIERS)):
+            if sum(least <= number < most for number in rows) >= _FILES:
+                self._dataset.optimize.compact_files(target_rows_per_fragment=most)
+                return
 
     def compact(self, keep: timedelta) -> None:
         """Join small files; versions younger than `keep` stay."""

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foveate.adapters.stores import open_store
+from foveate.core.errors import BadInput, OutsideFailure
+from foveate.core.types import Chunk
+from foveate.ingest import ingest
+from foveate.ingest.one import BATCH, Prepared
+from foveate.ingest.waiting import CHUNKS, DESCRIBED, TEXT, Waiting
+from foveate.ingest.walk import File
+from foveate.plugins import tokenizer
+from foveate.ports import Document
+
+TOKENIZER = tokenizer("simple")
+FILE = File(path=Path("a"), name="a", root="")
+
+
+def part(*, chunks=1, text="word", vectors=False):
+    """A document of so many chunks."""
+    document = Document(id="a", source="a", text=text)
+    pieces = tuple(Chunk(text=f"{i}", document_id="a", source="a") for i in range(chunks))
+    made = np.zeros((chunks, 2)) if vectors else None
+    return Prepared(document=document, chunks=pieces, counts=(1,) * chunks, vectors=made)
+
+
+@pytest.mark.parametrize(
+    ("options", "each", "most"),
+    [
+        ({"at_once": 1}, {}, 1),
+        ({"at_once": 7}, {}, 7),
+        ({"at_once": 7, "embeds": True}, {}, BATCH),
+        ({"at_once": 7, "embeds": True}, {"vectors": True}, 7),
+        ({"at_once": 256, "describes": True}, {}, DESCRIBED),
+        ({"at_once": 256}, {"chunks": CHUNKS // 4}, 4),
+        ({"at_once": 256}, {"text": "x" * (TEXT // 8)}, 8),
+    ],
+)
+def test_what_waits_has_a_bound(options, each, most):
+    """T2, X2: documents, chunks, characters and texts to embed are bounded, and counted as told."""
+    waiting, one = Waiting(**options), part(**each)
+    times = []
+    for _ in range(most):
+        waiting.add(FILE, one)
+        times.append(waiting.is_time())
+    assert times == [False] * (most - 1) + [True]
+    assert waiting.chunks == most * len(one.chunks)
+    assert waiting.bare == (0 if each.get("vectors") else waiting.chunks)
+    assert waiting.text == most * len(one.document.text)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Twenty short files."""
+    (tmp_path / "in").mkdir()
+    for number in range(20):
+        (tmp_path / "in" / f"{number:02}.txt").write_text(
+            f"Boiler {number} stands in room {number}."
+        )
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize("kind", ["", "lance:"])
+def test_many_documents_are_few_transactions_and_the_same_store(folder, tmp_path, kind):
+    """T2, T5: report and root do not depend on it; counts and readings are kept once a batch."""
+    reports, roots, kept = [], [], []
+    for at_once in (1, 8):
+        with open_store(f"{kind}{tmp_path}/s{at_once}") as store:
+            keep = store.keep
+            calls = []
+            store.keep = lambda version, found, keep=keep, calls=calls: (
+                calls.append(len(found)),
+                keep(version, found),
+            )
+            reports.append(ingest(folder, store, None, TOKENIZER, at_once=at_once))
+            roots.append(store.state_root())
+            kept.append(calls)
+            if kind and at_once > 1:
+                assert store.version == 1 + 3
+    assert reports[0] == reports[1]
+    assert reports[0].added == 20
+    assert roots[0] == roots[1]
+    assert kept == [[1] * 20, [8, 8, 4]]
+
+
+def test_what_is_refused_when_the_batch_ends_is_one_failure(folder, tmp_path):
+    """T2, T5: where another writer took an id meanwhile, the others of the batch go in without."""
+
+    class Meeting:
+        """A store in which one document meets another writer's, as is known at the end alone."""
+
+        def __init__(self, store):
+            self.store, self.met, self.inside = store, False, False
+
+        def __getattr__(self, name):
+            return getattr(self.store, name)
+
+        @contextmanager
+        def batch(self):
+            self.met, self.inside = False, True
+            try:
+                with self.store.batch():
+                    yield
+                    if self.met:
+                        raise BadInput("taken")
+            finally:
+                self.inside = False
+
+        def put(self, document, *rest, **options):
+            if document.id == "in/07.txt":
+                if not self.inside:
+                    raise BadInput("its chunk is taken")
+                self.met = True
+            self.store.put(document, *rest, **options)
+
+    with open_store(tmp_path / "s") as store:
+        report = ingest(folder, Meeting(store), None, TOKENIZER, at_once=8)
+        assert (report.added, report.chunks) == (19, 19)
+        assert [(f.path, f.reason) for f in report.failed] == [("in/07.txt", "its chunk is taken")]
+        assert len(list(store.documents())) == 19
+
+
+def test_a_stopped_run_loses_its_last_batch_alone(folder, tmp_path):
+    """T2, T5: what earlier transactions wrote stays, and the next run does only the rest."""
+    with open_store(tmp_path / "s") as store:
+        put, written = store.put, []
+
+        def failing(document, *rest, **options):
+            if len(written) == 13:
+                raise OSError(28, "No space left on device")
+            written.append(document.id)
+            put(document, *rest, **options)
+
+        store.put = failing
+        with pytest.raises(OutsideFailure, match=r"disk is full.*earlier transactions wrote was"):
+            ingest(folder, store, None, TOKENIZER, at_once=8)
+        assert [name for name, _ in store.documents()] == written[:8]
+        store.put = put
+        report = ingest(folder, store, None, TOKENIZER, at_once=8)
+        assert (report.added, report.unchanged) == (12, 8)
+
+
+def test_what_is_gone_is_deleted_in_batches(folder, tmp_path):
+    """T2: deleting too holds other writers up for a batch at the most."""
+    with open_store(f"lance:{tmp_path}/s") as store:
+        ingest(folder, store, None, TOKENIZER, at_once=20)
+        before = store.version
+        for number in range(18):
+            (folder / f"{number:02}.txt").unlink()
+        assert ingest(folder, store, None, TOKENIZER, at_once=8).deleted == 18
+        assert store.version == before + 3
+        assert [name for name, _ in store.documents()] == ["in/18.txt", "in/19.txt"]
