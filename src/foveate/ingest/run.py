@@ -2,9 +2,10 @@
 
 Each document is one transaction of the store, or shares one with others (`at_once`), and its
 content hash says that it is done: a run that was stopped goes on where it was. One bad file, or one
-bad line of a JSON Lines file, is reported and the rest go on; nothing is deleted of what could not be read. Only documents that
-came from the paths given are ever deleted, and none of other origin is overwritten: a store that
-has documents of another folder of the same name is refused before anything is written.
+bad line of a JSON Lines file, is reported and the rest go on; nothing is deleted of what could not
+be read. Only documents that came from the paths given are ever deleted, and none of other origin is
+overwritten: a store that has documents of another folder of the same name is refused before
+anything is written.
 
 Ids: a file is `<folder's name>/<path in it>`, or its own name where it was given itself; what a
 file says its id is stays as it is; other parts of a file are `<file>#<line>`. Vectors are of the
@@ -84,10 +85,11 @@ def ingest(
     or, where that can be had, written by the `model`. `jobs`: how many processes prepare files, 1
     is this one alone; or another `engine` does. The outcome is the same. `at_once`: how many
     documents are one transaction at the most, where the store has one for many; more is faster,
-    holds up other writers, and is what a killed run does again. Without an `embedder` the
-    store gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the store has documents of another path of the same
-    name, and `OutsideFailure` where the store or the embedder fails or the disk is full: what was
-    written until then stays, and the next run goes on from there.
+    holds up other writers, and is what a killed run does again. Without an `embedder` the store
+    gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the
+    store has documents of another path of the same name, and `OutsideFailure` where the store or
+    the embedder fails or the disk is full: what was written until then stays, and the next run goes
+    on from there.
     """
     refuse_sizes(size, overlap)
     if jobs < 1:
