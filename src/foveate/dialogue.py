@@ -143,5 +143,5 @@ def _has_blocks(message: Any) -> bool:
     content = message.get("content") if isinstance(message, Mapping) else None
     if not isinstance(content, list):
         return False
-    kinds = {part.get("type") for part in content if isinstance(part, Mapping)}
-    return bool(kinds & {"tool_use", "tool_result", "thinking", "redacted_thinking"})
+    own = ("tool_use", "tool_result", "thinking", "redacted_thinking")
+    return any(isinstance(part, Mapping) and part.get("type") in own for part in content)

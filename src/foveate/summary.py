@@ -125,7 +125,7 @@ def _cut(turn: Turn, most: int, tokenizer: Tokenizer) -> Turn:
         turn,
         text=cut(turn.text),
         calls=tuple(replace(call, arguments=cut(call.arguments)) for call in turn.calls),
-        results=tuple(replace(result, text=cut(result.text)) for result in turn.results),
+        results=tuple(replace(result, text=cut(result.text), extra="") for result in turn.results),
         cited=(),
         extra="",
         original="",

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from random import Random
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import conversations
+from foveate import Budget
 from foveate.core.errors import BadInput
 from foveate.core.talk.anthropic import anthropic_messages, turns_from_anthropic
 from foveate.core.talk.openai import openai_messages, turns_from_openai
 from foveate.core.talk.turns import messages_of
-from foveate.dialogue import converse, turns_of
+from foveate.dialogue import History, converse, turns_of
+from foveate.testing.fakes import Words
 
 CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": '{"at": 1}'}}
 USE = {"type": "tool_use", "id": "a", "name": "look", "input": {"at": 1}}
@@ -93,9 +98,82 @@ def test_documents_stand_in_front_of_the_query_as_parts():
     assert made.openai()[0]["content"][1] == {"type": "text", "text": "Open?"}
 
 
+def _with_extras(words):
+    """Messages of both forms that hold so many words where nobody looks for text."""
+    more = {"more": "think " * words}
+    call = {**CALL, "function": {**CALL["function"], **more}}
+    text = {"type": "text", "text": "Hello.", "citations": [more]}
+    answer = {"role": "assistant", "content": [text]}
+    asked = {"role": "user", "content": "Hi."}
+    use, result = {"role": "assistant", "content": [USE]}, {**RESULT, **more}
+    inner = {**RESULT, "content": [{"type": "text", "text": "Open.", **more}]}
+    return [
+        [asked, {"role": "assistant", "content": "Hello.", "reasoning_content": "think " * words}],
+        [asked, {"role": "assistant", "content": [{"type": "text", "text": "Hello.", **more}]}],
+        [{"role": "assistant", "content": None, "tool_calls": [call]},
+         {"role": "tool", "tool_call_id": "a", "content": "Open.", **more}],
+        [{"role": "assistant", "content": None, "tool_calls": [{**CALL, **more}]},
+         {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "", **more}]}],
+        [asked, answer, use, {"role": "user", "content": [result]}],
+        [asked, {"role": "assistant", "content": [{**USE, **more}]},
+         {"role": "user", "content": [inner]}],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("messages", _with_extras(300))
+def test_what_goes_back_beside_the_text_is_counted(messages):
+    """B1, W1: keys that nobody here knows go back as they came and are counted, or go."""
+    turns = turns_of(messages)
+    form = openai_messages if turns[-1].form == "openai" else anthropic_messages
+    budget = Budget(window=None, documents=10, conversation=4_000, query=20)
+    small = replace(budget, conversation=40)
+    asked = {"turns": turns, "tokenizer": Words(), "zones": False}
+
+    whole = converse("So?", budget=budget, **asked)
+    short = converse("So?", budget=small, history=History(verbatim=0), **asked)
+
+    for made in (whole, short):
+        sent_now = json.dumps(form(made.messages))
+        assert made.tokens["request"] >= sent_now.count("think")
+    assert json.dumps(form(whole.messages)).count("think") >= 300
+    assert "think" not in json.dumps(form(short.messages))
+
+
+def test_breakpoints_within_results_are_taken_off():
+    """W4: those of blocks in a result too, for four is the most; a tool's input is left alone."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    use = {**USE, "input": mark, **mark}
+    result = {**RESULT, "content": [{"type": "text", "text": "Open.", **mark}]}
+    turns = turns_of(
+        [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    )
+
+    sent_now = anthropic_messages(sent(turns))["messages"]
+
+    assert sent_now[0]["content"] == [{**USE, "input": mark}]
+    assert sent_now[1]["content"] == [{**RESULT, "content": [{"type": "text", "text": "Open."}]}]
+    assert turns[0].results[0].extra == ""
+
+
+def test_mappings_that_are_no_dicts_are_read():
+    """W1: a message may be any mapping."""
+    message = {"role": "user", "content": "Hi."}
+
+    assert openai_messages(sent(turns_of([MappingProxyType(message)]))) == [message]
+
+
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
+        ([{"role": "assistant", "content": "x", "tool_calls": 5}], "message 1 has tool_calls that"),
+        ([{"role": "assistant", "content": "", "tool_calls": "ab"}], "1 has tool_calls that are"),
+        ([{"role": "user", "content": [{"type": {}}]}], "message 1 has a part {}"),
+        ([{"role": "user", "content": "x", "at": object()}], "message 1 holds what JSON cannot"),
+        ([{"role": "user", "content": "x", "at": float("nan")}], "1 holds what JSON cannot hold"),
+        ([{"role": "user", "content": "x", "name": "\ud800"}], "hold: a lone surrogate"),
+        ([{"role": "user", "content": b"x"}], "message 1"),
+        ([{"role": "assistant", "content": [{**USE, "input": {1}}]}], "holds what JSON cannot"),
+        ([{"role": "user", "content": [{**RESULT, "more": {1}}]}], "message 1"),
         ([{"role": "tool", "tool_call_id": "a", "content": ""}], "message 1 is a tool's result"),
         ([{"role": "assistant", "tool_calls": [CALL]}], "message 1: field 'results'"),
         ([{"role": "assistant", "tool_calls": [{"id": "a"}]}], "message 1 has a tool call without"),

@@ -192,6 +192,20 @@ def test_a_question_is_not_left_out_when_its_answer_stays():
         kept((user("pump " * 90), said("Yes.")), 40, History(verbatim=1))
 
 
+@pytest.mark.parametrize("mark", ["[2-4]", "【3】", "[SOURCE 3]"])
+def test_sentences_with_any_form_of_a_marker_stay(mark):
+    """W1: a shortened turn keeps the sentence that cites, however the marker is written."""
+    cited = Cited(chunk_id="c7", source="valve.md", marker=3)
+    answer = f"{LONG} The drain is in the yard {mark}. {LONG} See `x[3]` for that. {LONG}"
+    turns = (said(answer, cited=(cited,)), user("And?"))
+
+    conversation = kept(turns, 45, History(verbatim=1), live=frozenset({3}))
+
+    assert f"in the yard {mark}" in conversation.messages[0].text
+    assert "x[3]" not in conversation.messages[0].text
+    assert "carried" not in conversation.trace.notes
+
+
 def test_a_marker_that_still_stands_needs_no_note():
     """W4, W1: in a session, a shortened answer whose marker is in the documents says enough."""
     cited = Cited(chunk_id="c7", source="valve.md", quote=QUOTE, marker=3)

@@ -474,6 +474,67 @@ def test_a_session_goes_on_as_it_began():
             Prices(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        (["step"], "3", "step"),
+        (["step"], -1, "step"),
+        (["markers"], None, "markers"),
+        (["markers"], 1, "above markers"),
+        (["segments"], "abc", "segments"),
+        (["segments"], [5], "segments[0]"),
+        (["principals"], "boss", "principals"),
+        (["at"], ["x"] * 4, "at[0]"),
+        (["at"], {}, "at"),
+        (["reuse", "documents_reused"], "x", "reuse.documents_reused"),
+        (["state_root"], 7, "state_root"),
+        (["pieces", 0], ["a", "b"], "pieces[0][1]"),
+        (["pieces", 0], ["a"], "pieces[0]"),
+        (["turns", 0, "pinned"], "yes", "turns[0].pinned"),
+        (["turns", 0, "extra"], 5, "turns[0].extra"),
+        (["turns", 1, "cited", 0, "marker"], "1", "turns[1].cited[0].marker"),
+        (["held", 0, "since"], None, "held[0].since"),
+        (["held", 0, "block", "text"], None, "held[0].block.text"),
+        (["held", 0, "block", "page"], "7", "held[0].block.page"),
+        (["held", 0, "block", "score"], "7", "held[0].block.score"),
+        (["held", 0, "block", "kind"], ["chunk"], "held[0].block.kind"),
+        (["held", 0, "block", "chunk_ids"], "pump", "chunk_ids"),
+        (["held", 0, "chunks", 0, "principals"], "boss", "principals"),
+        (["held", 0, "copies"], [{}], "damaged"),
+        (["held", 0, "copies"], "none", "copies"),
+    ],
+)
+def test_a_session_of_wrong_types_is_refused_by_the_field(path, value, named):
+    """X1, X2, W4: what was written by others is looked at where it comes in, and named."""
+    record = json.loads(json.dumps(session_to_json(start())))
+    *way, last = path
+    place = record
+    for key in way:
+        place = place[key]
+    place[last] = value
+
+    with pytest.raises(BadInput) as refused:
+        session_from_json(record)
+    assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "markers"),
+    [
+        ("It is so [1-3].", [1, 2, 3]),
+        ("It is so 【1】 and [^2].", [1, 2]),
+        ("It is so [SOURCE 2; SOURCE 3].", [2, 3]),
+        ("Write `a[1]` or, in 2024 [2024-01-02], [see 2].", []),
+        ("```\na[1]\n```\nSo [2].", [2]),
+    ],
+)
+def test_an_answer_cites_what_its_markers_name(answer, markers):
+    """C1, W4: a session reads an answer's markers as the check of answers does."""
+    session = start().answered(answer)
+
+    assert [entry.marker for entry in session.turns[-1].cited] == markers
+
+
 def test_a_format_that_cannot_be_added_to_is_refused():
     """W4: a list of parts is closed by its last byte; nothing can be put behind it."""
     from foveate.core.formats.anthropic_document import AnthropicDocument

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from foveate.core.errors import BadInput
-from foveate.core.talk.turns import SYSTEM, Call, Message, Result, Role, Turn, canonical
+from foveate.core.talk.turns import (
+    SYSTEM,
+    Call,
+    Message,
+    Result,
+    Role,
+    Turn,
+    beyond,
+    canonical,
+    lines,
+)
 
 MOST = 4
 """Cache breakpoints in one request."""
@@ -104,7 +114,16 @@ def _blocks(content: Any, number: int) -> Blocks:
         isinstance(b, Mapping) and isinstance(b.get("type"), str) for b in content
     ):
         raise _wrong(number, "must have a content: a string, or a list of blocks with a type")
-    return [{key: value for key, value in b.items() if key != MARK} for b in content]
+    return [_unmarked(block) for block in content]
+
+
+def _unmarked(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A block without breakpoints, its own and those of the blocks in it; a tool's input stays."""
+    found = {key: value for key, value in block.items() if key != MARK}
+    content = found.get("content")
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        found["content"] = [_unmarked(b) if isinstance(b, Mapping) else b for b in content]
+    return found
 
 
 def _said(blocks: Blocks, number: int) -> tuple[str, str]:
@@ -113,14 +132,17 @@ def _said(blocks: Blocks, number: int) -> tuple[str, str]:
     for block in blocks:
         if block["type"] == "text" and isinstance(block.get("text"), str):
             texts.append(block["text"])
+            others.append(beyond(block, "type", "text"))
         elif block["type"] in KEPT:
             others.append(canonical(block))
-        elif block["type"] != "tool_use":
+        elif block["type"] == "tool_use":
+            others.append(beyond(block, "type", "id", "name", "input"))
+        else:
             kind = block["type"]
             raise _wrong(
                 number, f"has a block {kind!r} whose tokens cannot be counted; take it out"
             )
-    return "\n".join(texts), "\n".join(others)
+    return "\n".join(texts), lines(*others)
 
 
 def _call(block: Mapping[str, Any], number: int) -> Call:
@@ -136,8 +158,9 @@ def _result(block: Mapping[str, Any], number: int) -> Result:
     name = block.get("tool_use_id")
     if not isinstance(name, str):
         raise _wrong(number, "has a tool_result without a tool_use_id")
-    text, _ = _said(_blocks(block.get("content") or "", number), number)
-    return Result(call_id=name, text=text, error=bool(block.get("is_error")))
+    text, inner = _said(_blocks(block.get("content") or "", number), number)
+    extra = lines(beyond(block, "type", "tool_use_id", "content", "is_error"), inner)
+    return Result(call_id=name, text=text, error=bool(block.get("is_error")), extra=extra)
 
 
 def _wrong(number: int, what: str) -> BadInput:

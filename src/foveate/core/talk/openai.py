@@ -1,7 +1,7 @@
 """Turns from OpenAI chat messages, and messages back in that form (also Ollama's and others').
 
 An assistant's message with `tool_calls` and the `tool` messages that answer it are one turn. What
-is shown in full is given back as it came, unknown keys included.
+is shown in full is given back as it came, unknown keys included, and those are counted as JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from foveate.core.errors import BadInput
-from foveate.core.talk.turns import Call, Message, Result, Role, Turn, canonical
+from foveate.core.talk.turns import Call, Message, Result, Role, Turn, beyond, canonical, lines
 
 ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -27,6 +27,7 @@ class Lead(NamedTuple):
     role: Role
     text: str
     calls: tuple[Call, ...]
+    extra: str
 
 
 def turns_from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]:
@@ -62,6 +63,7 @@ def _turn(
             text=lead.text,
             calls=lead.calls,
             results=tuple(result for result, _ in results),
+            extra=lead.extra,
             original=canonical([message, *(m for _, m in results)]),
             form="openai",
         )
@@ -75,10 +77,38 @@ def _lead(message: Mapping[str, Any], number: int) -> Lead:
         raise _wrong(number, "is a tool's result without a call right before it; keep the two")
     if role not in ROLES:
         raise _wrong(number, f"has the role {role!r}; use system, user, assistant or tool")
-    if "function_call" in message:
+    if message.get("function_call") is not None:
         raise _wrong(number, "has a function_call; write it as tool_calls with a tool message")
-    calls = tuple(_call(call, number) for call in message.get("tool_calls") or ())
-    return Lead(ROLES[role], _text(message.get("content"), number, empty=bool(calls)), calls)
+    made = message.get("tool_calls") or ()
+    if not isinstance(made, Sequence) or isinstance(made, str):
+        raise _wrong(number, "has tool_calls that are no list")
+    calls = tuple(_call(call, number) for call in made)
+    text = _text(message.get("content"), number, empty=bool(calls))
+    extra = lines(_extra(message, number, "tool_calls"), *(_beside(call, number) for call in made))
+    return Lead(ROLES[role], text, calls, extra)
+
+
+def _extra(message: Mapping[str, Any], number: int, *known: str) -> str:
+    """What is sent of a message beside its role, its text, and what is known."""
+    content = message.get("content")
+    parts = [] if content is None or isinstance(content, str) else content
+    return lines(
+        _beyond(message, number, "role", "content", *known),
+        *(_beyond(part, number, "type", part["type"]) for part in parts),
+    )
+
+
+def _beside(call: Mapping[str, Any], number: int) -> str:
+    """What is sent of a call beside its id, its name and its arguments."""
+    function = _beyond(call["function"], number, "name", "arguments")
+    return lines(_beyond(call, number, "id", "type", "function"), function)
+
+
+def _beyond(value: Mapping[str, Any], number: int, *known: str) -> str:
+    try:
+        return beyond(value, *known)
+    except BadInput as error:
+        raise _wrong(number, str(error).partition(": ")[2]) from None
 
 
 def _role(message: Any, number: int) -> str:
@@ -103,7 +133,10 @@ def _result(message: Mapping[str, Any], number: int) -> Result:
     name = message.get("tool_call_id")
     if not isinstance(name, str):
         raise _wrong(number, "is a tool's result without a tool_call_id")
-    return Result(call_id=name, text=text)
+    try:
+        return Result(call_id=name, text=text, extra=_extra(message, number, "tool_call_id"))
+    except BadInput as error:
+        raise _wrong(number, f"is a tool's result whose {error}") from None
 
 
 def _text(content: Any, number: int, *, empty: bool) -> str:

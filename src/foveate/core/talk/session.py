@@ -158,7 +158,8 @@ class Session:
         """The session with the model's answer; `cited`: its markers, else those that it shows."""
         entries = [self._cited(held) for held in self.held]
         if cited is None:
-            named = {e.marker for e, h in zip(entries, self.held, strict=True) if _named(h, text)}
+            said = marked(text)
+            named = {h.block.marker for h in self.held if h.block.kind == "chunk"} & said
         else:
             named = set(cited)
             if unknown := named - {e.marker for e in entries}:
@@ -175,8 +176,3 @@ class Session:
             marker=block.marker,
             document_id=block.document_id,
         )
-
-
-def _named(held: Held, text: str) -> bool:
-    """Whether a text has the block's number between brackets, alone or among others."""
-    return held.block.kind == "chunk" and marked(text, held.block.marker)

@@ -10,6 +10,7 @@ from foveate.core.candidates import chunk_from, chunk_to_json
 from foveate.core.errors import BadInput
 from foveate.core.talk.session import Held, Past, Reuse, Session
 from foveate.core.talk.turns import Call, Cited, Result, Turn
+from foveate.core.talk.typed import check_types
 from foveate.core.types import Block, Source
 
 KIND = "foveate-session"
@@ -57,28 +58,52 @@ def session_from_json(record: Any) -> Session:
             field="session",
         )
     try:
-        turns = tuple(map(_turn_from, record["turns"]))
+        turns = tuple(map(_turn_from, _list(record, "turns")))
         session = Session(
             **{name: record[name] for name in PLAIN},
             turns=turns,
-            at=tuple(record["at"]),
+            at=_list(record, "at"),
             shown=tuple(
                 turn if shown is True else None if shown is None else _turn_from(shown)
-                for turn, shown in zip(turns, record["shown"], strict=True)
+                for turn, shown in zip(turns, _list(record, "shown"), strict=True)
             ),
-            held=tuple(map(_held_from, record["held"])),
-            past=tuple(map(_past_from, record["past"])),
-            segments=tuple(record["segments"]),
-            pieces=tuple((str(own), int(tokens)) for own, tokens in record["pieces"]),
-            principals=tuple(record["principals"]),
+            held=tuple(map(_held_from, _list(record, "held"))),
+            past=tuple(map(_past_from, _list(record, "past"))),
+            segments=_list(record, "segments"),
+            pieces=tuple(tuple(piece) for piece in _list(record, "pieces")),
+            principals=_list(record, "principals"),
             reuse=Reuse(**record["reuse"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise BadInput(f"is damaged ({what}); begin a new one", field="session") from None
-    if len(session.at) != len(turns):
-        raise BadInput("is damaged (at and turns differ); begin a new one", field="session")
+    _check(session)
     return session
+
+
+def _check(session: Session) -> None:
+    """Refuse fields of a wrong type, and fields that contradict each other."""
+    check_types("", session, Session)
+    what = ""
+    if len(session.at) != len(session.turns):
+        what = "at and turns differ"
+    elif session.markers < max((held.block.marker for held in session.held), default=0):
+        what = "a block's marker is above markers"
+    if what:
+        raise BadInput(f"is damaged ({what}); begin a new one", field="session")
+
+
+def _list(record: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+    """A list that must be there; a text is none."""
+    found = record[name]
+    if not isinstance(found, list | tuple):
+        raise BadInput(f"must be a list, not {type(found).__name__}", field=name)
+    return tuple(found)
+
+
+def _several(record: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+    """A list, where it is there."""
+    return _list(record, name) if name in record else ()
 
 
 def _without_defaults(value: Any) -> dict[str, Any]:
@@ -94,9 +119,9 @@ def _turn(turn: Turn) -> dict[str, Any]:
 
 def _turn_from(record: Mapping[str, Any]) -> Turn:
     parts = {
-        "calls": tuple(Call(**call) for call in record.get("calls", ())),
-        "results": tuple(Result(**result) for result in record.get("results", ())),
-        "cited": tuple(Cited(**entry) for entry in record.get("cited", ())),
+        "calls": tuple(Call(**call) for call in _several(record, "calls")),
+        "results": tuple(Result(**result) for result in _several(record, "results")),
+        "cited": tuple(Cited(**entry) for entry in _several(record, "cited")),
     }
     return Turn(**{**record, **parts})
 
@@ -104,18 +129,18 @@ def _turn_from(record: Mapping[str, Any]) -> Turn:
 def _held_from(record: Mapping[str, Any]) -> Held:
     block = dict(record["block"])
     for name in ("pages", "chunk_ids"):
-        block[name] = tuple(block.get(name, ()))
+        block[name] = _several(block, name)
     for name in ("metadata", "document_spans"):
-        block[name] = tuple(tuple(entry) for entry in block.get(name, ()))
-    block["corroborating"] = tuple(Source(**entry) for entry in block.get("corroborating", ()))
-    block["span"] = tuple(block.get("span", (0, 0)))
+        block[name] = tuple(tuple(entry) for entry in _several(block, name))
+    block["corroborating"] = tuple(Source(**entry) for entry in _several(block, "corroborating"))
+    block["span"] = _several(block, "span") or (0, 0)
     return Held(
         block=Block(**block),
-        chunks=tuple(chunk_from(chunk) for chunk in record["chunks"]),
+        chunks=tuple(chunk_from(chunk) for chunk in _list(record, "chunks")),
         since=record["since"],
-        copies=tuple(map(_past_from, record.get("copies", ()))),
+        copies=tuple(map(_past_from, _several(record, "copies"))),
     )
 
 
 def _past_from(record: Mapping[str, Any]) -> Past:
-    return Past(**{**record, "principals": tuple(record["principals"])})
+    return Past(**{**record, "principals": _list(record, "principals")})

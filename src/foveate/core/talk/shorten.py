@@ -6,12 +6,12 @@ quoted. Calls keep their arguments, since half of a JSON text is none; only resu
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from foveate.core.talk.turns import Cited, Turn
+from foveate.core.text.marks import Mark, scanned
 from foveate.core.text.salience import choose, joined, rarity, weigh
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import words
@@ -28,7 +28,7 @@ def shortened(turn: Turn, query: str, language: str = "en") -> tuple[Turn, ...]:
     found = []
     for n in range(len(SHARES)):
         short = tuple(
-            replace(result, text=texts[n])
+            replace(result, text=texts[n], extra="")
             for result, texts in zip(turn.results, results, strict=True)
         )
         same = said[n] == turn.text and short == turn.results and not turn.extra
@@ -54,19 +54,24 @@ def _extracts(text: str, query: str, cited: Sequence[Cited], language: str) -> l
 
 def citing(text: str, spans: Sequence[Span], cited: Sequence[Cited]) -> list[int]:
     """The sentences that hold a marker of what was cited, or a quote of it."""
-    known = [entry for entry in cited if entry.marker or entry.quote]
-    return [n for n, (a, b) in enumerate(spans) if any(_names(text[a:b], e) for e in known)]
+    markers = {entry.marker for entry in cited if entry.marker}
+    quotes = [entry.quote for entry in cited if entry.quote]
+    places = [mark.start for mark in marks_of(text) if not markers.isdisjoint(mark.numbers)]
+    return [
+        n
+        for n, (a, b) in enumerate(spans)
+        if any(a <= at < b for at in places) or any(quote in text[a:b] for quote in quotes)
+    ]
 
 
-def _names(sentence: str, entry: Cited) -> bool:
-    if entry.marker and marked(sentence, entry.marker):
-        return True
-    return bool(entry.quote) and entry.quote in sentence
+def marks_of(text: str) -> Iterator[Mark]:
+    """The citation markers of a text, as answers are read everywhere."""
+    return (piece for piece in scanned(text) if isinstance(piece, Mark))
 
 
-def marked(text: str, marker: int) -> bool:
-    """Whether a text has this number between brackets, alone or among others."""
-    return re.search(rf"\[[^\[\]]*?\b{marker}\b[^\[\]]*\]", text) is not None
+def marked(text: str) -> frozenset[int]:
+    """The numbers that the markers of a text name."""
+    return frozenset(number for mark in marks_of(text) for number in mark.numbers)
 
 
 def carried(turn: Turn, shown: Turn | None, live: frozenset[int] | None) -> tuple[Cited, ...]:
@@ -78,11 +83,11 @@ def carried(turn: Turn, shown: Turn | None, live: frozenset[int] | None) -> tupl
     if live is None and shown == turn:
         return ()
     text = "" if shown is None else "\n".join([shown.text, *(r.text for r in shown.results)])
+    named = marked(text) & live if live and turn.cited else frozenset()
     return tuple(
         entry
         for entry in turn.cited
-        if not (entry.quote and entry.quote in text)
-        and not (entry.marker in (live or ()) and marked(text, entry.marker))
+        if not (entry.quote and entry.quote in text) and entry.marker not in named
     )
 
 

@@ -8,9 +8,9 @@ weighs is defined here, once: role and text as they are, and each call as the JS
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from foveate.core.checks import check_text
 from foveate.core.contracts import Tokenizer
@@ -38,11 +38,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a tool gave back for the call of this id."""
+    """What a tool gave back for the call of this id; `extra` as in `Turn`."""
 
     call_id: str
     text: str
     error: bool = False
+    extra: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is no text."""
@@ -65,9 +66,10 @@ class Cited:
 class Turn:
     """One turn: what was said, or a call of tools with all its results.
 
-    `pinned`: it stays in full, whatever the budget. `extra`: parts of the message that are no text
-    (signed reasoning, for one), as JSON; they go where the turn is shortened. `original`: the
-    messages it came as, in the wire form `form`, as JSON; used while it is shown in full.
+    `pinned`: it stays in full, whatever the budget. `extra`: what else the message holds (signed
+    reasoning, keys that nobody here knows), as JSON; it goes where the turn is shortened.
+    `original`: the messages it came as, in the wire form `form`, as JSON; used while it is shown in
+    full.
     """
 
     role: Role
@@ -154,6 +156,7 @@ def messages_of(turn: Turn, shown: Turn) -> Iterator[Message]:
             text=result.text,
             call_id=result.call_id,
             error=result.error,
+            extra=result.extra,
             original=original,
             form=turn.form,
         )
@@ -164,14 +167,42 @@ def _originals(turn: Turn) -> list[str]:
 
 
 def canonical(value: object) -> str:
-    """JSON in one spelling, keys as they came."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """JSON in one spelling, keys as they came; raises `BadInput` for what is none."""
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain
+        )
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        what = "a lone surrogate" if isinstance(error, UnicodeEncodeError) else str(error)
+        raise BadInput(f"holds what JSON cannot hold: {what}", field="messages") from None
+    return text
+
+
+def _plain(value: object) -> object:
+    """A mapping that is no dict, a sequence that is no list, as JSON has them."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return list(value)
+    raise TypeError(f"{type(value).__name__}")
+
+
+def beyond(value: Mapping[str, Any], *known: str) -> str:
+    """What a mapping says under other keys than the known ones, as JSON; empty: nothing."""
+    rest = {key: entry for key, entry in value.items() if key not in known}
+    return canonical(rest) if rest else ""
+
+
+def lines(*texts: str) -> str:
+    """Those that say something, a line each."""
+    return "\n".join(text for text in texts if text)
 
 
 def spoken(message: Message) -> tuple[str, str]:
     """What of a message is counted, as (role, text)."""
-    parts = [message.text, *map(call_json, message.calls), message.call_id, message.extra]
-    return message.role, "\n".join(part for part in parts if part)
+    calls = map(call_json, message.calls)
+    return message.role, lines(message.text, *calls, message.call_id, message.extra)
 
 
 def call_json(call: Call) -> str:

@@ -19,6 +19,7 @@ HELD = 300
 """Characters; a bracket that is not closed by then is text."""
 MOST = 200
 """Sources that one marker may name: `[1-100000]` is no marker."""
+PIECE = 4_096  # characters
 
 _OPENING = re.compile(r"[\[【]|`+")
 _CLOSED = re.compile(r"[\[【]([^\[\]【】\n]*)[\]】]")
@@ -180,7 +181,8 @@ def _by_name(words: str, names: Names) -> tuple[tuple[int, ...], tuple[str, ...]
 
 
 def scanned(answer: str, names: Names | None = None) -> Iterator[Piece]:
-    """A whole answer at once."""
+    """A whole answer at once; fed in pieces, for what is long would be copied at every bracket."""
     scanner = Scanner(names)
-    yield from scanner.feed(answer)
+    for at in range(0, len(answer), PIECE):
+        yield from scanner.feed(answer[at : at + PIECE])
     yield from scanner.finish()
