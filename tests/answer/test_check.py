@@ -208,6 +208,12 @@ def test_what_the_prompts_ask_for_is_no_fault(answer):
     assert checked.clean
 
 
+def test_what_documents_do_not_do_is_a_claim():
+    """C3: a sentence about documents is no refusal because it denies something."""
+    found, _ = faults("The museum's documents do not leave the building on weekdays.")
+    assert found == [("uncited",)]
+
+
 def test_what_follows_a_list_of_sources_is_held_too():
     """C3: under "Sources:" stands a list; a sentence behind it claims something all the same."""
     found, checked = faults(

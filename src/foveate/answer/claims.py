@@ -31,7 +31,7 @@ _NOTHING = re.compile(
     r"documents)\b[^.]{0,40}\b(?:(?:do|does|did) not|don't|doesn't|cannot|niet|geen|nicht|keine?n?|"
     r"ne\b[^.]{1,30}\bpas)\b[^.]{0,40}\b(?:say|contain|mention|answer|provide|include|state|specify|"
     r"antwoord\w*|zeggen|vermelden|bevatten|beantworten|enthalten|sagen|erwähnen|répond\w*|dis\w*|"
-    r"contien\w*|mentionn\w*|precis\w*)?",
+    r"contien\w*|mentionn\w*|precis\w*)",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
