@@ -26,7 +26,7 @@ from foveate.core.text.profile import profile
 FORM = b"1"
 """Of the bytes, and of all that the sample does not show: whoever changes either, changes this."""
 NAME = "reading-"
-"""How every version begins."""
+"""How every version begins; the language follows, and a digest after the last hyphen."""
 SEAL = 16
 LENGTHS = Struct("<III")
 SAMPLE = (
@@ -58,7 +58,12 @@ if (!open_gate(1)) return a - 1
 def version_of(language: str, engine: str = "") -> str:
     """The version of readings in this language; `engine`: what else they are worked out with."""
     said = blake3(b"\n".join((FORM, language.encode(), engine.encode())))
-    return NAME + said.update(_read(SAMPLE, language)).hexdigest(8)
+    return f"{NAME}{language}-{said.update(_read(SAMPLE, language)).hexdigest(8)}"
+
+
+def of_language(version: str) -> str:
+    """What the versions of one language have in common; of another's version, what it has."""
+    return version.rpartition("-")[0]
 
 
 def reading_of(text: str, content_hash: str, language: str, version: str) -> bytes:

@@ -28,7 +28,16 @@ Open: TypeAlias = Callable[[], Store]
 MARK = "zqx"
 OWNER = "tenant"
 IMPOSTORS: tuple[tuple[str, ...], ...] = (
-    *((OWNER.upper(),), (f" {OWNER}",), (f"{OWNER}\0",), (MARK,), ("",), ("%",), ("*",)),
+    *(
+        (OWNER.upper(),),
+        (f" {OWNER}",),
+        (f"{OWNER}\0",),
+        (MARK,),
+        ("",),
+        ("%",),
+        ("*",),
+        ("\ud800",),
+    ),
     *((f'["{OWNER}"]',), (f"x' OR '{OWNER}' = '{OWNER}",), (f"{OWNER}, red",), ("-1", "0", "1")),
 )
 """Whoever is not the owner, however alike."""
@@ -37,6 +46,7 @@ QUERIES = ("cold harbour lamp", f"{MARK} granite", f"what does {OWNER} pay", "th
 FILTERS: tuple[dict[str, Any], ...] = (
     *({"lang": "en"}, {"lang": MARK}, {MARK: MARK}, {MARK: [MARK, "x"]}, {"id": f"{MARK}-0-0"}),
     *({"document_id": f"{MARK}-0"}, {"source": f"{MARK}/0.md"}, {"section": MARK}, {"page": 1}),
+    *({MARK: [MARK, "\ud800"]}, {"\udcff": MARK}, {"source": f"{MARK}\ud800"}, {"page": "\ud800"}),
 )
 
 

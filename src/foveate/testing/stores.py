@@ -183,6 +183,38 @@ def readings_are_kept(open_empty: Open, entries: Sequence[Entry]) -> None:
         assert store.readings("v1", [hashes[0]]) in ({}, {hashes[0]: b"newer"})
 
 
+def what_no_row_can_hold_is_not_found(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Half of a surrogate pair, wherever it is asked for, is as any name that is not there."""
+    half = "\udcff"
+    vector = EMBEDDER.embed(["cold"])[0]
+    hash_ = entries[0].chunks[0].content_hash
+    filters: list[dict[str, Any]] = [{half: "nl"}, {"lang": half}, {"id": [half]}, {"line": half}]
+    with closing(_filled(open_empty, entries)) as store:
+        for where in filters:
+            found = store.search("cold", vector, where=where, principals=("blue", "red"))
+            assert not found.candidates, f"{where} lets others through"
+        seen, expected = (
+            store.search("cold", vector, where={"lang": langs}, principals=who)
+            for langs, who in ((["nl", half], ("red", half)), (["nl"], ("red",)))
+        )
+        assert seen == expected, "beside what is there, it changes what is found"
+        plain = store.search("cold", vector)
+        assert store.search(f"cold {half}", vector).candidates == plain.candidates
+        root = store.state_root()
+        assert store.state_root(principals=(half,)) == store.state_root(principals=())
+        assert store.neighbours([(half, 0)], 1, principals=(half,)) == []
+        assert not store.delete(half)
+        assert store.counts(half, [hash_]) == store.counts("f1", [half]) == {}
+        store.remember(half, {hash_: 1})
+        store.remember("f3", {half: 1, hash_: 2})
+        assert store.counts("f3", [half, hash_]) == {hash_: 2}
+        store.keep(half, {hash_: b"x"})
+        store.keep("v3", {half: b"x", hash_: b"y"})
+        assert store.readings(half, [hash_]) == {}
+        assert store.readings("v3", [half, hash_]) == {hash_: b"y"}
+        assert store.state_root() == root
+
+
 def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
@@ -231,6 +263,7 @@ LAWS: tuple[Law, ...] = (
     counts_are_remembered,
     readings_are_kept,
     questions_lead_to_their_chunk,
+    what_no_row_can_hold_is_not_found,
     the_root_covers_the_content,
     *isolation.LAWS,
 )

@@ -1,10 +1,23 @@
-"""What a filter may ask for, the same for every store. Pure."""
+"""What may be asked of a store, the same for every store. Pure.
+
+Rules: half of a surrogate pair stands in no row, so that whoever asks for one (a filter, a reader,
+an id, a hash) finds nothing, as with any other value that is not there.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from foveate.core.errors import BadOption
+
+
+def encodable(text: str) -> bool:
+    """Whether a row can hold the text: all but half of a surrogate pair is UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def wanted_values(key: str, wanted: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from foveate.adapters.stores import postings
 from foveate.adapters.stores.schema import DATABASE, PUBLIC
+from foveate.adapters.stores.stale import stale
 
 _STALE = 3_600
 """Seconds after which a file that was to be renamed has nobody left to rename it."""
@@ -22,11 +23,6 @@ _UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
     "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
     "DELETE FROM readings WHERE hash NOT IN (SELECT content_hash FROM chunks)",
-    # Of versions before the one that was kept last, nobody asks any more.
-    (
-        "DELETE FROM readings WHERE version <> "
-        "(SELECT version FROM readings ORDER BY id DESC LIMIT 1)"
-    ),
     f"DELETE FROM audiences WHERE id <> {PUBLIC} AND documents = 0 AND chunks = 0",
     "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
 )
@@ -36,6 +32,9 @@ def tidy(connection: sqlite3.Connection) -> None:
     """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
     for statement in _UNUSED:
         connection.execute(statement)
+    versions = "SELECT version FROM readings GROUP BY version ORDER BY max(id) DESC"
+    old = stale(row[0] for row in connection.execute(versions).fetchall())
+    connection.executemany("DELETE FROM readings WHERE version = ?", [(each,) for each in old])
     postings.merge(connection)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from foveate.adapters.stores.asked import wanted_values
+from foveate.adapters.stores.asked import encodable, wanted_values
 from foveate.adapters.stores.schema import PUBLIC
 
 Condition: TypeAlias = tuple[str, list[Any]]
@@ -53,7 +53,7 @@ def sliced(values: Sequence[T]) -> Iterator[Sequence[T]]:
 
 def audiences(principals: Iterable[str]) -> Condition:
     """A query for the audiences that these principals belong to, the public one included."""
-    names = sorted(set(principals))
+    names = sorted(name for name in set(principals) if encodable(name))
     query = (
         f"SELECT {PUBLIC} UNION SELECT audience FROM members WHERE principal IN ({marks(names)})"
     )
@@ -65,8 +65,15 @@ def where_condition(where: Mapping[str, Any]) -> Condition:
     parts: list[str] = []
     bound: list[Any] = []
     for key, wanted in where.items():
-        values = wanted_values(key, wanted)
+        values = [
+            value
+            for value in wanted_values(key, wanted)
+            if not isinstance(value, str) or encodable(value)
+        ]
         column = _COLUMNS.get(key)
+        if not encodable(key):
+            parts.append("0")
+            continue
         if column is None:
             parts.append(_METADATA.format(marks=marks(values)))
             bound.append(key)

@@ -25,6 +25,8 @@ def guard() -> Iterator[None]:
         raise OutsideFailure(f"store: {_advice(error)}") from error
     except OSError as error:
         raise OutsideFailure(f"store: {error.strerror or error}: {error.filename!r}") from error
+    except UnicodeEncodeError as error:
+        raise BadInput(f"a text cannot be stored: {error.reason}") from None
     except OverflowError as error:
         raise BadInput(f"a number is too large for the store: {error}") from error
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from foveate.adapters.stores import filters
+from foveate.adapters.stores.asked import encodable
 from foveate.adapters.stores.schema import BUSY_MS
 
 
@@ -19,7 +20,7 @@ def counts(
 ) -> dict[str, int]:
     """Tokens of the texts that were counted under this fingerprint."""
     known: dict[str, int] = {}
-    for some in filters.sliced(hashes):
+    for some in _asked(fingerprint, hashes):
         query = (
             "SELECT hash, tokens FROM counts "
             f"WHERE fingerprint = ? AND hash IN ({filters.marks(some)})"
@@ -30,7 +31,9 @@ def counts(
 
 def remember(connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
     """Keep tokens by content hash."""
-    rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items()]
+    rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items() if encodable(hash_)]
+    if not encodable(fingerprint):
+        return
     connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)
 
 
@@ -39,7 +42,7 @@ def readings(
 ) -> dict[str, bytes]:
     """What was kept of the texts under this version."""
     known: dict[str, bytes] = {}
-    for some in filters.sliced(hashes):
+    for some in _asked(version, hashes):
         query = (
             "SELECT hash, CAST(data AS BLOB) FROM readings "
             f"WHERE version = ? AND hash IN ({filters.marks(some)})"
@@ -50,9 +53,18 @@ def readings(
 
 def keep(connection: sqlite3.Connection, version: str, readings: Mapping[str, bytes]) -> None:
     """Keep bytes by content hash, in the place of those that are there."""
-    rows = [(version, hash_, data) for hash_, data in readings.items()]
+    rows = [(version, hash_, data) for hash_, data in readings.items() if encodable(hash_)]
+    if not encodable(version):
+        return
     query = "INSERT OR REPLACE INTO readings (version, hash, data) VALUES (?, ?, ?)"
     connection.executemany(query, rows)
+
+
+def _asked(space: str, hashes: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The hashes that can be there, as many at a time as one statement takes."""
+    return filters.sliced(
+        [hash_ for hash_ in hashes if encodable(hash_)] if encodable(space) else ()
+    )
 
 
 @contextmanager

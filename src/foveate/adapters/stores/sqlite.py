@@ -25,6 +25,7 @@ from foveate.adapters.stores import (
     vectors,
     write,
 )
+from foveate.adapters.stores.asked import encodable
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.report import Stats
@@ -103,6 +104,8 @@ class SqliteStore(Transactions):
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
+        if not encodable(document_id):
+            return False
         with self._transaction("IMMEDIATE", reads=False) as connection:
             return write.remove_document(connection, self._pending, document_id)
 
@@ -124,6 +127,8 @@ class SqliteStore(Transactions):
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
+        if not encodable(document_id):
+            return None
         allowed, bound = filters.audiences(principals)
         query = (
             f"SELECT * FROM documents AS d WHERE document_id = ? AND audience IN ({allowed}) "
@@ -178,10 +183,11 @@ class SqliteStore(Transactions):
         """
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-        if not places:
+        asked = sorted({place for place in places if encodable(place[0])})
+        if not asked:
             return []
         found: dict[int, Chunk] = {}
-        slices = list(filters.sliced(sorted(set(places))))
+        slices = list(filters.sliced(asked))
         with self._transaction("DEFERRED") if len(slices) > 1 else self._statement() as connection:
             for some in slices:
                 found.update(search.near(connection, some, window, principals))

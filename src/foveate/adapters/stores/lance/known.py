@@ -13,6 +13,7 @@ from itertools import pairwise
 from threading import RLock
 from typing import Any
 
+from foveate.adapters.stores.asked import encodable
 from foveate.adapters.stores.lance import schema
 from foveate.adapters.stores.lance.commit import sliced
 from foveate.adapters.stores.lance.guard import engine
@@ -38,7 +39,7 @@ class Known:
 
     def get(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What is known of these texts."""
-        if not hashes:
+        if not hashes or not encodable(space):
             return {}
         with self._lock:
             dataset = self._current(make=False)
@@ -59,7 +60,12 @@ class Known:
 
     def add(self, spaces: Mapping[str, Mapping[str, bytes]]) -> None:
         """Keep these; one commit, which cannot meet another's."""
-        rows = [(space, *item) for space, many in spaces.items() for item in many.items()]
+        rows = [
+            (space, *item)
+            for space, many in spaces.items()
+            for item in many.items()
+            if encodable(space + item[0])
+        ]
         if not rows:
             return
         table = _table(rows)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foveate.adapters.stores.asked import wanted_values
+from foveate.adapters.stores.asked import encodable, wanted_values
 
 _TEXT = {
     "source": "source",
@@ -52,7 +52,11 @@ def literal(value: str) -> str:
 
 def among(column: str, values: Iterable[str | int]) -> str:
     """`column IN (...)`; nothing is among no values."""
-    said = [literal(v) if isinstance(v, str) else str(v) for v in values]
+    said = [
+        literal(v) if isinstance(v, str) else str(v)
+        for v in values
+        if not isinstance(v, str) or encodable(v)
+    ]
     return f"{column} IN ({', '.join(said)})" if said else "false"
 
 
@@ -67,7 +71,8 @@ def condition(where: Mapping[str, Any]) -> str:
             numbers = [n for n in map(_as_number, values) if n is not None]
             parts.append(among(f"`{key}`", numbers))
         else:
-            said = ", ".join(literal(_label(key, value)) for value in values)
+            labels = [_label(key, value) for value in values]
+            said = ", ".join(literal(label) for label in labels if encodable(label))
             parts.append(f"array_has_any(labels, [{said}])" if said else "false")
     return " AND ".join(f"({part})" for part in parts)
 

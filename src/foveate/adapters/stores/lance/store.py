@@ -15,6 +15,7 @@ from operator import attrgetter
 from threading import RLock
 from typing import Any, Self
 
+from foveate.adapters.stores.asked import encodable
 from foveate.adapters.stores.lance import commit, figures, part, schema, search, tidy
 from foveate.adapters.stores.lance.batch import Batch
 from foveate.adapters.stores.lance.check import check
@@ -105,6 +106,8 @@ class LanceStore:
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
+        if not encodable(document_id):
+            return False
         with self._writing:
             if self._batch is None:
                 return bool(self._commit([], {document_id}))
@@ -169,6 +172,8 @@ class LanceStore:
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
+        if not encodable(document_id):
+            return None
         with guard(self.place):
             now = self._versions.current()
             return figures.document(now, document_id, now.head.readable(principals))
@@ -213,13 +218,14 @@ class LanceStore:
         """
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
-        if not places:
+        asked = sorted({place for place in places if encodable(place[0])})
+        if not asked:
             return []
         found: dict[str, Chunk] = {}
         with guard(self.place):
             now = self._versions.current()
             audiences = now.head.readable(principals)
-            for some in commit.sliced(sorted(set(places)), _PLACES):
+            for some in commit.sliced(asked, _PLACES):
                 near = search.near(now, self.dimensions, some, window, audiences)
                 found.update((chunk.id, chunk) for chunk in near)
         return sorted(found.values(), key=attrgetter("document_id", "sequence", "id"))

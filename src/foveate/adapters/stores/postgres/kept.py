@@ -14,6 +14,7 @@ from foveate.adapters.stores.postgres.search import allowed
 from foveate.adapters.stores.postgres.tables import INDEX, PARTS, VERSION
 from foveate.adapters.stores.report import Stats
 from foveate.adapters.stores.rows import DOCUMENT_FIELDS, columns, document_of
+from foveate.adapters.stores.stale import stale
 from foveate.core.state import combine, root
 from foveate.ports import Document
 
@@ -80,19 +81,17 @@ def stats(names: Names, embedder: str, principals: Iterable[str] | None) -> Flow
 
 def forgetting(names: Names) -> Flow[None]:
     """Counts, readings and sets of principals of documents that are gone."""
-    (_, ((version,),)) = yield writing(names)
+    versions = "SELECT version FROM {s}.readings GROUP BY version ORDER BY max(id) DESC"
+    (_, ((version,),), kept) = yield [*writing(names), Ask(names.sql(versions))]
     refuse_moved(version)
+    old = names.sql("DELETE FROM {s}.readings WHERE version = ANY(%s::text[])")
+    yield [Ask(old, [stale(row[0] for row in kept)])]
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
     yield [
         Ask(names.sql(query))
         for query in (
             f"DELETE FROM {{s}}.counts WHERE {gone}",
             f"DELETE FROM {{s}}.readings WHERE {gone}",
-            # Of versions before the one that was kept last, nobody asks any more.
-            (
-                "DELETE FROM {s}.readings WHERE version <> "
-                "(SELECT version FROM {s}.readings ORDER BY id DESC LIMIT 1)"
-            ),
             f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC} AND documents = 0 AND chunks = 0",
             "DELETE FROM {s}.members WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
         )
