@@ -183,6 +183,19 @@ def readings_are_kept(open_empty: Open, entries: Sequence[Entry]) -> None:
         assert store.readings("v1", [hashes[0]]) in ({}, {hashes[0]: b"newer"})
 
 
+def readings_in_use_outlast_tidying(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Of stores that can be compacted: what several languages and programs ask for stays."""
+    with closing(_filled(open_empty, entries)) as store:
+        hash_ = entries[0].chunks[0].content_hash
+        asked = ["reading-nl-1", "reading-pt-BR-1", "reading-en-1", "reading-en-2"]
+        for version in asked:
+            store.keep(version, {hash_: version.encode()})
+        for _ in range(2 if hasattr(store, "compact") else 0):
+            store.compact()
+        for version in asked:
+            assert store.readings(version, [hash_]) == {hash_: version.encode()}, version
+
+
 def what_no_row_can_hold_is_not_found(open_empty: Open, entries: Sequence[Entry]) -> None:
     """Half of a surrogate pair, wherever it is asked for, is as any name that is not there."""
     half = "\udcff"
@@ -262,6 +275,7 @@ LAWS: tuple[Law, ...] = (
     documents_are_listed_by_id,
     counts_are_remembered,
     readings_are_kept,
+    readings_in_use_outlast_tidying,
     questions_lead_to_their_chunk,
     what_no_row_can_hold_is_not_found,
     the_root_covers_the_content,

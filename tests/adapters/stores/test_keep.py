@@ -228,6 +228,19 @@ def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path
         assert answers(plain) == everything
 
 
+def test_compacting_forgets_readings_that_two_others_came_after(folder: Path):
+    """T5: the last two versions of a language stay, by when something was kept under them."""
+    hash_ = ENTRIES[0].chunks[0].content_hash
+    versions = ["reading-en-a", "reading-en-b", "reading-nl-a", "reading-en-c"]
+    with closing(opened(folder)) as store:
+        for version in versions:
+            store.keep(version, {hash_: b"x"})
+        store.keep("reading-en-a", {hash_: b"y"})
+        store.compact()
+        left = [version for version in versions if store.readings(version, [hash_])]
+        assert left == ["reading-en-a", "reading-nl-a", "reading-en-c"]
+
+
 def test_compacting_forgets_who_may_read_nothing_any_more(tmp_path: Path):
     """X5: the names of readers go with the last document that is for them."""
     red = next(entry for entry in ENTRIES if entry.document.principals == ("red",))
