@@ -24,7 +24,7 @@ def url(tmp_path):
     return url
 
 
-def test_a_whole_store_is_found_whole(url):
+def test_a_whole_store_is_found_whole(url, tmp_path):
     """T1, T5: what the check works out from the rows is what the store says of itself."""
     report = keeping.check(url)
     with closing(LanceStore(url, create=False)) as store:
@@ -33,6 +33,8 @@ def test_a_whole_store_is_found_whole(url):
     assert (report.documents, report.chunks) == (5, figures.chunks)
     assert report.state_root == figures.state_root
     assert keeping.size_of(url) == sum(figures.bytes.values())
+    known = (tmp_path / "store" / "known.lance" / "data").glob("*.lance")
+    assert figures.bytes["known"] == sum(one.stat().st_size for one in known) > 0
 
 
 def tampered(url, change):

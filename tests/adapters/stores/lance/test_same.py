@@ -101,3 +101,21 @@ def test_compacting_changes_no_answer(both):
         vector = EMBEDDER.embed([query])[0]
         found = distributed.search(query, vector, principals=("blue", "red"))
         assert found == embedded.search(query, vector, principals=("blue", "red"))
+
+
+@pytest.mark.parametrize("window", [0, 2, 10**9, 2**70])
+def test_neighbours_in_any_window_are_those_of_the_embedded_store(both, window):
+    """D3, X2: a wide window costs what it finds, and numbers beyond 64 bits are only far away."""
+    for at in ([0, 1, 7], [-5, 3], [-(2**63), 2**63 - 1], [2**63 + 5, 2**80, -(2**64)]):
+        places = [(name, one) for name in ("d00", "d03", "d04", "none") for one in at]
+        found = both[1].neighbours(places, window, principals=("red",))
+        every = both[0].neighbours(
+            [(name, one) for name, _ in both[0].documents() for one in range(9)],
+            0,
+            principals=("red",),
+        )
+        assert found == [
+            chunk
+            for chunk in every
+            if any(n == chunk.document_id and abs(a - chunk.sequence) <= window for n, a in places)
+        ]

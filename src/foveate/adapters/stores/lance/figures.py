@@ -19,8 +19,13 @@ def stats(
     readers: Sequence[int] | None,
     made_with: tuple[str, int],
     state_root: str,
+    *,
+    known: int = 0,
 ) -> Stats:
-    """The store in figures; of what the audiences `readers` hold, or None for everything."""
+    """The store in figures; of what the audiences `readers` hold, or None for everything.
+
+    `known`: bytes of what is remembered of texts.
+    """
     import numpy as np
 
     head = snapshot.head
@@ -36,7 +41,7 @@ def stats(
         dimensions=made_with[1],
         schema=VERSION,
         state_root=state_root,
-        bytes=sizes(snapshot) if readers is None else {},
+        bytes={**sizes(snapshot), "known": known} if readers is None else {},
     )
 
 

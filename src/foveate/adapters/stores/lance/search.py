@@ -8,9 +8,12 @@ among them is the index's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from blake3 import blake3
 
 from foveate.adapters.stores.int8 import cosines_of, direction
 from foveate.adapters.stores.lance import labels, lexical
@@ -27,6 +30,7 @@ from foveate.ports import Found
 _OVER = 10
 _PROBES = 64
 _BLOCK = 65_536
+_MOST = 2**63 - 1
 INDEX = "vector_idx"
 
 _CHUNK = (
@@ -150,7 +154,7 @@ def find(ground: Ground, asked: Asked) -> Found:
         badge="hybrid" if words else "vector_only",
         lexical_matches=len(words),
         exact=exact,
-        index="" if exact else f"lance {ground.snapshot.version}",
+        index="" if exact else named(ground.snapshot),
     )
 
 
@@ -162,14 +166,16 @@ def near(
     audiences: Sequence[int],
 ) -> list[Chunk]:
     """Chunks within `window` of the places, in one request, in no order."""
-    wanted: dict[str, set[int]] = {}
-    for name, at in places:
-        wanted.setdefault(name, set()).update(range(at - window, at + window + 1))
-    reach = sorted(set().union(*wanted.values()))
+    wanted: dict[str, list[int]] = {}
+    for name, at in sorted(places):
+        wanted.setdefault(name, []).append(at)
+    reach = _joined((at for _, at in places), window)
+    if not reach:
+        return []
     said = " AND ".join(
         (
             labels.among("document_id", sorted(wanted)),
-            labels.among("sequence", reach),
+            f"({' OR '.join(_between(*one) for one in reach)})",
             labels.among("audience", audiences),
         )
     )
@@ -178,7 +184,42 @@ def near(
     if found is None:
         return []
     made = _made(found, dimensions)
-    return [chunk for chunk in made if chunk.sequence in wanted[chunk.document_id]]
+    return [one for one in made if _is_near(wanted[one.document_id], one.sequence, window)]
+
+
+def _joined(places: Iterable[int], window: int) -> list[tuple[int, int]]:
+    """What is in reach as intervals, ends included, joined where they meet; within 64 bits."""
+    found: list[tuple[int, int]] = []
+    for at in sorted(set(places)):
+        start, end = max(at - window, -_MOST - 1), min(at + window, _MOST)
+        if start > end or end < -_MOST:
+            continue
+        if found and start <= found[-1][1] + 1:
+            start = found.pop()[0]
+        found.append((start, end))
+    return found
+
+
+def _between(start: int, end: int) -> str:
+    """Lance reads the least of all whole numbers as a fraction, so it is not said."""
+    least = start < -_MOST
+    return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
+
+
+def _is_near(places: Sequence[int], at: int, window: int) -> bool:
+    """Whether one of these places, ascending, is within the window."""
+    next_ = bisect_left(places, at - window)
+    return next_ < len(places) and places[next_] <= at + window
+
+
+def named(snapshot: Snapshot) -> str:
+    """What an answer calls the index: its own name, which no write changes, but `compact` does.
+
+    The version of the table would count the writes that the reader may not see.
+    """
+    (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == INDEX)
+    parts = sorted(str(one.uuid) for one in index.segments)
+    return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
 
 
 def indexed(snapshot: Snapshot) -> bool:

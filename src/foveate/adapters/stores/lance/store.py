@@ -191,7 +191,7 @@ class LanceStore:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
         `where` as for the embedded store. `Found.exact` is False where an index named the
-        candidates by vector; `Found.index` then has the version of the table.
+        candidates by vector; `Found.index` then names it.
         """
         with guard(self.place):
             now, scan = self._versions.scanned()
@@ -264,11 +264,13 @@ class LanceStore:
             now, scan = self._versions.scanned()
             readers = None if principals is None else now.head.readable(principals)
             made_with = (self.embedder_name, self.dimensions)
-            return figures.stats(now, scan, readers, made_with, self._root(now, readers))
+            known = self._known.bytes() if readers is None else 0
+            mine = self._root(now, readers)
+            return figures.stats(now, scan, readers, made_with, mine, known=known)
 
     @property
     def version(self) -> int:
-        """Lance's number of the latest version: what an inexact answer holds for."""
+        """Lance's number of the latest version; it counts all writes, so it is not for readers."""
         with guard(self.place):
             return self._versions.current().version
 
