@@ -31,10 +31,11 @@ class Summary:
 
 @dataclass(slots=True)
 class Memory:
-    """What was worked out of turns for one query: tokens, and shorter versions."""
+    """What was worked out of turns for one query: tokens, shorter versions, what they carry on."""
 
     weights: dict[Turn, int] = field(default_factory=dict)
     shorter: dict[Turn, tuple[Turn, ...]] = field(default_factory=dict)
+    carried: dict[tuple[Turn, Turn | None], tuple[Cited, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,7 +139,11 @@ class Draft:
         found: list[Cited] = []
         for turn, shown, fate in zip(self.turns, self.shown, self.fate, strict=True):
             if turn.cited and fate != "withdrawn":
-                found += carried(turn, shown, self.live)
+                known = self.memory.carried.get((turn, shown))
+                if known is None:
+                    known = carried(turn, shown, self.live)
+                    self.memory.carried[turn, shown] = known
+                found += known
         return by_chunk(found)
 
     def shorten(self, share: int, room: int) -> bool:
@@ -174,7 +179,7 @@ class Draft:
             if some and self.turns[n].role == "user":
                 yield some
                 some = []
-            if n != self.question:
+            if n != self.question and self.shown[n] is not None:
                 some.append(n)
         if some:
             yield some

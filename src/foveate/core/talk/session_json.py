@@ -74,6 +74,8 @@ def session_from_json(record: Any) -> Session:
             principals=_list(record, "principals"),
             reuse=Reuse(**record["reuse"]),
         )
+    except BadInput:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise BadInput(f"is damaged ({what}); begin a new one", field="session") from None
