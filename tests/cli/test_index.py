@@ -83,3 +83,13 @@ def test_names_that_are_not_utf_8_are_reported(run, docs):
     assert json.loads(record.out)["skipped"] == [
         {"path": "docs/d\\xff/", "reason": "the name is not UTF-8"}
     ]
+
+
+def test_a_reader_whose_name_is_not_utf_8_reads_what_everybody_may(run, docs):
+    """X1, X5: half of a surrogate pair, as a terminal hands it on, is a name like any other."""
+    assert run("index", docs, "--store", "store").code == 0
+    words = ("search", "--query", "cold", "--store", "store", "--json")
+    everybody = run(*words)
+    strange = run(*words, "--principal", "\udcff")
+    assert (strange.code, strange.out) == (everybody.code, everybody.out)
+    assert run(*words, "--where", "lang=\udcff").err.count("fault in foveate") == 0
