@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
@@ -9,7 +10,7 @@ import pytest
 
 import lance_writers
 from foveate.adapters.stores import open_store
-from foveate.adapters.stores.lance import LanceStore, tidy
+from foveate.adapters.stores.lance import LanceStore, ids, tidy
 from foveate.adapters.stores.lance.head import Head, Segment
 from foveate.core.errors import BadInput
 from foveate.testing.store_corpus import EMBEDDER, changed, corpus
@@ -159,3 +160,31 @@ def test_a_batch_is_whole_or_not_there(tmp_path):
             assert store.delete(third.document.id)
             assert not store.delete(third.document.id)
         assert [name for name, _ in store.documents()] == ["d00"]
+
+
+def test_a_large_batch_looks_its_ids_up_once(tmp_path, monkeypatch):
+    """T2, T5: ids are read once a batch, and one that is another document's is refused at once."""
+    looked = []
+    real = ids.there
+
+    def there(snapshot, *rest):
+        looked.append(snapshot.version)
+        return real(snapshot, *rest)
+
+    monkeypatch.setattr(ids, "there", there)
+    with closing(LanceStore(f"lance:{tmp_path}/s", **lance_writers.OPTIONS)) as store:
+        entries = corpus(count=60)
+        lance_writers.batch(store, list(entries[:30]))
+        looked.clear()
+        theirs = replace(entries[40].chunks[0], id=entries[3].chunks[0].id)
+        with store.batch():
+            for entry in entries[:40]:
+                entry.put(store)
+            assert len(looked) < 10
+            with pytest.raises(BadInput, match="has a chunk .* already"):
+                store.put(entries[40].document, [theirs], None)
+            store.delete("d03")
+            store.put(entries[40].document, [theirs], None)
+        assert len(set(looked)) == 1
+        assert len(list(store.documents())) == 40
+        assert store.check().findings == ()

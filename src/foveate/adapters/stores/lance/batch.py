@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from foveate.adapters.stores.lance.commit import there
+from foveate.adapters.stores.lance.ids import Ids
 from foveate.adapters.stores.lance.part import Part, Prepared, taken
 from foveate.adapters.stores.lance.snapshot import Snapshot
 from foveate.core.errors import BadInput
@@ -33,6 +34,8 @@ class Batch:
     _leaving: set[str] = field(default_factory=set)
     """All documents that were put or deleted here: those before them go."""
     _rows: int = 0
+    _ids: Ids | None = None
+    """Of the version in which the batch began; the commit looks again, in the latest."""
 
     def put(self, one: Prepared) -> None:
         """Take a document in place of the one with its id; raises `BadInput`."""
@@ -43,7 +46,9 @@ class Batch:
             if self._chunks.get(chunk, name) != name:
                 raise taken("another document", chunk)
         # Ids of documents that leave in this very batch are free.
-        there(self.current(), {name}, ids, self._leaving)
+        if self._ids is None:
+            self._ids = Ids(self.current())
+        self._ids.refuse_taken(name, ids, self._leaving)
         self._drop(name)
         self._leaving.add(name)
         self._waiting[name] = one
