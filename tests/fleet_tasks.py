@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -54,6 +55,16 @@ def raises(number: int) -> int:
     raise KeyError(number)
 
 
+def counts_up(given: tuple[int, str]) -> Iterator[bytes]:
+    """Pieces of a megabyte; kills its process at the ninth unless that was noted before."""
+    number, note = given
+    for piece in range(number):
+        if piece == 8 and not Path(note).exists():
+            Path(note).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield bytes([piece]) * (1 << 20)
+
+
 class Deadly:
     """A tokenizer that kills its process at one word."""
 
@@ -75,6 +86,7 @@ STAGE = '''
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 from foveate.core.types import Step

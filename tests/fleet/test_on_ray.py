@@ -355,8 +355,31 @@ def test_a_file_that_kills_its_worker_costs_itself_alone(ray, folder, monkeypatc
 
     found = [list(parts) for parts in prepared_on(ray, preparer, [Task(file=f) for f in files])]
 
-    assert [type(parts[0]) for parts in found] == [Prepared, Prepared, Prepared, Refused, Prepared]
+    refused = {n: part for n, (part,) in enumerate(found) if not isinstance(part, Prepared)}
+    assert list(refused) == [3], refused
+    assert isinstance(refused[3], Refused)
     assert found[3][0].reason.startswith("could not be prepared: tried 4 times: WorkerCrashed")
+
+
+def test_a_file_that_kills_its_worker_midway_brings_what_came_before(ray, folder, monkeypatch):
+    """T2, X2, X3: parts that were handed over stay, once; the rest is refused; others go on."""
+    monkeypatch.chdir(folder)
+    row = '{"id": "r%d", "text": "%s", "metadata": {"note": "%s"}}\n'
+    rows = [row % (i, "Kill it." if i == 70 else f"Row {i}.", "n" * 50_000) for i in range(75)]
+    for name, text in (("a.md", "First."), ("b.jsonl", "".join(rows)), ("c.md", "Last.")):
+        Path(name).write_text(text)
+    preparer = Preparer(settings=SETTINGS, tokenizer=fleet_tasks.Deadly(), limits=Limits())
+    files = [
+        File(name=path.name, path=path.absolute(), root="r") for path in sorted(folder.iterdir())
+    ]
+
+    found = [list(parts) for parts in prepared_on(ray, preparer, [Task(file=f) for f in files])]
+
+    *brought, last = found[1]
+    assert [part.document.id for part in brought] == [f"r{i}" for i in range(len(brought))]
+    assert 10 < len(brought) <= 70
+    assert last.reason.startswith("could not be prepared: tried 4 times: WorkerCrashed")
+    assert [[type(part) for part in parts] for parts in found[::2]] == [[Prepared], [Prepared]]
 
 
 def test_what_cannot_be_sent_is_refused(ray):
@@ -368,6 +391,17 @@ def test_what_cannot_be_sent_is_refused(ray):
 
     with pytest.raises(BadOption, match="cannot be sent to a worker"):
         list(prepared_on(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
+
+
+def test_pieces_come_once_and_in_order_past_a_dead_worker(ray, tmp_path):
+    """T2, X3: more than the cluster's memory holds, made anew by another worker midway."""
+    items = [(60, str(tmp_path / "one")), (70, str(tmp_path / "two"))]
+
+    found = [
+        [piece[:1] for piece in pieces] for _, pieces in ray.streamed(fleet_tasks.counts_up, items)
+    ]
+
+    assert found == [[bytes([i]) for i in range(count)] for count, _ in items]
 
 
 # --- starting and stopping -------------------------------------------------------------------

@@ -14,100 +14,21 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import foveate
-from foveate._version import __version__
-from foveate.core.errors import BadRequest, FoveateError, MissingExtra, OutsideFailure
-from foveate.fleet.engine import AHEAD, BUNCH, Lost
+from foveate.core.errors import MissingExtra, OutsideFailure
+from foveate.fleet.tasks import RETRIES, Fleet, first_line
 
 __all__ = ["RETRIES", "Fleet", "on_ray"]
-
-A = TypeVar("A")
-B = TypeVar("B")
-
-RETRIES = 3
-"""Times that a task is tried again whose worker died."""
 
 _MIB = 1 << 20
 _PATIENCE = 10.0  # seconds until a cluster that does not answer is none
 _LONGEST = 40
 """Characters of a folder in which Ray's sockets (66 more) stay below the 107 that Unix allows."""
-
-
-class Fleet:
-    """A connected cluster; `on_ray` makes one."""
-
-    bunch = BUNCH
-
-    def __init__(self, ray: Any, workers: int) -> None:
-        self.workers = workers
-        self._ray = ray
-
-    def mapped(
-        self, function: Callable[[A], B], items: Iterable[A]
-    ) -> Generator[tuple[A, B | Lost], None, None]:
-        """In order, a bounded number under way; left early, what is under way is cancelled.
-
-        A value is `Lost` when its worker died each time, or the function raised; a `FoveateError`
-        that it raised is raised here.
-        """
-        task = self._ray.remote(max_retries=RETRIES, num_cpus=1)(_called)
-        home = str(Path.cwd())
-        waiting: deque[tuple[A, Any]] = deque()
-        try:
-            for item in items:
-                waiting.append((item, task.remote(function, item, home, __version__)))
-                if len(waiting) >= AHEAD * self.workers:
-                    yield waiting[0][0], self._result(waiting[0][1])
-                    waiting.popleft()
-            while waiting:
-                yield waiting[0][0], self._result(waiting[0][1])
-                waiting.popleft()
-        finally:
-            for _, reference in waiting:
-                with suppress(Exception):  # the cluster may be what failed
-                    self._ray.cancel(reference, force=True)
-
-    def _result(self, reference: Any) -> Any:
-        """What the task returned, or `Lost`."""
-        failures = self._ray.exceptions
-        try:
-            return self._ray.get(reference)
-        except failures.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, FoveateError):
-                raise type(cause)(str(cause)) from None
-            return Lost(reason=f"failed on a worker: {_first_line(cause)}")
-        except failures.RayError as error:
-            return Lost(reason=f"tried {RETRIES + 1} times: {_first_line(error)}")
-
-
-def _called(function: Callable[[A], B], item: A, home: str, version: str) -> B:
-    """Runs on a worker: the function, where the caller stands, if that place is here too."""
-    if version != __version__:
-        raise OutsideFailure(
-            f"a worker of the cluster has foveate {__version__}, and it was asked by {version}; "
-            f"install the same version everywhere"
-        )
-    with suppress(OSError):
-        os.chdir(home)
-    try:
-        return function(item)
-    except BadRequest as error:  # plain ones, for not all of them survive being sent
-        raise BadRequest(str(error)) from None
-    except FoveateError as error:
-        raise OutsideFailure(str(error)) from None
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0].partition(". ")[0] if lines else ""
-    return f"{type(error).__name__}: {said}".rstrip(": ")
 
 
 @contextmanager
@@ -226,7 +147,7 @@ def _init(ray: Any, failure: str, **options: Any) -> None:
             warnings.simplefilter("ignore")  # advice for those who call ray themselves
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:
-        raise OutsideFailure(f"{failure}: {_first_line(error)}") from error
+        raise OutsideFailure(f"{failure}: {first_line(error)}") from error
     # What Ray says of dead workers goes to stdout, whatever `log_to_driver` is; answers go there.
     ray._private.worker._worker_logs_enabled = False  # noqa: SLF001 - it has no other switch
 
