@@ -127,7 +127,7 @@ def test_a_killed_server_process_leaves_the_last_good_state(
         def broken_off() -> None:
             with store.batch():
                 entries[3].put(store)
-                connection = store._batch.get()
+                connection = store._batches.mine()
                 assert connection is not None
                 os.kill(connection.info.backend_pid, signal.SIGKILL)
                 entries[3].put(store)
