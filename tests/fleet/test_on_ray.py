@@ -155,7 +155,7 @@ def test_a_fault_of_the_function_is_not_tried_again(ray):
 
 def test_a_worker_of_another_version_refuses(ray, monkeypatch):
     """D1: another version could give other bytes, so it gives none."""
-    monkeypatch.setattr("foveate.fleet.on_ray.__version__", "0.0.1")
+    monkeypatch.setattr("foveate.fleet.tasks.__version__", "0.0.1")
 
     with pytest.raises(OutsideFailure, match=r"asked by 0\.0\.1; install the same version"):
         list(ray.mapped(fleet_tasks.double, [1]))

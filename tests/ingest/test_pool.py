@@ -326,5 +326,5 @@ def test_ctrl_c_ends_the_program_and_all_that_it_started(docs: Path, tmp_path: P
         assert process.wait() == 130
     words = [sys.executable, "-m", "foveate", "index", docs, "--embedder", "hashing", "--json"]
     again = json.loads(subprocess.run(words, **started, check=True).stdout)
-    assert again["unchanged"] > 0
+    assert again["added"] + again["unchanged"] > 180  # at most a batch is done again
     assert "docs/sub/more9.md" not in [each["path"] for each in again["failed"]]

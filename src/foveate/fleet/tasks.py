@@ -12,12 +12,15 @@ from typing import Any, TypeVar
 from foveate._version import __version__
 from foveate.core.errors import BadRequest, FoveateError, OutsideFailure
 from foveate.fleet.engine import AHEAD, BUNCH, Lost
+from foveate.fleet.interrupts import held
 
 __all__ = ["RETRIES", "Fleet", "first_line"]
 
 A = TypeVar("A")
 B = TypeVar("B")
 
+_GLANCE = 0.2
+"""Seconds of waiting between two looks for Ctrl-C."""
 RETRIES = 3
 """Times that a task is tried again whose worker died."""
 
@@ -40,9 +43,13 @@ class Fleet:
         that it raised is raised here.
         """
         task = self._ray.remote(max_retries=RETRIES, num_cpus=1)(_called)
-        with closing(self._under_way(task, function, items)) as under_way:
+        with held() as ctrl_c, closing(self._under_way(task, function, items)) as under_way:
             for item, reference in under_way:
+                while not self._ray.wait([reference], timeout=_GLANCE)[0]:
+                    ctrl_c.check()
+                ctrl_c.check()
                 yield item, self._result(reference)
+                ctrl_c.check()
 
     def streamed(
         self, function: Callable[[A], Iterable[B]], items: Iterable[A]
@@ -54,9 +61,11 @@ class Fleet:
         are in Ray's object store, which puts on the disk what its memory has no room for.
         """
         task = self._ray.remote(max_retries=RETRIES, num_cpus=1, num_returns="streaming")(_made)
-        with closing(self._under_way(task, function, items)) as under_way:
+        with held() as ctrl_c, closing(self._under_way(task, function, items)) as under_way:
             for item, references in under_way:
+                ctrl_c.check()
                 yield item, self._pieces(references)
+                ctrl_c.check()
 
     def _pieces(self, references: Iterable[Any]) -> Iterator[Any]:
         for reference in references:

@@ -18,9 +18,10 @@ from foveate.adapters.stores import open_store
 from foveate.adapters.stores.backup import backup
 from foveate.adapters.stores.check import check
 from foveate.adapters.stores.int8 import quantise
+from foveate.adapters.stores.rows import indexed_terms
 from foveate.adapters.stores.sqlite import SqliteStore
 from foveate.core.fuse import rrf
-from foveate.core.text.terms import document_terms, query_terms
+from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, rank
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus
 
@@ -50,7 +51,8 @@ def cosine(a: list[int], b: list[int]) -> float:
 
 def bm25(chunks: list[Chunk], query: str) -> dict[str, float]:
     """Chunk id → score, as the paper writes it, where it is not zero."""
-    texts = {chunk.id: document_terms(chunk.text) for chunk in chunks}
+    rows = {chunk.id: {"text": chunk.text, "metadata": chunk.metadata} for chunk in chunks}
+    texts = {name: indexed_terms(row) for name, row in rows.items()}
     words = sum(map(len, texts.values()))
     frequency = {t: sum(t in text for text in texts.values()) for t in query_terms(query)}
     rare = any(0 < 2 * n <= len(texts) for n in frequency.values())
