@@ -99,8 +99,6 @@ def touchy(candidates, request):
         if note:
             Path(note).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    if word == "interrupt":
-        os.kill(int(note), signal.SIGINT)
     return Step(candidates=candidates, decisions=())
 '''
 

@@ -248,24 +248,6 @@ def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, folder
     assert (again["partitions"], again["unchanged"], again["failed"]) == (1, 2, [])
 
 
-def test_ctrl_c_stops_the_batch_and_leaves_whole_partitions(ray, folder, capfd):
-    """T5, F2: what was finished stays, nothing half-written is left, and the code is 130."""
-    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
-    write_partitions({"a.jsonl": 3, "c.jsonl": 30})
-    Path("in/b.jsonl").write_text(jsonl([deadly(f"interrupt {os.getpid()}"), *requests(90)]))
-
-    code = batch("--engine", "ray")
-    said = capfd.readouterr()
-
-    assert (code, said.out, said.err) == (130, "", "")
-    assert set(outs()) <= {"a.jsonl"}
-    assert list(Path().rglob("*.part")) == []
-
-    Path("in/b.jsonl").write_text(jsonl(requests(9)))
-    assert batch("--engine", "ray") == 0
-    assert list(outs()) == ["a.jsonl", "b.jsonl", "c.jsonl"]
-
-
 def test_another_process_joins_by_address(ray, folder):
     """F2: `--address` names a cluster that runs; it goes on running, and stdout is answers."""
     import ray as vendor
