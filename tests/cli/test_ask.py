@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -172,7 +173,8 @@ def test_a_real_model(run, monkeypatch):
 
     assert done.code == 0
     assert "nine metres" in done.out
-    assert "8 written" in " ".join(done.err.split())
+    # how many is the model's affair: what else the engine has at work can move its last word
+    assert re.search(r"\b\d+ written", " ".join(done.err.split()))
 
 
 def test_nothing_that_a_terminal_obeys(run, monkeypatch):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import lance_writers
-from foveate.adapters.stores.lance import LanceStore
+from foveate.adapters.stores.lance import LanceStore, schema
 
 
 def own(state):
@@ -35,3 +35,17 @@ def test_writers_side_by_side_lose_nothing(tmp_path):
         assert store.version > 2 * 20
     assert {name for name in present if name not in own(present)} == set(state) - set(own(state))
     lance_writers.check_whole(url, present, tmp_path / "plain")
+
+
+def test_of_two_that_make_a_store_the_second_uses_the_first(tmp_path, monkeypatch):
+    """T5: a store that another process made after this one had looked is opened."""
+    url = f"lance:{tmp_path}/store"
+    first = LanceStore(url, **lance_writers.OPTIONS)
+    looked, answers = schema.opened, iter([None])
+    monkeypatch.setattr(schema, "opened", lambda *place: next(answers, looked(*place)))
+
+    second = LanceStore(url, **lance_writers.OPTIONS)
+
+    with closing(first), closing(second):
+        assert second.version == first.version
+        assert second.state_root() == first.state_root()

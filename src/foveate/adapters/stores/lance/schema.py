@@ -119,12 +119,13 @@ def made(place: Place, name: str, schema: Any, first: Any) -> Any:
     local = place.local()
     if local is not None:
         local.mkdir(parents=True, exist_ok=True)
-    fragments = lance.fragment.write_fragments(
-        first, uri, schema=first.schema, mode="create", storage_options=storage
-    )
-    # With no retry an overwrite of nothing is a claim: of two, one fails.
-    operation = lance.LanceOperation.Overwrite(schema, fragments)
     try:
+        # Refuses where somebody has made the table since it was looked for.
+        fragments = lance.fragment.write_fragments(
+            first, uri, schema=first.schema, mode="create", storage_options=storage
+        )
+        # With no retry an overwrite of nothing is a claim: of two, one fails.
+        operation = lance.LanceOperation.Overwrite(schema, fragments)
         return lance.LanceDataset.commit(uri, operation, storage_options=storage, max_retries=0)
     except OSError:
         found = opened(place, name)
