@@ -12,6 +12,7 @@ from foveate import plugins
 from foveate.assembler import Assembler, prepare_candidates
 from foveate.cli import output
 from foveate.cli.files import called, text_lines, written
+from foveate.cli.models import model_named
 from foveate.cli.stored import opened
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BadRequest
@@ -59,7 +60,7 @@ class Unranked(UserWarning):
 
 def shortener_of(name: str | None) -> Shortener | None:
     """The model that is asked for shorter versions, by its name."""
-    return Shortener(model=plugins.model(name)) if name is not None else None
+    return Shortener(model=model_named(name)) if name is not None else None
 
 
 def from_file(

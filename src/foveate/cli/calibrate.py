@@ -47,9 +47,9 @@ def calibrate(
 
     Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
     """
-    from foveate import plugins
     from foveate.cli import output
     from foveate.cli.calibrated import counts_of, kinds_of, lines, write
+    from foveate.cli.models import model_named
     from foveate.cli.progress import progress
     from foveate.evals.calibration.curve import to_json
     from foveate.evals.calibration.sweep import Sweep, measure, said
@@ -62,7 +62,7 @@ def calibrate(
         timeout=timeout,
         max_tokens=max_tokens,
     )
-    reader = plugins.model(model)
+    reader = model_named(model)
     with progress() as on_progress:
         measured = measure(reader, sweep, on_progress=on_progress)
     verdict = said(measured)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foveate import plugins
 from foveate.cli.failures import printable
 from foveate.cli.progress import progress
 from foveate.evals.answers.asking import How, Judge, Need, Spent
@@ -18,6 +17,7 @@ from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
 from foveate.evals.report import ANSWERS
 from foveate.evals.trials import Setting
+from foveate.ports import Model
 
 _SHOWN = 3
 """Errors that are repeated in words; the rest are counted."""
@@ -27,7 +27,7 @@ _SHOWN = 3
 class Wanted:
     """Who is asked, and how."""
 
-    model: str
+    model: Model
     how: How
 
 
@@ -36,7 +36,7 @@ def answered(
 ) -> Answers:
     """Ask about every context; raises `OutsideFailure` where nobody answers any more."""
     kept = out / ANSWERS if out is not None else None
-    judge = Judge(plugins.model(wanted.model), wanted.how, kept)
+    judge = Judge(wanted.model, wanted.how, kept)
     _say(before(judge.need(cases, made), judge.model.name, wanted.how))
     try:
         with progress() as on_progress:

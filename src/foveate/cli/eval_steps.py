@@ -13,6 +13,7 @@ from foveate.cli import output
 from foveate.cli.eval_answers import Wanted, answered
 from foveate.cli.failures import in_file
 from foveate.cli.files import read_json
+from foveate.cli.models import model_named
 from foveate.cli.progress import progress
 from foveate.core.errors import MissingExtra, OutsideFailure
 from foveate.evals.against import check_form, regressions
@@ -87,8 +88,10 @@ def evaluated(
 
 
 def wanted(model: str, tokens: int, timeout: float) -> Wanted | None:
-    """Who is asked, where somebody is."""
-    return Wanted(model=model, how=How(tokens=tokens, timeout=timeout)) if model else None
+    """Who is asked, where somebody is; what it lacks is said before the work."""
+    return (
+        Wanted(model=model_named(model), how=How(tokens=tokens, timeout=timeout)) if model else None
+    )
 
 
 def _made(out: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from foveate import plugins
 from foveate.adapters.stores import open_store, shown
 from foveate.cli.layout import wrapped
+from foveate.cli.models import model_named
 from foveate.cli.progress import progress
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -118,7 +119,7 @@ def opened(
     walks = walked(paths)
     reader = plugins.embedder(embedder)
     counter = plugins.tokenizer(TOKENIZER)
-    writer = plugins.model(model) if model else None
+    writer = model_named(model) if model else None
     store = _opened(url, reader, walks)
     try:
         yield Index(

@@ -307,13 +307,40 @@ def test_keys_that_no_header_can_carry(monkeypatch):
     assert server.requests == []
 
 
-def test_hosted_claude_needs_a_key(monkeypatch):
-    """X1: without one nothing is sent, and the variable is named."""
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("openai:gpt-4.1", "OPENAI_API_KEY"),
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_API_KEY"),
+        ("openai:gpt-4.1@https://api.openai.com/v1", "FOVEATE_MODEL_KEY"),
+        ("anthropic:claude-haiku-4-5@https://api.anthropic.com", "FOVEATE_MODEL_KEY"),
+    ],
+)
+def test_a_hosted_model_needs_a_key(name, variable, monkeypatch):
+    """X1, F8: without one nothing is sent, and the variable is named; it is told before asking."""
+    for each in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.delenv(f"{each}_API_KEY", raising=False)
+        monkeypatch.delenv(f"{each}_BASE_URL", raising=False)
+    monkeypatch.delenv("FOVEATE_MODEL_KEY", raising=False)
+    model = load(name)
 
-    with pytest.raises(OutsideFailure, match="no key; set ANTHROPIC_API_KEY"):
-        load("anthropic:claude-haiku-4-5").complete(MESSAGES)
+    with pytest.raises(OutsideFailure, match=f"no key; set {variable}"):
+        model.check()
+    with pytest.raises(OutsideFailure, match=f"no key; set {variable}"):
+        model.complete(MESSAGES)
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"])
+def test_a_server_of_ones_own_needs_none(variable, monkeypatch):
+    """F8: neither where the name says the address, nor where the provider's variable does."""
+    protocol = variable.partition("_")[0].lower()
+    monkeypatch.delenv(f"{protocol.upper()}_API_KEY", raising=False)
+    monkeypatch.delenv("FOVEATE_MODEL_KEY", raising=False)
+    with serving(protocol) as server:
+        monkeypatch.setenv(variable, server.name.partition("@")[2])
+        found = [load(name).complete(MESSAGES).text for name in (server.name, f"{protocol}:tiny")]
+
+    assert found == [ANSWER, ANSWER]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,14 @@ from foveate.adapters.models.trouble import (
     refused,
     unreachable,
 )
-from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
-from foveate.core.errors import MissingExtra, OutsideFailure
+from foveate.adapters.models.wire import (
+    OWN_KEY,
+    check_address,
+    http_options,
+    key_in,
+    refuse_keyless,
+)
+from foveate.core.errors import MissingExtra
 from foveate.ports import Message, Reply, Usage
 
 _HOME = "https://api.anthropic.com"
@@ -61,14 +67,23 @@ class AnthropicSpeaker:
 
     def key(self) -> str:
         """Read when it is used, and kept nowhere."""
-        return key_in(OWN_KEY if self._own else "ANTHROPIC_API_KEY")
+        return key_in(self._variable)
 
-    def ready(self) -> None:
-        """The vendor's client, and the part of it that it loads at first use."""
+    @property
+    def _variable(self) -> str:
+        return OWN_KEY if self._own else "ANTHROPIC_API_KEY"
+
+    def check(self) -> None:
+        """The vendor's client with the part that it loads at first use; the provider's key."""
         try:
             import anthropic.resources.messages  # noqa: F401
         except ImportError:
             raise MissingExtra("anthropic", "anthropic") from None
+        if self._url == _HOME:
+            refuse_keyless(self.name, self._variable)
+
+    def ready(self) -> None:
+        """Nothing takes long."""
 
     async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
         """One attempt; a model that takes no temperature is asked again at once without it."""
@@ -76,8 +91,6 @@ class AnthropicSpeaker:
         from anthropic import AsyncAnthropic
 
         key, seen = self.key(), Seen()
-        if not key and self._url == _HOME:
-            raise OutsideFailure(f"model {self.name}: no key; set ANTHROPIC_API_KEY")
         headers = {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
         wire = http_options(
             httpx2, connect=asked.connect, seen=seen, headers=headers, own=self._own

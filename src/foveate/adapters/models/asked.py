@@ -81,8 +81,11 @@ class Speaker(Protocol):
     def scores(self) -> bool:
         """Whether it can be told what to write, and says how likely each token of it was."""
 
+    def check(self) -> None:
+        """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
+
     def ready(self) -> None:
-        """Import what is needed, outside all time limits; raises `MissingExtra`."""
+        """Load what takes long, outside all time limits."""
 
     def key(self) -> str:
         """The key in use, to keep it out of errors; empty where there is none."""

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -61,6 +62,11 @@ class GgufSpeaker:
     def key(self) -> str:
         """None: nothing is sent anywhere."""
         return ""
+
+    def check(self) -> None:
+        """The engine's package."""
+        if find_spec("xllamacpp") is None:
+            raise MissingExtra("xllamacpp", "gguf")
 
     def ready(self) -> None:
         """Engine and weights, outside the time limit: Python stands still while they load."""

@@ -59,12 +59,15 @@ class OllamaSpeaker:
         """A server of one's own has none; Ollama's hosted models do."""
         return key_in(OWN_KEY if self._own else "OLLAMA_API_KEY")
 
-    def ready(self) -> None:
-        """The vendor's client."""
+    def check(self) -> None:
+        """The vendor's client; a server of one's own wants no key."""
         try:
             import ollama  # noqa: F401
         except ImportError:
             raise MissingExtra("ollama", "ollama") from None
+
+    def ready(self) -> None:
+        """Nothing takes long."""
 
     async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
         """One attempt."""

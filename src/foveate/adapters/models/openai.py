@@ -22,7 +22,13 @@ from foveate.adapters.models.trouble import (
     refused,
     unreachable,
 )
-from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
+from foveate.adapters.models.wire import (
+    OWN_KEY,
+    check_address,
+    http_options,
+    key_in,
+    refuse_keyless,
+)
 from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage
 
@@ -58,14 +64,23 @@ class OpenAISpeaker:
 
     def key(self) -> str:
         """Read when it is used, and kept nowhere."""
-        return key_in(OWN_KEY if self._own else "OPENAI_API_KEY")
+        return key_in(self._variable)
 
-    def ready(self) -> None:
-        """The vendor's client, and the part of it that it loads at first use."""
+    @property
+    def _variable(self) -> str:
+        return OWN_KEY if self._own else "OPENAI_API_KEY"
+
+    def check(self) -> None:
+        """The vendor's client, with what it loads at first use; the provider's key."""
         try:
             import openai.resources.chat.completions  # noqa: F401
         except ImportError:
             raise MissingExtra("openai", "openai") from None
+        if self._url == _HOME:
+            refuse_keyless(self.name, self._variable)
+
+    def ready(self) -> None:
+        """Nothing takes long."""
 
     async def speak(self, asked: Asked) -> AsyncGenerator[str | Reply, None]:
         """One attempt; what a model does not take is left out, and it is asked again at once."""

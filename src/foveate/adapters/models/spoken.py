@@ -39,6 +39,13 @@ class SpokenModel:
         """Provider and model, as one types them."""
         return self._speaker.name
 
+    def check(self) -> None:
+        """Raise `OutsideFailure` where it is known, before anything is asked, that nothing can be.
+
+        A package that is not installed, a key that the provider wants and nobody has set.
+        """
+        self._speaker.check()
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -124,6 +131,7 @@ class SpokenModel:
         timeout: float,
     ) -> Asked:
         check_asked(messages, max_tokens, temperature, timeout)
+        self._speaker.check()
         self._speaker.ready()
         return Asked(
             messages=tuple(messages),

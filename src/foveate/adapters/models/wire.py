@@ -79,6 +79,13 @@ def key_in(variable: str) -> str:
     return key
 
 
+def refuse_keyless(name: str, variable: str) -> None:
+    """Raise `OutsideFailure` where the provider's key is not set: it answers nobody without one."""
+    if not key_in(variable):
+        own = "" if variable == OWN_KEY else f", or name a server of your own: {name}@http://HOST"
+        raise OutsideFailure(f"model {name}: no key; set {variable} to yours{own}")
+
+
 def http_options(
     httpx: Any, *, connect: float, seen: Seen, headers: Mapping[str, str], own: bool
 ) -> dict[str, Any]:
