@@ -109,10 +109,12 @@ def test_a_failure_without_a_bundle_says_how_to_keep_the_context(run):
         (("--model", "ollama:m", "--prompt", "kind.md"), 3, "kind.md: no such file"),
         (("--model", "ollama:m", "--language", "es"), 2, "unknown language of prompts 'es'"),
         (("--model", "ollama:m", "--store", "nowhere"), 3, "nowhere"),
+        (("--model", "openai:gpt-4o", "--store", "nowhere"), 5, "no key; set OPENAI_API_KEY"),
+        (("--model", "anthropic:c", "--store", "nowhere"), 5, "no key; set ANTHROPIC_API_KEY"),
     ],
 )
 def test_refused(run, words, code, said):
-    """X1, F2: what is wrong is said before anything is asked of a model."""
+    """X1, F2: what is wrong is said before anything is asked of a model; a key before a search."""
     done = run("ask", QUESTION, *words)
 
     assert done.code == code
@@ -156,6 +158,18 @@ def test_a_voice(run):
     assert "[1]" not in system
     assert "Sources\n  [1] docs/wells.md" in done.out
     assert "To be checked" not in done.out
+
+
+def test_a_voice_as_json(run):
+    """C4, F2: a sentence without a marker is no fault of an answer that is heard."""
+    said = ("The well is nine metres deep. ", "Pianos need tuning every winter.")
+    with serving("openai", pieces=said) as server:
+        done = run("ask", QUESTION, "--model", server.name, "--channel", "voice", "--json")
+
+    checked = done.json["check"]
+    assert [claim["faults"] for claim in checked["claims"]] == [[], ["unsupported"]]
+    assert (checked["clean"], checked["cited"], checked["dangling"]) == (False, [1], [])
+    assert [one["marker"] for one in done.json["citations"]] == [1]
 
 
 def test_in_another_language(run):

@@ -17,7 +17,7 @@ from foveate.adapters.models.asked import check_timeout
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
 from foveate.answer.room import answer_limit
-from foveate.answer.spoken import heard
+from foveate.answer.spoken import sources
 from foveate.answer.stream import Event, Resolver
 from foveate.core.errors import BadOption, OutsideFailure
 from foveate.core.types import Citation, Context
@@ -169,9 +169,9 @@ def _answer(context: Context, name: str, reply: Reply | None, how: Asking) -> An
         spent = "; its limit was spent before it wrote, give it more --max-tokens"
         limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
         raise OutsideFailure(f"model {name}: answered with nothing{limit}")
-    checked = check_answer(reply.text, context, language=how.language)
+    checked = check_answer(reply.text, context, language=how.language, channel=how.channel)
     if how.channel == "voice":
-        cited = heard(reply.text, context, language=how.language)
+        cited = sources(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
     return Answer(

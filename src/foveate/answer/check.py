@@ -3,12 +3,14 @@
 Structure is certain: a marker that names nothing shown, a sentence without one, a quotation that
 is not there. Support is an estimate with its passage, so that a reader can look: the share of a
 claim's words that the best run of sentences of a cited block has, or what a scorer says.
+In the voice channel no marker is asked for: a claim's source is the block that supports it best,
+where that is well enough, and a claim that no block supports is unsupported, not uncited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from foveate.answer.claims import Sentence, sentences_of
 from foveate.answer.figures import known, missing
@@ -18,6 +20,7 @@ from foveate.answer.support import Grounds, Scorer, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.marks import Mark, Piece, scanned
 from foveate.core.types import Context, Span
+from foveate.plan import Channel
 
 SUPPORTED = 0.5
 """A claim whose best cited passage scores less is called unsupported."""
@@ -41,7 +44,8 @@ class Claim:
 
     `support`: the best passage among its markers; None where it cites nothing shown. `elsewhere`:
     the passage of another marker that says clearly more of it. `figures`: numbers that stand
-    neither in what it cites nor in the question.
+    neither in what it cites nor in the question. `spoken`: no marker was asked for; `markers` are
+    of the block that supports it best, and `support` is the best passage of all.
     """
 
     text: str
@@ -51,6 +55,7 @@ class Claim:
     elsewhere: Support | None = None
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
+    spoken: bool = False
 
     @property
     def supported(self) -> bool:
@@ -61,7 +66,7 @@ class Claim:
     def faults(self) -> tuple[str, ...]:
         """What is wrong with it, by name; empty where nothing is."""
         found = []
-        if not self.markers:
+        if not self.markers and not self.spoken:
             found.append("uncited")
         elif not self.supported:
             found.append("unsupported")
@@ -102,6 +107,7 @@ def check_answer(
     *,
     scorer: Scorer | None = None,
     language: str = "en",
+    channel: Channel = "text",
 ) -> Checked:
     """Hold an answer against its context; raises `BadInput` where the answer is no text.
 
@@ -113,7 +119,8 @@ def check_answer(
     ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
-    an entailment model, or `foveate.answer.embedded` for an embedder.
+    an entailment model, or `foveate.answer.embedded` for an embedder. `channel`: in `voice` no
+    marker is asked for, so nothing is uncited; sources are found by what is said.
     """
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
@@ -122,16 +129,18 @@ def check_answer(
     shown = set(grounds.markers)
     sentences = sentences_of(pieces, language)
     asked = known(context.query)
+    hold = _heard if channel == "voice" else _claim
     claims = tuple(
-        _claim(sentence, grounds, asked, scorer) for sentence in sentences if sentence.claims
+        hold(sentence, grounds, asked, scorer) for sentence in sentences if sentence.claims
     )
-    cited = sorted({n for piece in _marks(pieces) for n in piece.numbers if n in shown})
+    marked = {n for piece in _marks(pieces) for n in piece.numbers if n in shown}
+    cited = sorted(marked.union(*(claim.markers for claim in claims)))
     return Checked(
         answer=answer,
         claims=claims,
         dangling=tuple(_dangling(_marks(pieces), shown, context)),
         cited=tuple(cited),
-        uncited=tuple(claim for claim in claims if not claim.markers),
+        uncited=tuple(claim for claim in claims if not (claim.markers or claim.spoken)),
         unused=tuple(n for n in grounds.markers if n not in cited),
     )
 
@@ -158,6 +167,23 @@ def _claim(sentence: Sentence, grounds: Grounds, asked: set[str], scorer: Scorer
         elsewhere=other if other is not None and other.score >= floor else None,
         figures=missing(sentence.text, asked.union(*(grounds.figures(n) for n in cited))),
         quotations=quotations(sentence.text, sentence.span[0], texts),
+    )
+
+
+def _heard(sentence: Sentence, grounds: Grounds, asked: set[str], scorer: Scorer | None) -> Claim:
+    """The claim with the source that it rests on; markers that are spoken all the same count."""
+    claim = _claim(sentence, grounds, asked, scorer)
+    if claim.markers:
+        return replace(claim, spoken=True)
+    found = grounds.best(sentence.text, grounds.markers, scorer)
+    best = max(found.values(), key=_strength, default=None)
+    held = best is not None and best.score >= SUPPORTED
+    return replace(
+        claim,
+        spoken=True,
+        markers=(best.marker,) if best is not None and held else (),
+        support=best,
+        elsewhere=None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from foveate.answer.check import SUPPORTED, check_answer
+from foveate.answer.check import Checked, check_answer
 from foveate.answer.support import Scorer
 from foveate.core.errors import UnknownName
 from foveate.core.types import Citation, Context
@@ -26,14 +26,16 @@ def heard(
     answer: str, context: Context, *, scorer: Scorer | None = None, language: str = "en"
 ) -> tuple[Citation, ...]:
     """The citations that a spoken answer rests on, each once, in the order of its claims."""
-    checked = check_answer(answer, context, scorer=scorer, language=language)
+    checked = check_answer(answer, context, scorer=scorer, language=language, channel="voice")
+    return sources(checked, context)
+
+
+def sources(checked: Checked, context: Context) -> tuple[Citation, ...]:
+    """Of an answer that was checked as a spoken one."""
     entries = {one.marker: one for one in context.citations}
-    found: dict[int, Citation] = {}
-    for claim in checked.claims:
-        best = claim.support or claim.elsewhere
-        if best is not None and best.score >= SUPPORTED:
-            found.setdefault(best.marker, entries[best.marker])
-    return tuple(found.values())
+    held = [claim.support for claim in checked.claims if claim.supported]
+    markers = dict.fromkeys(support.marker for support in held if support is not None)
+    return tuple(entries[marker] for marker in markers)
 
 
 def attribution(citations: Sequence[Citation], language: str = "en") -> str:

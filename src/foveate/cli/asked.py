@@ -6,7 +6,6 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from foveate import plugins
 from foveate.adapters.models import bare
 from foveate.adapters.models.gguf import WINDOW
 from foveate.answer.ask import Answer, Asking, ask, ask_events
@@ -17,6 +16,7 @@ from foveate.cli import output
 from foveate.cli.assembled import from_store, write_bundle
 from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
+from foveate.cli.models import model_named
 from foveate.cli.show import place
 from foveate.core.errors import BadOption, OutsideFailure
 from foveate.core.types import Context
@@ -41,7 +41,7 @@ def settled_for(
     question: str, name: str, how: Asking, *, recipe: str, budget: int | None
 ) -> Settled:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    model = plugins.model(name)
+    model = model_named(name)
     settled = plan(
         recipe=recipe,
         budget=budget,
@@ -122,7 +122,7 @@ def _print(context: Context, settled: Settled) -> None:
             output.write_line("")
     assert answer is not None
     width = output.terminal_width()
-    lines = [*sources(answer, width), *findings(answer.checked, settled.how, width)]
+    lines = [*sources(answer, width), *findings(answer.checked, width)]
     output.print_lines(lines, output.stdout())
     output.flush()
     output.print_lines(["", *spent(answer, context, width)], sys.stderr)
@@ -138,13 +138,11 @@ def sources(answer: Answer, width: int) -> list[str]:
     return lines
 
 
-def findings(checked: Checked, how: Asking, width: int) -> list[str]:
+def findings(checked: Checked, width: int) -> list[str]:
     """What is wrong with the citations, each once; nothing where nothing is."""
     found = {f"{one.text} names nothing: {one.reason}": None for one in checked.dangling}
     for claim in checked.claims:
         faults = [fault.replace("_", " ") for fault in claim.faults]
-        if how.channel == "voice":
-            faults = [fault for fault in faults if fault != "uncited"]
         if faults:
             found[f"{', '.join(faults)}: “{claim.text}”"] = None
     lines = [line for one in [*found][:MOST] for line in wrapped(one, width, first="  ")]
