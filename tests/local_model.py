@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from foveate.adapters.models.gguf import GgufSpeaker, served
+from foveate.adapters.models.engine import served
+from foveate.adapters.models.gguf import GgufSpeaker
 from foveate.adapters.models.spoken import SpokenModel
 
 KEY = "sk-loopback-2b7e"

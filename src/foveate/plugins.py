@@ -67,7 +67,15 @@ def recipe_table() -> Mapping[str, Recipe]:
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of that name; entry points are asked where no built-in has it."""
+    """The tokenizer of that name; entry points are asked where no built-in has it.
+
+    A model file's own, `gguf:FILE`, is the engine that answers with it.
+    """
+    if name.startswith("gguf:") and "*" not in name:
+        from foveate.adapters.models.gguf import speaker_of
+
+        asked = speaker_of(name.removeprefix("gguf:"))
+        return tokenizers.of(asked.name, asked.fingerprint(), asked.count)
     return cast("Tokenizer", _made("tokenizers", name, tokenizers.load))
 
 

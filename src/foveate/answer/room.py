@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from foveate import plugins
 from foveate.adapters.models import bare
+from foveate.adapters.models.gguf import WINDOW, speaker_of
 from foveate.answer.messages import tokenizer_of
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
@@ -23,6 +24,7 @@ USUAL = 1024
 """Tokens for an answer where nobody says anything."""
 ENOUGH = 256
 """Tokens that a limit which nobody asked for is not lowered below."""
+FILE = "gguf:"
 
 
 def answer_limit(
@@ -66,7 +68,12 @@ def answer_limit(
 
 
 def known_as(name: str, window: int | None = None) -> Model | None:
-    """The registered model, its window as the caller says; None where nobody knows it."""
+    """The registered model, its window as the caller says; None where nobody knows it.
+
+    A model file says itself what it counts and what its chat template adds.
+    """
+    if name.startswith(FILE):
+        return _of_file(name, window)
     plain = bare(name)
     found = registry().get(plain) or registry().get(plain.strip().lower())
     if window is None:
@@ -79,6 +86,13 @@ def known_as(name: str, window: int | None = None) -> Model | None:
         max_input=min(found.max_input, window) if found.max_input else None,
         max_output=min(found.max_output, window) if found.max_output else None,
     )
+
+
+def _of_file(name: str, window: int | None) -> Model:
+    if window is not None and window > WINDOW:
+        raise BadOption(f"window is {window}; gguf: reads {WINDOW} tokens at the most")
+    frame = speaker_of(name.removeprefix(FILE)).frame()
+    return Model(name=name, window=window or WINDOW, tokenizer=name, frame=frame)
 
 
 def _most(known: Model, needed: int) -> int:

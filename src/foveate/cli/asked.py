@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from foveate.adapters.models import bare
-from foveate.adapters.models.gguf import WINDOW
 from foveate.answer.ask import Answer, Asking, ask, ask_events
 from foveate.answer.check import Checked
 from foveate.answer.room import known_as
@@ -18,10 +17,9 @@ from foveate.cli.failures import printable
 from foveate.cli.layout import wrapped
 from foveate.cli.models import model_named
 from foveate.cli.show import place
-from foveate.core.errors import BadOption, OutsideFailure
+from foveate.core.errors import OutsideFailure
 from foveate.core.types import Context
 from foveate.core.wire import context_to_json
-from foveate.models import Model as Known
 from foveate.plan import Plan, plan
 from foveate.ports import Model
 
@@ -45,7 +43,7 @@ def settled_for(
     settled = plan(
         recipe=recipe,
         budget=budget,
-        model=_known(name, how.window),
+        model=known_as(name, how.window) or bare(name),
         query=question,
         channel=how.channel,
         prompt=how.prompt,
@@ -53,15 +51,6 @@ def settled_for(
         max_output=how.max_tokens or 1024,
     )
     return Settled(model=model, how=replace(how, system=settled.system), plan=settled)
-
-
-def _known(name: str, window: int | None) -> str | Known:
-    """What is asked, as the plan takes it; a file of weights is read with a fixed window."""
-    if not name.startswith("gguf:"):
-        return known_as(name, window) or bare(name)
-    if window is not None and window > WINDOW:
-        raise BadOption(f"--window is {window}; gguf: reads {WINDOW} tokens at the most")
-    return Known(name=name, window=window or WINDOW)
 
 
 def answered(

@@ -11,8 +11,9 @@ import pytest
 from foveate import BadInput, BadOption, OutsideFailure
 from foveate.adapters.models import load
 from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.engine import _threads
 from foveate.adapters.models.forced import tokens_of
-from foveate.adapters.models.gguf import GgufSpeaker, _threads, _Told
+from foveate.adapters.models.gguf import GgufSpeaker, _Told
 from foveate.adapters.models.trouble import Trouble
 from foveate.testing.models import MESSAGES, check_model
 from local_model import KEY, WINDOW, engine, local_model, local_name

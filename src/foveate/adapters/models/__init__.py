@@ -45,9 +45,9 @@ def _speaker(name: str) -> Speaker:
     if not rest:
         raise BadOption(f"model {name!r}; write {known[provider]}")
     if provider == "gguf":
-        from foveate.adapters.models.gguf import GgufSpeaker
+        from foveate.adapters.models.gguf import speaker_of
 
-        return GgufSpeaker(rest)
+        return speaker_of(rest)
     from foveate.adapters.models.wire import split_name
 
     model, url = split_name(rest)

@@ -7,16 +7,11 @@ prompt that it has read already. Its tokens come from the server's own door for 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from http.client import HTTPConnection, HTTPException
 from typing import Any
-from urllib.parse import urlsplit
 
-from foveate.adapters.models.trouble import Seen, odd, refused, unreachable
-
-_PATIENCE = 30.0
-"""Seconds; the engine answers this at once, unless the machine stands still."""
+from foveate.adapters.models.engine import posted
+from foveate.adapters.models.trouble import odd
 
 
 def tokens_of(address: str, key: str, text: str) -> list[int] | None:
@@ -25,7 +20,7 @@ def tokens_of(address: str, key: str, text: str) -> list[int] | None:
     None where one ends within a character, which a grammar cannot hold, or where there are none.
     """
     asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
-    found = _posted(address, "/tokenize", key, asked)
+    found = posted(address, "/tokenize", key, asked)
     try:
         tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
     except (KeyError, TypeError, ValueError):
@@ -56,25 +51,3 @@ def logprobs_of(choice: Mapping[str, Any]) -> list[float]:
     ([-0.5], [])
     """
     return [float(one["logprob"]) for one in (choice.get("logprobs") or {}).get("content") or ()]
-
-
-def _posted(address: str, path: str, key: str, record: Mapping[str, Any]) -> Any:
-    """What the engine's own port answers; on loopback, past whatever proxy is set."""
-    place, seen = urlsplit(address), Seen()
-    seen.secrets = (key,)
-    door = HTTPConnection(place.hostname or "", place.port, timeout=_PATIENCE)
-    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
-    try:
-        door.request("POST", path, json.dumps(record), headers)
-        answer = door.getresponse()
-        said = answer.read()
-    except (OSError, HTTPException) as error:
-        raise unreachable(error, seen) from None
-    finally:
-        door.close()
-    if answer.status != 200:
-        raise refused(answer.status, said.decode(errors="replace"), seen)
-    try:
-        return json.loads(said)
-    except ValueError:
-        raise odd("said no JSON") from None

@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 from foveate.adapters.models.asked import Asked, Scored
+from foveate.adapters.models.engine import served
 from foveate.adapters.models.forced import forced_by, logprobs_of, tokens_of
+from foveate.adapters.models.framed import count_of, frame_of
 from foveate.adapters.models.trouble import Trouble, cut_off, failure
-from foveate.core.errors import BadInput, BadOption, MissingExtra
+from foveate.core.errors import BadInput, MissingExtra
 from foveate.ports import Reply, Usage
 
+T = TypeVar("T")
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
-BATCH = 256
-"""Tokens that are read between two looks at whether to stop."""
 WINDOW = 8192
 """Tokens of prompt and answer; what they need in memory grows with it."""
 
@@ -112,6 +113,25 @@ class GgufSpeaker:
         finally:
             hand(None)
 
+    def count(self, text: str) -> int:
+        """Tokens of a text that stands for itself; raises `OutsideFailure`."""
+        return self._ask(lambda server: count_of(server.listening_address, self._key, text))
+
+    def frame(self) -> tuple[int, int]:
+        """What its chat template adds to a message, and to a request; raises `OutsideFailure`."""
+        return self._ask(lambda server: frame_of(server.listening_address, self._key))
+
+    def fingerprint(self) -> str:
+        """Of the file's bytes: its vocabulary is in it."""
+        return print_of(self._path)
+
+    def _ask(self, question: Callable[[Any], T]) -> T:
+        try:
+            return question(self._loaded())
+        except Trouble as error:
+            trouble = error
+        raise failure(self.name, "", trouble)
+
     def _forced(self, server: Any, text: str) -> dict[str, Any] | None:
         """Options under which this text is written; None where its tokens cannot be forced."""
         tokens = tokens_of(server.listening_address, self._key, text)
@@ -193,32 +213,27 @@ def _usage(said: Mapping[str, Any]) -> Usage:
     )
 
 
-def _threads() -> int:
-    said = os.environ.get("FOVEATE_MODEL_THREADS", "")
-    if said and not (said.isdecimal() and int(said) > 0):
-        raise BadOption(f"FOVEATE_MODEL_THREADS is {said!r}; give a number of threads, 1 or more")
-    return int(said) if said else max(1, (os.cpu_count() or 1) // 2)
+_SPEAKERS: WeakValueDictionary[str, GgufSpeaker] = WeakValueDictionary()
+_MAKING = Lock()
 
 
-def served(path: str, window: int, key: str) -> Any:
-    """The engine with the weights; quiet, and its port locked with the key."""
-    # Threads that wait would spin, and a busy machine of few cores comes to a crawl.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    try:
-        import xllamacpp
-    except ImportError:
-        raise MissingExtra("xllamacpp", "gguf") from None
-    options = xllamacpp.CommonParams()
-    options.model.path = path
-    options.n_ctx = window
-    options.n_parallel = 1
-    options.n_batch = options.n_ubatch = BATCH
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = _threads()
-    options.warmup = False
-    options.verbosity = -1
-    options.api_keys = [key]
-    try:
-        return xllamacpp.Server(options)
-    except Exception as error:  # noqa: BLE001  # the engine's errors have no common kind
-        said = f"{type(error).__name__}: {error}"
-    raise Trouble(f"cannot be loaded ({said}); is it a GGUF file?")
+def speaker_of(path: str) -> GgufSpeaker:
+    """One for a file, as long as anybody has it: who counts and who answers share the weights."""
+    with _MAKING:
+        found = _SPEAKERS.get(path)
+        if found is None:
+            found = _SPEAKERS[path] = GgufSpeaker(path)
+        return found
+
+
+def print_of(path: str) -> str:
+    """The hash of a file, taken again when it was replaced."""
+    stat = Path(path).stat()
+    return _hashed(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=8)
+def _hashed(path: str, _changed: int, _size: int) -> str:
+    from blake3 import blake3
+
+    return f"gguf-1:{blake3(max_threads=blake3.AUTO).update_mmap(path).hexdigest(16)}"

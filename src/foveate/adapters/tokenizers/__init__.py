@@ -6,6 +6,7 @@
 | `simple` | four bytes a token |
 | `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
 | `NAME*1.3` | any of these with a safety margin |
+| `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
 Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.testing.tokenizers`.
@@ -14,13 +15,14 @@ Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.te
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import OutsideFailure, UnknownName
 
 ENCODINGS = ("cl100k_base", "o200k_base")
-KNOWN = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL")
+KNOWN = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL", "gguf:FILE")
 
 
 def load(name: str) -> Tokenizer:
@@ -53,6 +55,13 @@ def load(name: str) -> Tokenizer:
 
         return HuggingFace.load(name.removeprefix("hf:"))
     raise UnknownName("tokenizer", name, KNOWN)
+
+
+def of(name: str, fingerprint: str, tokens: Callable[[str], int]) -> Tokenizer:
+    """A tokenizer that asks `tokens` how many there are in a text."""
+    from foveate.adapters.tokenizers.asked import Asked
+
+    return Asked(name=name, fingerprint=fingerprint, tokens=tokens)
 
 
 def _encoding(name: str) -> Tokenizer:
