@@ -7,18 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from foveate.around import Around, Guarded, guarded
 from foveate.core import zones
 from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
-from foveate.core.errors import BadInput
 from foveate.core.types import Chunk, Context, Inputs, Recipe, Supplement, Vector
+from foveate.given import pairs, question, reader
 from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Channel, Plan, plan
 from foveate.ports import Cache, Embedder, Found, Reranker, Store
-from foveate.prepare import Call, Flow, Prepared, arun, flow, run
+from foveate.prepare import Call, Flow, Prepared, arun, flow, run, said_of
 from foveate.rerank import FAILED, kept, rerank
 from foveate.shortener import Shortener
 from foveate.taxonomy import Taxonomy, gated
+
+__all__ = ["Assembler", "assemble", "pairs", "prepare_candidates", "reader"]
 
 
 def assemble(
@@ -42,6 +45,7 @@ def assemble(
     channel: Channel = "text",
     prompt: str | None = None,
     shortener: Shortener | None = None,
+    around: Around | None = None,
 ) -> Context:
     """Turn candidates into the context that is sent.
 
@@ -50,6 +54,7 @@ def assemble(
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
     messages that share the model's window, and `prompt` the system prompt (see `messages`).
     `shortener`: the model that is asked for shorter versions where the recipe wants them.
+    `around`: who watches the steps, `foveate.tracing()` for one; it changes nothing.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)
@@ -83,6 +88,7 @@ def assemble(
         instant=instant,
         language=language,
         shortener=shortener,
+        around=around,
     ).context
 
 
@@ -100,13 +106,15 @@ def prepare_candidates(
     instant: datetime | None = None,
     language: str = "en",
     shortener: Shortener | None = None,
+    around: Around | None = None,
 ) -> Prepared:
     """Candidates at hand by a settled plan: the context, and the inputs that a bundle is made of.
 
     The arguments and the errors are those of `assemble`.
     """
+    watch = guarded(around)
     inputs = Inputs(
-        query=_query(query),
+        query=question(query),
         candidates=candidates_from(candidates),
         recipe=settled.recipe,
         budget=settled.budget,
@@ -119,7 +127,7 @@ def prepare_candidates(
         instant=instant,
         language=language,
     )
-    return run(flow(inputs, settled.tokenizer, None, shortener))
+    return run(flow(inputs, settled.tokenizer, None, shortener, watch), watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +141,8 @@ class Assembler:
     `cache`: where contexts are kept; a context that was kept is the same to the last byte, and a
     write to the store makes it out of reach at once. `taxonomy`: side knowledge that may enter
     where retrieval was not enough; the recipe gets a gate for it, unless it has one.
+    `around`: who watches every search and assembly, from several threads at once where they come
+    from several; it changes nothing.
     """
 
     store: Store
@@ -145,6 +155,7 @@ class Assembler:
     keep: int | None = None
     taxonomy: Taxonomy | None = None
     shortener: Shortener | None = None
+    around: Around | None = None
 
     def __post_init__(self) -> None:
         """Give the recipe its gate, and what keeps the best."""
@@ -159,33 +170,38 @@ class Assembler:
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
         """What the store finds for the query, the best `keep` of it."""
-        found = run(self._search(_query(query), reader(principals), where))
+        steps = self._search(question(query), reader(principals), where)
+        found = run(steps, guarded(self.around), "retrieve")
         return replace(found, candidates=found.candidates[: self.keep])
 
     def assemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Context:
         """Search, bring the neighbours, assemble; or what the cache has of it."""
-        return run(self._cached(_query(query), reader(principals), where))
+        around = guarded(self.around)
+        return run(self._cached(question(query), reader(principals), where, around), around)
 
     def prepare(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Prepared:
         """The same anew, with the inputs that a bundle is made of."""
-        return run(self._flow(_query(query), reader(principals), where))
+        around = guarded(self.around)
+        return run(self._flow(question(query), reader(principals), where, around), around)
 
     async def asearch(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Found:
         """`search` without blocking the event loop."""
-        found = await arun(self._search(_query(query), reader(principals), where))
+        steps = self._search(question(query), reader(principals), where)
+        found = await arun(steps, guarded(self.around), "retrieve")
         return replace(found, candidates=found.candidates[: self.keep])
 
     async def aassemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
     ) -> Context:
         """`assemble` without blocking the event loop."""
-        return await arun(self._cached(_query(query), reader(principals), where))
+        around = guarded(self.around)
+        return await arun(self._cached(question(query), reader(principals), where, around), around)
 
     def _search(
         self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
@@ -193,8 +209,9 @@ class Assembler:
         embedder, store = self.embedder, self.store
         vector = None
         if embedder is not None:
-            vector = (yield Call(lambda: embedder.embed([query])))[0]
+            vector = (yield Call("embed", lambda: embedder.embed([query])))[0]
         found: Found = yield Call(
+            "search",
             lambda: store.search(
                 query,
                 vector,
@@ -202,17 +219,22 @@ class Assembler:
                 depth=self.depth,
                 principals=principals,
                 where=where,
-            )
+            ),
+            said_of,
         )
         return (yield from rerank(self.reranker, query, found))
 
     def _cached(
-        self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
+        self,
+        query: str,
+        principals: tuple[str, ...],
+        where: Mapping[str, Any] | None,
+        around: Guarded | None,
     ) -> Flow[Context]:
         """From the cache where it has it; else assembled, and kept if nobody wrote meanwhile."""
         cache, store = self.cache, self.store
         if cache is None:
-            return (yield from self._flow(query, principals, where)).context
+            return (yield from self._flow(query, principals, where, around)).context
         scope = (
             tuple(sorted(set(principals))),
             sorted((where or {}).items(), key=repr),
@@ -222,30 +244,36 @@ class Assembler:
             self.taxonomy.hash if self.taxonomy is not None else "",
             *_settings(self.shortener),
         )
-        root = yield Call(lambda: store.state_root(principals=principals))
+        root = yield Call("root", lambda: store.state_root(principals=principals))
         key = key_of(query, root, self.plan, *scope)
-        data = yield Call(lambda: cache.get(key))
+        data = yield Call(
+            "recall", lambda: cache.get(key), lambda data: {"hit": int(data is not None)}
+        )
         context = unpacked(data, key) if data is not None else None
         if context is not None:
             return context
-        made = yield from self._flow(query, principals, where)
+        made = yield from self._flow(query, principals, where, around)
         context = made.context
-        after = yield Call(lambda: store.state_root(principals=principals))
+        after = yield Call("root", lambda: store.state_root(principals=principals))
         whole = all(name != FAILED for name, _ in made.inputs.notes)
         whole = whole and not any(offer.why for offer in made.inputs.offers)
         if whole and root == after == context.manifest.state_root:
             value = packed(context, key)
-            yield Call(lambda: cache.put(key, value))
+            yield Call("keep", lambda: cache.put(key, value), lambda _: {"bytes": len(value)})
         return context
 
     def _flow(
-        self, query: str, principals: tuple[str, ...], where: Mapping[str, Any] | None
+        self,
+        query: str,
+        principals: tuple[str, ...],
+        where: Mapping[str, Any] | None,
+        around: Guarded | None,
     ) -> Flow[Prepared]:
         found = yield from self._search(query, principals, where)
         taxonomy, embedder = self.taxonomy, self.embedder
         intent, supplements = "", ()
         if taxonomy is not None:
-            intent, supplements = yield Call(lambda: taxonomy.about(query, embedder))
+            intent, supplements = yield Call("aside", lambda: taxonomy.about(query, embedder))
         inputs = Inputs(
             query=query,
             candidates=found.candidates,
@@ -260,7 +288,7 @@ class Assembler:
             index=found.index,
             notes=found.notes,
         )
-        return (yield from flow(inputs, self.plan.tokenizer, self.store, self.shortener))
+        return (yield from flow(inputs, self.plan.tokenizer, self.store, self.shortener, around))
 
 
 def _settings(shortener: Shortener | None) -> tuple[object, ...]:
@@ -268,31 +296,3 @@ def _settings(shortener: Shortener | None) -> tuple[object, ...]:
     if shortener is None:
         return ()
     return (shortener.model.name, shortener.most, shortener.window)
-
-
-def reader(principals: Iterable[str]) -> tuple[str, ...]:
-    """Who asks; a single string is refused, for it would be read letter by letter."""
-    if isinstance(principals, str):
-        raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
-    return tuple(principals)
-
-
-def pairs(messages: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Chat messages as (role, content); raises `BadInput` naming the message."""
-    found = []
-    for number, message in enumerate(messages, 1):
-        if not isinstance(message, Mapping) or not all(
-            isinstance(message.get(name), str) for name in ("role", "content")
-        ):
-            raise BadInput(
-                f"message {number} must have a role and a content, both strings", field="messages"
-            )
-        found.append((message["role"], message["content"]))
-    return tuple(found)
-
-
-def _query(query: str) -> str:
-    """Refuse an empty question before anything is asked of a store."""
-    if not isinstance(query, str) or not query.strip():
-        raise BadInput("the query is empty; ask something", field="query")
-    return query

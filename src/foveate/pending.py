@@ -7,6 +7,7 @@ waited for, and it keeps its place until it ends, so that never more than `at_on
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -59,7 +60,7 @@ class Pending(Generic[T]):
 
         self._due[number] = now + seconds
         self._open += 1
-        Thread(target=ask, daemon=True).start()
+        Thread(target=copy_context().run, args=(ask,), daemon=True).start()
         return number
 
     def next(self) -> tuple[int, T | Exception] | None:

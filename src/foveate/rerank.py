@@ -29,7 +29,9 @@ def rerank(reranker: Reranker | None, query: str, found: Found) -> Flow[Found]:
         return found
     texts = [candidate.text for candidate in found.candidates]
     try:
-        scores = yield Call(lambda: reranker.rerank(query, texts))
+        scores = yield Call(
+            "rerank", lambda: reranker.rerank(query, texts), lambda _: {"texts": len(texts)}
+        )
         candidates = _scored(found.candidates, scores)
     except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands
         # Others' messages may hold what is nobody's business; ours do not.

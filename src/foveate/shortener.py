@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from foveate.around import Figures, Guarded, watched
 from foveate.core.assemble import Known, assemble, reaching
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
@@ -78,12 +79,19 @@ class Want:
 
 
 def offers_for(
-    inputs: Inputs, tokenizer: Tokenizer, known: Known, by: Shortener
+    inputs: Inputs,
+    tokenizer: Tokenizer,
+    known: Known,
+    by: Shortener,
+    around: Guarded | None = None,
 ) -> tuple[Offer, ...]:
-    """What the model offers for this request; nothing where the budget needs none."""
+    """What the model offers for this request; nothing where the budget needs none.
+
+    Its calls are watched, the assembly before them is not: its steps would count twice.
+    """
     if inputs.offers:
         return inputs.offers
-    return asked(wanted(inputs, tokenizer, known)[: by.most], by)
+    return asked(wanted(inputs, tokenizer, known)[: by.most], by, around)
 
 
 def refuse_unasked(recipe: Recipe) -> None:
@@ -137,7 +145,7 @@ def _tight(stage: Compress, trace: Trace, place: int) -> bool:
     return bool(trace[place].notes["tight"]) if trace else stage.when != "oversized"
 
 
-def asked(wants: Sequence[Want], by: Shortener) -> tuple[Offer, ...]:
+def asked(wants: Sequence[Want], by: Shortener, around: Guarded | None = None) -> tuple[Offer, ...]:
     """An offer for each of them: what the model wrote, or why it is not used."""
     made: dict[int, Offer] = {}
     open_: dict[int, int] = {}
@@ -153,7 +161,7 @@ def asked(wants: Sequence[Want], by: Shortener) -> tuple[Offer, ...]:
             if _room(wants[n], messages) + most > by.window:
                 made[n] = _none(wants[n], by, f"its {wants[n].size} tokens are too many to ask")
             else:
-                open_[calls.begin(_call(by.model, messages, most))] = n
+                open_[calls.begin(_call(by.model, messages, most, around))] = n
         if todo and calls.over:
             n = todo.popleft()
             made[n] = _none(wants[n], by, again[n] or f"no time left of {by.within:g} s")
@@ -192,11 +200,26 @@ def _room(want: Want, messages: Iterable[Message]) -> int:
     return MARGIN + sum(tokenizer.count(message["content"]) for message in messages)
 
 
-def _call(model: Model, messages: Sequence[Message], most: int) -> Callable[[float], Reply]:
+def _call(
+    model: Model, messages: Sequence[Message], most: int, around: Guarded | None
+) -> Callable[[float], Reply]:
     def call(seconds: float) -> Reply:
-        return model.complete(messages, max_tokens=most, timeout=seconds)
+        return watched(
+            around,
+            "model",
+            lambda: model.complete(messages, max_tokens=most, timeout=seconds),
+            lambda reply: spent(model.name, reply),
+        )
 
     return call
+
+
+def spent(model: str, reply: Reply) -> Figures:
+    """What a model's call took: its own counts of tokens, as far as it says them."""
+    counts = {"prompt": reply.usage.prompt, "completion": reply.usage.completion}
+    counts["cached"] = reply.usage.cached
+    said = {f"{name}_tokens": count for name, count in counts.items() if count is not None}
+    return {"model": model, "finish": reply.finish, **said}
 
 
 def _read(want: Want, outcome: Reply | Exception, by: Shortener) -> Offer:

@@ -1,19 +1,21 @@
 """The loop: let in, run the stages, balance the books, render, measure, cite, seal.
 
 Pure and synchronous. Ports have run before; everything read is in `Inputs`, the tokenizer apart.
+Who watches is told the names of the steps as they begin and end, and has no say in any of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 from foveate.core.admit import admitted, once_each
 from foveate.core.balance import balance
 from foveate.core.candidates import readable
 from foveate.core.cite import citations_of
-from foveate.core.contracts import Tokenizer
+from foveate.core.contracts import Around, Tokenizer
 from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.fit import Fitted, fit
 from foveate.core.frames import frames
@@ -23,27 +25,48 @@ from foveate.core.manifest import manifest_of, spelling, stage_name
 from foveate.core.measure import Measures, exclusions, measures
 from foveate.core.render import Renderer, renderer_of
 from foveate.core.smallest import too_small
-from foveate.core.types import Candidate, Context, Inputs, Request, Stage, StageTrace, Step, Trace
+from foveate.core.types import (
+    Candidate,
+    Citation,
+    Context,
+    Inputs,
+    Request,
+    Stage,
+    StageTrace,
+    Step,
+    Trace,
+)
 from foveate.core.window import room_left
 from foveate.core.zones import Budget
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Known = MutableMapping[str, int]
 entered, asked, sealed = maker(StageTrace), maker(Request), maker(Context)
 NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
 
 
-def assemble(inputs: Inputs, tokenizer: Tokenizer, known: Known | None = None) -> Context:
+def assemble(
+    inputs: Inputs,
+    tokenizer: Tokenizer,
+    known: Known | None = None,
+    around: Around | None = None,
+) -> Context:
     """Candidates in, context out. `known` maps content hashes to counts and is added to.
+
+    `around` is entered around each entry of the trace, by its name, then around `cite` and `seal`;
+    where nothing fits, around `smallest`, the search for the budget that would do.
 
     Raises `BadInput`, `BudgetTooSmall` (with the smallest budget that would do) or `StageBroke`.
     """
-    run = Run(admitted(inputs), tokenizer, {} if known is None else known)
+    run = Run(admitted(inputs), tokenizer, {} if known is None else known, around)
     room = room_left(run.inputs, tokenizer)
     done = attempt(run, room)
     if done is None:
         free = replace(run.inputs, budget=replace(run.inputs.budget, window=None))
-        lifted = Run(free, tokenizer, run.known)
-        raise too_small(run.inputs.budget, room, partial(_lack, lifted))
+        lifted = Run(free, tokenizer, run.known)  # its many attempts are one step to who watches
+        lack = partial(_lack, lifted)
+        raise watched(around, "smallest", too_small, run.inputs.budget, room, lack)
     return _sealed(run, done, room)
 
 
@@ -54,6 +77,18 @@ class Run:
     inputs: Inputs
     tokenizer: Tokenizer
     known: Known
+    around: Around | None = None
+
+
+def watched(
+    around: Around | None, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """What the step gives; where somebody watches, between its begin and its end."""
+    if around is None:
+        return step(*args, **kwargs)
+    with around(name):
+        done = step(*args, **kwargs)
+    return done  # noqa: RET504 (inside it, a type checker says that nothing may be returned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +127,9 @@ def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:
     recipe = run.inputs.recipe
     renderer = renderer_of(recipe)
     request = _request(run, _enlarged(room, more), renderer)
-    candidates, trace = _stages(run.inputs, request)
+    candidates, trace = _stages(run.inputs, request, run.around)
     request = replace(request, budget=room) if more else request
-    fitted = fit(candidates, run.inputs, request, renderer)
+    fitted = watched(run.around, "render", fit, candidates, run.inputs, request, renderer)
     if not fitted.candidates and (candidates or exclusions(trace)[0]):
         return None, _least_short(trace)
     return Done(fitted, (*trace, fitted.trace)), 0
@@ -102,6 +137,13 @@ def _run_at(run: Run, room: Budget, more: int) -> tuple[Done | None, int]:
 
 def _sealed(run: Run, done: Done, room: Budget) -> Context:
     """Cite, measure, seal."""
+    fitted, label = done.fitted, run.inputs.recipe.format.label
+    citations = watched(run.around, "cite", citations_of, fitted.blocks, label)
+    return watched(run.around, "seal", _seal, run, done, room, citations)
+
+
+def _seal(run: Run, done: Done, room: Budget, citations: tuple[Citation, ...]) -> Context:
+    """The context with its manifest."""
     inputs, fitted = run.inputs, done.fitted
     use = _use(fitted.text, fitted.tokens, room)
 
@@ -112,7 +154,7 @@ def _sealed(run: Run, done: Done, room: Budget) -> Context:
         text=fitted.text,
         token_count=fitted.tokens,
         blocks=fitted.blocks,
-        citations=citations_of(fitted.blocks, inputs.recipe.format.label),
+        citations=citations,
         trace=done.trace,
         metrics=Measures(figures),
         manifest=manifest_of(inputs, run.tokenizer, fitted.text, fitted.tokens),
@@ -178,17 +220,17 @@ def reaching(
 
 
 def _stages(
-    inputs: Inputs, request: Request
+    inputs: Inputs, request: Request, around: Around | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[StageTrace, ...]]:
     """All stages in order; the books are balanced after each."""
-    step = once_each(inputs.candidates)
+    step = watched(around, "input", once_each, inputs.candidates)
     if inputs.notes:
         step = replace(step, notes={**step.notes, **dict(inputs.notes)})
     trace = [_entry("input", "", len(inputs.candidates), step)]
     names, options, *_ = spelling(inputs.recipe)
     for stage, name, typed in zip(inputs.recipe.stages, names, options, strict=True):
         before = step.candidates
-        step = run_stage(stage, before, request)
+        step = watched(around, name, run_stage, stage, before, request)
         trace.append(_entry(name, typed, len(before), step))
     return step.candidates, tuple(trace)
 

@@ -1,16 +1,27 @@
 """What the core asks of others: a tokenizer that counts, a format that renders and reads back.
 
+And what it lets others do: watch how long its steps take.
+
 Protocols in plain types; nothing here is inherited from. The values they speak of are in `types`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from foveate.core.types import Block
+
+Around: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+"""What is entered around each step of an assembly; for whoever watches how long they take.
+
+It is called with the step's name, as the trace has it, and with nothing else; what it gives back
+is entered before the step and left after it, and decides nothing. The core takes it as it is: it
+must raise nothing and swallow nothing. `foveate.around.guarded` makes that true of any.
+"""
 
 
 @runtime_checkable

@@ -1,0 +1,326 @@
+"""Watchers at the edges: they see every call, and can neither change nor break anything."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+
+from foveate import Assembler, BadInput, OutsideFailure, Shortener, assemble
+from foveate.adapters import embedders
+from foveate.adapters.caches import open_cache
+from foveate.adapters.stores import open_store
+from foveate.around import CALLS, WHOLE, guarded, watched
+from foveate.core.recipes import builtin
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.expand import Expand
+from foveate.core.types import Chunk, Context
+from foveate.plan import plan
+from foveate.ports import Document, Message, Store
+from foveate.testing.fakes import Told
+
+ROWS = [
+    {"text": "The kiln is fired twice a month, with beech and birch.", "score": 0.9},
+    {"text": "Glazes are kept in the cellar, away from frost.", "score": 0.5},
+]
+EMBEDDER = embedders.load("hashing")
+DEFAULT = builtin()["default"]
+WIDE = replace(DEFAULT, stages=(Expand(window=1), *DEFAULT.stages))
+
+
+@dataclass(slots=True)
+class Diary:
+    """A watcher that writes down all that it is told."""
+
+    lines: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    contexts: list[Context] = field(default_factory=list)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Begin and end."""
+        self.lines.append(f"> {name}")
+        try:
+            yield
+        finally:
+            self.lines.append(f"< {name}")
+
+    def told(self, name: str, figures: Any) -> None:
+        """Keep the figures."""
+        self.figures[name] = dict(figures)
+
+    def made(self, context: Context) -> None:
+        """Keep the context."""
+        self.contexts.append(context)
+
+    def inside(self, whole: str) -> list[str]:
+        """What began within the whole, in order."""
+        first, *steps, last = self.lines
+        assert (first, last) == (f"> {whole}", f"< {whole}")
+        return [line[2:] for line in steps if line.startswith(">")]
+
+
+@dataclass(slots=True)
+class Broken:
+    """A watcher that fails at one place, with a text in its error that is nobody's business."""
+
+    at: str
+
+    def __call__(self, name: str) -> Any:
+        """Itself, or fail."""
+        self._fail("call")
+        return self
+
+    def __enter__(self) -> None:
+        self._fail("enter")
+
+    def __exit__(self, *error: object) -> bool:
+        self._fail("exit")
+        return True  # would swallow whatever the step raised
+
+    def told(self, name: str, figures: Any) -> None:
+        """Fail, if here."""
+        self._fail("told")
+
+    def made(self, context: Context) -> None:
+        """Fail, if here."""
+        self._fail("made")
+
+    def _fail(self, place: str) -> None:
+        if place == self.at:
+            raise ValueError("kiln secret")
+
+
+class Reversed:
+    """A reranker that turns the order around."""
+
+    name = "reversed"
+
+    def rerank(self, query: str, texts: Any) -> list[float]:
+        """The last is the best."""
+        return [float(n) for n, _ in enumerate(texts)]
+
+
+@pytest.fixture
+def store(tmp_path) -> Iterator[Store]:
+    """Three pages."""
+    opened = open_store(
+        tmp_path / "store", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions
+    )
+    for name, text in {
+        "kiln.md": "The kiln is fired twice a month.",
+        "glaze.md": "The glaze is kept in the cellar.",
+        "clay.md": "The clay is dug in autumn.",
+    }.items():
+        chunk = Chunk(text=text, document_id=name, source=name)
+        opened.put(Document(id=name, source=name, text=text), [chunk], EMBEDDER.embed([text]))
+    yield opened
+    opened.close()
+
+
+def assembler(store: Store, around: Any, **more: Any) -> Assembler:
+    """An assembler that needs every call there is but a model's."""
+    return Assembler(
+        store=store,
+        embedder=EMBEDDER,
+        plan=plan(budget=300, recipe=WIDE),
+        reranker=Reversed(),
+        around=around,
+        **more,
+    )
+
+
+def test_every_call_and_every_stage_is_watched(store):
+    """F7: an assembly is one step, in which are its calls to the outside and the trace's steps."""
+    diary = Diary()
+
+    context = assembler(store, diary, cache=open_cache()).assemble("When is the kiln fired?")
+
+    stages = [*(entry.stage for entry in context.trace), "cite", "seal"]
+    found = diary.inside("assemble")
+    assert [name for name in found if name in CALLS] == [
+        "root",
+        "recall",
+        "embed",
+        "search",
+        "rerank",
+        "neighbours",
+        "counts",
+        "readings",
+        "keep_readings",
+        "keep_counts",
+        "root",
+        "keep",
+    ]
+    assert [name for name in found if name not in CALLS] == stages
+    assert diary.contexts == [context]
+    assert diary.figures["search"] == {
+        "candidates": 3,
+        "badge": "hybrid",
+        "lexical_matches": 1,
+        "exact": 1,
+    }
+    assert diary.figures["recall"] == {"hit": 0}
+    assert diary.figures["neighbours"] == {"places": 3, "found": 3}
+
+
+def test_a_context_from_the_cache_is_made_without_a_stage(store):
+    """F7, D5: a hit is a step with two calls in it, and the context is shown as any other."""
+    diary = Diary()
+    kept = assembler(store, None, cache=open_cache())
+    first = kept.assemble("When is the kiln fired?")
+    kept = assembler(store, diary, cache=kept.cache)
+
+    assert kept.assemble("When is the kiln fired?") == first
+    assert diary.inside("assemble") == ["root", "recall"]
+    assert diary.figures["recall"] == {"hit": 1}
+    assert diary.contexts == [first]
+
+
+def test_async_calls_are_watched_alike(store):
+    """F7: the async driver tells a watcher the same steps, figures and context."""
+    here, there = Diary(), Diary()
+
+    context = assembler(store, here).assemble("Who digs the clay?")
+    again = asyncio.run(assembler(store, there).aassemble("Who digs the clay?"))
+
+    new = {"keep_readings", "keep_counts"}  # the second finds what the first has kept
+    assert [n for n in here.inside("assemble") if n not in new] == there.inside("assemble")
+    assert again == context
+    assert here.contexts == there.contexts == [context]
+
+
+def test_a_search_alone_is_watched(store):
+    """F7: a search has the step `retrieve` around it, and makes no context."""
+    diary, later = Diary(), Diary()
+
+    assembler(store, diary).search("Who digs the clay?")
+    asyncio.run(assembler(store, later).asearch("Who digs the clay?"))
+
+    assert diary.inside("retrieve") == ["embed", "search", "rerank"]
+    assert later.lines == diary.lines
+    assert diary.contexts == []
+    assert {"assemble", "retrieve"} == set(WHOLE)
+
+
+def test_a_shortener_is_watched_call_by_call():
+    """F7, S8: a model's calls stand in one step, with the tokens that each took."""
+
+    def says(messages: list[Message]) -> str:
+        return messages[-1]["content"].partition("Document:\n")[2].partition(". ")[0] + "."
+
+    diary = Diary()
+    tight = builtin()["tight"]
+    stages = tuple(
+        Compress(offer="llm_extract") if isinstance(stage, Compress) else stage
+        for stage in tight.stages
+    )
+    long = "with beech, birch and alder from the hill behind the town, in the first week of month"
+    pages = [
+        {"text": f"The kiln {n} is fired {long} {n}. " + f"Nobody minds rain {n}. " * 30}
+        for n in range(6)
+    ]
+    context = assemble(
+        "When is the kiln fired?",
+        pages,
+        budget=200,
+        recipe=replace(tight, stages=stages),
+        shortener=Shortener(model=Told(says=says)),
+        around=diary,
+    )
+
+    found = diary.inside("assemble")
+    calls = [name for name in found if name in CALLS]
+    assert calls[0] == "shorten"
+    assert set(calls[1:]) == {"model"}
+    assert found.count("input") == 1
+    assert diary.figures["shorten"]["offers"] == calls.count("model") > 0
+    assert diary.figures["model"]["model"] == "told"
+    assert diary.figures["model"]["prompt_tokens"] > 20
+    assert diary.contexts == [context]
+
+
+@pytest.mark.parametrize("place", ["call", "enter", "exit", "told", "made"])
+def test_a_watcher_that_fails_changes_nothing(store, place, caplog):
+    """F7, X3: whatever a watcher raises, the context is the same; it is logged once, by kind."""
+    expected = assembler(store, None).assemble("When is the kiln fired?")
+    caplog.clear()
+
+    with caplog.at_level(logging.WARNING, logger="foveate"):
+        actual = assembler(store, Broken(place)).assemble("When is the kiln fired?")
+        later = asyncio.run(assembler(store, Broken(place)).aassemble("When is the kiln fired?"))
+
+    assert actual == later == expected
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["a watcher raised ValueError; it is passed over"] * 2
+
+
+def test_a_watcher_swallows_no_error(store):
+    """F7, X1: an error of the caller, of a port or of a stage goes on, whoever watches."""
+
+    class Down:
+        name, dimensions = "down", EMBEDDER.dimensions
+
+        def embed(self, texts: Any) -> Any:
+            raise OutsideFailure("the embedder is down")
+
+    down = Assembler(store=store, embedder=Down(), around=Broken("never"))
+
+    with pytest.raises(OutsideFailure):
+        down.assemble("When?")
+    with pytest.raises(OutsideFailure):
+        asyncio.run(down.aassemble("When?"))
+    with pytest.raises(BadInput):
+        assemble("When?", [], around=Broken("never"))
+
+
+def test_figures_that_cannot_be_had_break_nothing():
+    """F7: where a port gives what has no length, its figures are passed over, and no more."""
+    diary = Diary()
+
+    assert watched(guarded(diary), "counts", lambda: iter("ab"), lambda got: {"n": len(got)})
+    assert diary.lines == ["> counts", "< counts"]
+    assert diary.figures == {}
+
+
+def test_one_that_fails_does_not_keep_another_from_watching():
+    """F7: of several watchers each sees all, also beside one that fails."""
+    diary = Diary()
+
+    context = assemble("When?", ROWS, budget=99, around=guarded(Broken("enter"), diary))
+
+    assert diary.inside("assemble") == [*(e.stage for e in context.trace), "cite", "seal"]
+
+
+def test_one_watcher_can_watch_many_threads():
+    """F7: an assembler that several threads use tells its watcher of all that they do."""
+    diary, together = Diary(), Barrier(4)
+
+    def work() -> None:
+        together.wait(timeout=60)
+        assemble("When?", ROWS, budget=99, around=diary)
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(diary.contexts) == 4
+    assert len(set(map(repr, diary.contexts))) == 1
+
+
+def test_nobody_is_nobody():
+    """F7: no watcher is None, and a guard is not guarded twice."""
+    guard = guarded(Diary())
+
+    assert guarded(None) is None
+    assert guarded() is None
+    assert guarded(guard) is guard
+    assert guarded(guard, None, Diary()).arounds[0] is guard.arounds[0]
