@@ -23,13 +23,13 @@ from foveate.cli.indexed import brought_up_to_date, report_lines
 from foveate.cli.layout import folded, wrapped
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
 from foveate.cli.show import citations, decisions, summary, trace, zones
-from foveate.cli.stored import opened
 from foveate.core.assemble import assemble
 from foveate.core.errors import BadRequest, FoveateError
 from foveate.core.replay import bundle_of, inputs_from, verdict
 from foveate.core.zones import Budget
 from foveate.plan import plan
 from foveate.prepare import Prepared
+from foveate.stored import opened
 
 BUILD = Path("build", "demo")
 QUESTIONS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Ran, on_terminal
-from foveate.cli import stored
+from foveate import stored
 from foveate.core.errors import BadOption, MissingExtra
 
 PAGES = {

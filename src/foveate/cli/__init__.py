@@ -25,6 +25,7 @@ from foveate.cli import (
     recipes,
     replay,
     search,
+    serve,
     store,
 )
 from foveate.cli import eval as eval_
@@ -54,6 +55,7 @@ app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval")
 app.command()(diagnose.diagnose)
 app.command()(calibrate.calibrate)
+app.command(cls=serve.ServeCommand)(serve.serve)
 app.add_typer(store.app, name="store")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)

@@ -13,7 +13,6 @@ from foveate.assembler import Assembler, prepare_candidates
 from foveate.cli import output
 from foveate.cli.files import called, text_lines, written
 from foveate.cli.models import model_named
-from foveate.cli.stored import opened
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BadRequest
 from foveate.core.replay import bundle_of
@@ -22,6 +21,7 @@ from foveate.core.wire import context_to_json
 from foveate.plan import Plan, plan
 from foveate.prepare import Prepared
 from foveate.shortener import Shortener
+from foveate.stored import opened
 from foveate.taxonomy import Taxonomy, gated, taxonomy_in
 
 

@@ -11,7 +11,6 @@ from foveate.assembler import Assembler
 from foveate.cli.eval_steps import first
 from foveate.cli.failures import in_file
 from foveate.cli.progress import progress
-from foveate.cli.stored import opened
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.notes import read_said, read_sessions
 from foveate.evals.diagnosis.pools import fill
@@ -20,6 +19,7 @@ from foveate.evals.diagnosis.run import Beside, Diagnosis, diagnose
 from foveate.evals.read import read_cases
 from foveate.plan import plan
 from foveate.ports import Embedder, Store
+from foveate.stored import opened
 
 
 def diagnosed(

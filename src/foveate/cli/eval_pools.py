@@ -8,11 +8,11 @@ from dataclasses import replace
 from foveate import plugins
 from foveate.cli.failures import in_file
 from foveate.cli.files import called, text_lines
-from foveate.cli.stored import opened
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput
 from foveate.core.types import Candidate
 from foveate.evals.read import read_cases
+from foveate.stored import opened
 
 Pools = list[tuple[Candidate, ...]]
 

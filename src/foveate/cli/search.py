@@ -24,8 +24,8 @@ def search(
     from foveate.assembler import Assembler
     from foveate.cli import output
     from foveate.cli.show import found_lines
-    from foveate.cli.stored import opened
     from foveate.core.candidates import candidate_to_json
+    from foveate.stored import opened
 
     with opened(store) as (shelf, embedder):
         assembler = Assembler(store=shelf, embedder=embedder, limit=limit)

@@ -1,0 +1,61 @@
+"""Puts the service together. Wiring only: what each part does is in its own room."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from foveate._version import __version__
+from foveate.service import problems
+from foveate.service.held import held
+from foveate.service.requestid import RequestIds
+from foveate.service.routes import assemble, health
+from foveate.service.settings import Settings
+
+ROUTERS = (assemble.router, health.router)
+SMALL = 1_024
+"""Bytes of an answer below which packing it is not worth the while."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; what it holds is opened when it starts to serve (`app.state.held`)."""
+    app = FastAPI(
+        title="foveate",
+        version=__version__,
+        summary="Context assembly for RAG: what you retrieve is not what the model reads.",
+        lifespan=_lifespan,
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        separate_input_output_schemas=False,
+    )
+    app.state.settings = settings
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    # The last one added is the outermost.
+    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5)
+    app.add_middleware(RequestIds)
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    return app
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI description, made once."""
+    from foveate.service.openapi import openapi_of
+
+    if app.openapi_schema is None:
+        app.openapi_schema = openapi_of(app)
+    return app.openapi_schema
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async with held(app.state.settings) as found:
+        app.state.held = found
+        yield

@@ -1,0 +1,57 @@
+"""What a running service holds: stores by tenant, the cache, the models, its threads.
+
+Opened when the process starts to serve, closed when it has finished what it took. A store is
+opened when its tenant first asks; what is wrong with it is the operator's to read in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from foveate.adapters.caches import open_cache
+from foveate.ports import Cache
+from foveate.service.door import Door
+from foveate.service.settings import Settings
+from foveate.service.shelves import Shelves
+from foveate.service.work import Work
+
+log = logging.getLogger("foveate.service")
+
+
+class Held:
+    """All that is open. `draining`: no longer ready, though requests are still taken."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.draining = False
+        self.cache: Cache | None = open_cache(settings.cache) if settings.cache else None
+        self.door = Door(settings)
+        self.shelves = Shelves(settings)
+        self.work = Work(
+            threads=settings.threads, waiting=settings.waiting, seconds=settings.seconds
+        )
+
+    @property
+    def ready(self) -> bool:
+        """Whether new requests should come here."""
+        return not self.draining
+
+    async def close(self) -> None:
+        """Finish what runs, then let go of everything."""
+        await self.work.close()
+        await asyncio.to_thread(self.shelves.close)
+        if self.cache is not None:
+            self.cache.close()
+
+
+@asynccontextmanager
+async def held(settings: Settings) -> AsyncIterator[Held]:
+    """What the service holds, for as long as it serves."""
+    found = Held(settings)
+    try:
+        yield found
+    finally:
+        await found.close()

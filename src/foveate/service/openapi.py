@@ -1,0 +1,24 @@
+"""The OpenAPI description: the framework's, with our problems in place of its own errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from foveate.service.wire.problem import Problem
+
+FRAMEWORKS_OWN = ("HTTPValidationError", "ValidationError")
+
+
+def openapi_of(app: FastAPI) -> dict[str, Any]:
+    """All routes, with every answer that they can give."""
+    made = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+    schemas = made.setdefault("components", {}).setdefault("schemas", {})
+    for name in FRAMEWORKS_OWN:
+        schemas.pop(name, None)
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem.pop("$defs", {}))
+    schemas["Problem"] = problem
+    return made

@@ -1,0 +1,205 @@
+"""What went wrong → application/problem+json (RFC 9457). The only place that maps the two.
+
+| status | kind | when |
+|---|---|---|
+| 400 | bad-json, bad-input, bad-option, unknown-name | the request cannot be used |
+| 403, 404, 405, 411, 413, 415 | as HTTP names them | |
+| 422 | bad-fields, budget-too-small | a field is wrong; the budget is (`needed`) |
+| 429, 503 | busy and limits | with Retry-After |
+| 500 | fault | ours, or a plugin's stage |
+| 502, 503 | outside | a model or the store |
+| 504 | too-slow | it took longer than it may |
+
+Rules: a detail says what to do; it never holds a path, a URL, a key or a trace back, so what
+comes from outside is never quoted; `instance` is the request's id, under which the log has more.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from foveate.core.errors import (
+    BadInput,
+    BadOption,
+    BadRequest,
+    BudgetTooSmall,
+    FoveateError,
+    OutsideFailure,
+    UnknownName,
+)
+from foveate.service.wire.json import as_bytes
+from foveate.service.wire.problem import MEDIA_TYPE, Problem
+
+LONGEST = 1_000
+"""Characters of a detail; a wrong value can be a megabyte long."""
+MOST = 20
+"""Wrong fields that are listed."""
+
+log = logging.getLogger("foveate.service")
+
+
+class ProblemError(HTTPException):
+    """A problem to be sent as it is: `ProblemError(503, "busy", "…", headers={…}, needed=9)`."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(status, detail=detail, headers=dict(headers or {}))
+        self.kind = kind
+        self.more = more
+
+
+def busy(detail: str, *, after: int = 1, kind: str = "busy") -> ProblemError:
+    """503: try again after so many seconds."""
+    return ProblemError(503, kind, detail, headers={"Retry-After": str(after)})
+
+
+def problem_of(error: Exception) -> ProblemError:
+    """The problem that an error is; what is no fault of the caller is said in general words."""
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, BudgetTooSmall):
+        return ProblemError(
+            422,
+            "budget-too-small",
+            _short(str(error)),
+            budget=error.budget,
+            needed=error.needed,
+            unit=error.unit,
+        )
+    if isinstance(error, BadRequest):
+        return ProblemError(400, _kind(error), _short(str(error)), **_fields(error))
+    if isinstance(error, OutsideFailure):
+        return busy(
+            "something that the service needs did not answer; try again later", kind="outside"
+        )
+    if isinstance(error, HTTPException):
+        return _plain(error)
+    return ProblemError(500, "fault", "a fault in the service; its log has this request's id")
+
+
+def response_of(request: Request, error: Exception) -> Response:
+    """The answer that says what is wrong; what the operator must know goes to the log."""
+    found = problem_of(error)
+    instance = str(request.scope.get("state", {}).get("request_id", ""))
+    if found.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and found is not error:
+        log.error("request %s: %s", instance, type(error).__name__, exc_info=error)
+    body = {
+        "type": f"urn:foveate:problem:{found.kind}",
+        "title": HTTPStatus(found.status_code).phrase,
+        "status": found.status_code,
+        "detail": found.detail,
+        "instance": instance,
+        **{name: value for name, value in found.more.items() if value is not None},
+    }
+    return Response(as_bytes(body), found.status_code, media_type=MEDIA_TYPE, headers=found.headers)
+
+
+def install(app: FastAPI) -> None:
+    """Every error of a route leaves as a problem."""
+    for kind in (FoveateError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _handled)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route can answer with, for its OpenAPI description."""
+    return {
+        status: {
+            "description": _SAID.get(status, HTTPStatus(status).phrase),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in sorted(statuses)
+    }
+
+
+async def _handled(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        error = _of_fields(error)
+    return response_of(request, error)
+
+
+def _of_fields(error: RequestValidationError) -> ProblemError:
+    """A body, a query or a path that is not of the shape; our own checks speak for themselves."""
+    found = error.errors()
+    for one in found:
+        own = one.get("ctx", {}).get("error")
+        if isinstance(own, FoveateError):
+            known = problem_of(own)
+            field = ".".join(filter(None, (_where(one["loc"]), known.more.get("field"))))
+            known.more["field"] = field or None
+            return known
+    if any(one["type"] == "model_attributes_type" and one["loc"] == ("body",) for one in found):
+        raw = isinstance(error.body, bytes)
+        if raw:
+            return ProblemError(415, "media-type", "send application/json")
+    fields = [{"field": _where(one["loc"]), "message": one["msg"]} for one in found[:MOST]]
+    first = fields[0]
+    detail = f"{first['field'] or 'the body'}: {first['message']}"
+    return ProblemError(422, "bad-fields", _short(detail), field=first["field"], fields=fields)
+
+
+def _where(place: tuple[int | str, ...]) -> str:
+    """`body`, `candidates`, 3 as `candidates.3`."""
+    return ".".join(str(part) for part in place if part not in ("body", "query", "path"))
+
+
+def _plain(error: HTTPException) -> ProblemError:
+    """What the framework refuses, in its words for the status."""
+    said = _SAID.get(error.status_code, HTTPStatus(error.status_code).phrase)
+    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    return ProblemError(error.status_code, kind, said, headers=error.headers)
+
+
+def _kind(error: BadRequest) -> str:
+    named = {BadInput: "bad-input", BadOption: "bad-option", UnknownName: "unknown-name"}
+    return next((kind for cls, kind in named.items() if isinstance(error, cls)), "bad-request")
+
+
+def _fields(error: BadRequest) -> dict[str, Any]:
+    if isinstance(error, BadInput):
+        return {"line": error.line, "field": error.field}
+    if isinstance(error, UnknownName):
+        return {"name": _short(error.name), "known": list(error.known)}
+    return {}
+
+
+def _short(text: str) -> str:
+    """Printable, in one line, and no longer than one reads."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+
+
+_SAID = {
+    400: "The request cannot be used.",
+    401: "A key is needed: Authorization: Bearer KEY.",
+    403: "This key may not do that.",
+    404: "There is no such thing here.",
+    405: "This address does not take that method.",
+    408: "The body did not arrive in time.",
+    409: "The store changed meanwhile.",
+    411: "Say the body's length.",
+    413: "The body is too large.",
+    415: "Send application/json.",
+    422: "A field is wrong, or the budget is too small.",
+    429: "Too many requests; Retry-After says when to come again.",
+    500: "A fault in the service.",
+    502: "The model did not answer.",
+    503: "Busy, or not ready; Retry-After says when to come again.",
+    504: "It took longer than a request may.",
+}
+
+__all__ = ["Problem", "ProblemError", "busy", "documented", "install", "problem_of", "response_of"]

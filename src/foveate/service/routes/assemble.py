@@ -1,0 +1,33 @@
+"""`POST /v1/assemble`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response
+
+from foveate.service.assembled import as_json, assembled
+from foveate.service.auth.caller import Caller, caller_with
+from foveate.service.problems import documented
+from foveate.service.routes.strict import StrictRoute
+from foveate.service.wire.assemble import AssembleAnswer, AssembleAsked
+from foveate.service.wire.json import as_bytes, sent
+
+router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
+
+
+@router.post(
+    "/assemble",
+    response_model=AssembleAnswer,
+    responses=documented(400, 401, 403, 404, 413, 415, 422, 429, 500, 503, 504),
+)
+async def assemble(
+    request: Request, asked: AssembleAsked, caller: Annotated[Caller, caller_with("assemble")]
+) -> Response:
+    """Turn candidates, or what the store finds for the query, into a context that fits."""
+    held = request.app.state.held
+
+    def work() -> bytes:
+        return as_bytes(as_json(assembled(held, caller, asked), bundle=asked.bundle))
+
+    return sent(await held.work.run(request, work))

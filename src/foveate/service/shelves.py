@@ -1,0 +1,118 @@
+"""Stores by tenant: opened at first use, closed when others are used more, never while in use."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+
+from foveate import plugins
+from foveate.adapters.stores import open_store
+from foveate.core.errors import BadInput, FoveateError, OutsideFailure
+from foveate.ports import Embedder, Store
+from foveate.service.problems import ProblemError
+from foveate.service.settings import Settings
+from foveate.stored import embedder_named
+
+TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+log = logging.getLogger("foveate.service")
+
+
+@dataclass(slots=True, kw_only=True)
+class Shelf:
+    """A tenant's store, the embedder of its vectors, and how many use it now."""
+
+    store: Store
+    embedder: Embedder | None
+    users: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+
+class Shelves:
+    """The stores of all tenants. Safe to share between threads; opening one holds up the rest."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: OrderedDict[str, Shelf] = OrderedDict()
+        self._lock = Lock()
+
+    @contextmanager
+    def of(self, tenant: str) -> Iterator[Shelf]:
+        """The tenant's store, which stays open meanwhile; raises a 404 or 503 problem."""
+        shelf = self._taken(tenant)
+        try:
+            yield shelf
+        finally:
+            with self._lock:
+                shelf.users -= 1
+                self._shrink()
+
+    def url_of(self, tenant: str) -> str:
+        """Where a tenant's store is; raises a problem where there is none."""
+        if not self._settings.store:
+            raise ProblemError(404, "no-store", "this service has no store; send candidates along")
+        if TENANT.fullmatch(tenant) is None:
+            raise ProblemError(403, "tenant", "this key's tenant has no store here")
+        if self._settings.many_tenants:
+            return self._settings.store.replace("{tenant}", tenant)
+        if tenant != "default":
+            raise ProblemError(403, "tenant", "this key's tenant has no store here")
+        return self._settings.store
+
+    def close(self) -> None:
+        """Let go of all stores."""
+        with self._lock:
+            for shelf in self._open.values():
+                shelf.store.close()
+            self._open.clear()
+
+    def _taken(self, tenant: str) -> Shelf:
+        url = self.url_of(tenant)
+        with self._lock:
+            shelf = self._open.get(tenant)
+            if shelf is None:
+                shelf = self._open[tenant] = self._opened(url)
+            self._open.move_to_end(tenant)
+            shelf.users += 1
+            return shelf
+
+    def _shrink(self) -> None:
+        """Close the stores that were used longest ago, but none that is in use."""
+        idle = [name for name, shelf in self._open.items() if not shelf.users]
+        for name in idle[: max(0, len(self._open) - self._settings.open_stores)]:
+            self._open.pop(name).store.close()
+
+    def _opened(self, url: str) -> Shelf:
+        """The store that is there, or a new one; the log says what is wrong with it."""
+        try:
+            try:
+                store = open_store(url, create=False)
+            except BadInput:
+                if not self._settings.create:
+                    raise
+                store = self._made(url)
+            return Shelf(store=store, embedder=self._embedder(store))
+        except FoveateError as error:
+            log.exception("a store cannot be opened")
+            raise OutsideFailure("the store cannot be opened") from error
+
+    def _made(self, url: str) -> Store:
+        name = self._settings.embedder
+        embedder = plugins.embedder(name) if name else None
+        return open_store(
+            url,
+            embedder_name=embedder.name if embedder else "",
+            dimensions=embedder.dimensions if embedder else 0,
+        )
+
+    def _embedder(self, store: Store) -> Embedder | None:
+        try:
+            return embedder_named(getattr(store, "embedder_name", ""))
+        except FoveateError:
+            store.close()
+            raise

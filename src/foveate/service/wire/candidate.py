@@ -1,0 +1,35 @@
+"""A candidate's schema (SPEC I2). The check is the core's own, which names line and field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TEXTS = ("id", "document_id", "source", "title", "summary")
+_WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
+_SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
+
+
+def _or_null(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": [kind, "null"], **more}
+
+
+CANDIDATE: dict[str, Any] = {
+    "type": "object",
+    "required": ["text"],
+    "properties": {
+        "text": {"type": "string"},
+        **{name: _or_null("string") for name in _TEXTS},
+        **{name: _or_null("integer", minimum=0) for name in _WHOLE},
+        **{name: _or_null("number") for name in _SCORES},
+        "section": _or_null("string"),
+        "modified_at": _or_null("string", format="date-time"),
+        "principals": _or_null("array", items={"type": "string"}),
+        "metadata": _or_null("object"),
+        "embedding": _or_null("array", items={"type": "number"}, minItems=1),
+        "origin": {"enum": ["retrieved", "neighbour", None]},
+    },
+    "additionalProperties": True,
+    "description": "A chunk with its scores; a key that is not named here is metadata.",
+    "examples": [{"id": "c1", "source": "boiler.md", "score": 0.9, "text": "Keep it at one bar."}],
+}
+CANDIDATES: dict[str, Any] = {"anyOf": [{"type": "array", "items": CANDIDATE}, {"type": "null"}]}
