@@ -20,6 +20,7 @@ from foveate.cli import (
     calibrate,
     diagnose,
     index,
+    keys,
     output,
     plugins,
     recipes,
@@ -57,6 +58,7 @@ app.command()(diagnose.diagnose)
 app.command()(calibrate.calibrate)
 app.command(cls=serve.ServeCommand)(serve.serve)
 app.add_typer(store.app, name="store")
+app.add_typer(keys.app, name="keys")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)
 

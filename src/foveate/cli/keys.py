@@ -1,0 +1,161 @@
+"""`foveate keys`: who may ask a service, and for what. A key is shown once, when it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foveate.cli.options import Json
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from foveate.service.auth.keys import Key
+
+app = typer.Typer(
+    help="Make, list and revoke the API keys of a service. A key is shown once.",
+    rich_markup_mode=None,
+)
+KeyFile = Annotated[
+    Path,
+    typer.Option(
+        "--keys",
+        metavar="FILE",
+        envvar="FOVEATE_SERVE_KEYS",
+        help="The file of the service's keys.",
+    ),
+]
+FILE = Path("foveate-keys.jsonl")
+
+
+@app.command()
+def add(  # noqa: PLR0917  # typer reads the options from the signature
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="S",
+            help="What it may do; once for each: assemble, search, ask, check, replay, read, "
+            "write, metrics, mcp.",
+        ),
+    ] = None,
+    tenant: Annotated[
+        str, typer.Option(metavar="T", help="Whose documents it is for.")
+    ] = "default",
+    principal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="P", help="Whom it may read as at most; once for each."),
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="N", help="What you call it.")] = "unnamed",
+    expires: Annotated[
+        str | None,
+        typer.Option(metavar="WHEN", help="A number of days (90d), or a time [never]."),
+    ] = None,
+    keys: KeyFile = FILE,
+    as_json: Json = False,
+) -> None:
+    """Make a key and print it, once; what is kept of it is a hash.
+
+    A running service takes it with the next request.
+    """
+    from foveate.cli import output
+    from foveate.cli.expiry import expiry
+    from foveate.service.auth.keyfile import changing
+    from foveate.service.auth.keys import Key, digest_of, minted, now
+
+    created = now()
+    ends = None if expires is None else expiry(expires, created)
+    with changing(keys) as held:
+        number, token = minted(frozenset(key.id for key in held))
+        made = Key(
+            id=number,
+            name=name,
+            tenant=tenant,
+            principals=tuple(sorted(set(principal or ()))),
+            scopes=tuple(sorted(set(scope or ()))),
+            created=created,
+            expires=ends,
+            revoked=None,
+            digest=digest_of(token),
+        )
+        held.append(made)
+    if as_json:
+        output.write_json({"key": token, **_shown(made)})
+    else:
+        output.write_line(token)
+
+
+@app.command("list")
+def names(keys: KeyFile = FILE, as_json: Json = False) -> None:
+    """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
+    from foveate.cli import output
+    from foveate.cli.layout import rows
+    from foveate.service.auth.keyfile import read_keys
+    from foveate.service.auth.keys import now
+
+    held = read_keys(keys)
+    if as_json:
+        output.write_json({"keys": [_shown(key) for key in held]})
+        return
+    moment = now()
+    pairs = [(key.id, _line(key, moment)) for key in held]
+    for line in rows(pairs, output.terminal_width(), indent=""):
+        output.write_line(line)
+
+
+@app.command()
+def revoke(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The ids, as list shows them.")],
+    keys: KeyFile = FILE,
+    as_json: Json = False,
+) -> None:
+    """Take keys away. A running service refuses them from the next request on.
+
+    They stay in the list as revoked. Nothing is changed where one of the ids is unknown.
+    """
+    from dataclasses import replace
+
+    from foveate.cli import output
+    from foveate.core.errors import UnknownName
+    from foveate.service.auth.keyfile import changing
+    from foveate.service.auth.keys import now
+
+    moment = now()
+    with changing(keys) as held:
+        places = {key.id: place for place, key in enumerate(held)}
+        unknown = next((name for name in ids if name not in places), None)
+        if unknown is not None:
+            raise UnknownName("key", unknown, places)
+        for place in (places[name] for name in ids):
+            if held[place].revoked is None:
+                held[place] = replace(held[place], revoked=moment, digest="")
+        gone = [held[places[name]] for name in dict.fromkeys(ids)]
+    if as_json:
+        output.write_json({"keys": [_shown(key) for key in gone]})
+    else:
+        for key in gone:
+            output.write_line(f"{key.id} revoked")
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    """A key for whoever looks after it: all but its hash."""
+    from foveate.service.auth.keyfile import record_of
+
+    return {name: value for name, value in record_of(key).items() if name != "blake3"}
+
+
+def _line(key: Key, moment: datetime) -> str:
+    """The same, for a person."""
+    shown = _shown(key)
+    readers = ", ".join(key.principals) or "nobody in particular"
+    if key.revoked is not None:
+        state = f"revoked {shown['revoked']}"
+    elif key.expires is None:
+        state = "does not expire"
+    else:
+        state = f"{'expires' if key.usable(moment) else 'expired'} {shown['expires']}"
+    return (
+        f"{key.name}: tenant {key.tenant}; reads as {readers}; may {', '.join(key.scopes)}; "
+        f"made {shown['created']}, {state}"
+    )

@@ -1,0 +1,136 @@
+"""The keys of a running service: always those of the file, and nobody where the file is not well.
+
+Before each answer one `stat` says whether the file changed, so a key that is revoked counts no
+more with the next request. Where the file is damaged or gone, no key is accepted until it is
+back: keys that were good a moment ago may be the very ones that were being taken away.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hmac import compare_digest
+from pathlib import Path
+
+from foveate.core.errors import BadInput, OutsideFailure
+from foveate.service.auth.keyfile import MOST_BYTES, parsed
+from foveate.service.auth.keys import SHAPE, Key, digest_of
+
+log = logging.getLogger("foveate.service.keys")
+
+NOBODY = "0" * 64
+"""Compared with where no such key is known, so that this takes as long as a wrong secret."""
+
+FRESH = 2.0
+"""Seconds within which a file may change again and look the same: clocks of file systems are
+coarse, so a file that was written so lately is read once more."""
+
+Stamp = tuple[int, int, int, int, int]
+GONE: Stamp = (0, 0, 0, 0, 0)
+"""Of a file that was there and is not, or cannot be looked at: whatever comes is read."""
+
+
+class KeyRing:
+    """Finds the key that a caller sends. For one thread: that of the event loop.
+
+    Raises `BadInput` or `OutsideFailure` when it is made of a file that is not well. `compared`
+    counts comparisons of hashes.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._clock = clock
+        self._keys: dict[str, Key] = {}
+        self._stamp: Stamp | None = None
+        self._settled = True
+        self._fault: BadInput | OutsideFailure | None = None
+        self.compared = 0
+        self._refresh()
+        if self._fault is not None:
+            raise self._fault
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there is a file of keys, or was one since the start, whatever it says now."""
+        self._refresh()
+        return self._stamp is not None
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the file, for the log and for readiness; None where it is well."""
+        self._refresh()
+        return None if self._fault is None else str(self._fault)
+
+    def find(self, token: str) -> Key | None:
+        """The key that is sent, where it counts now; None for whatever else, in the same time.
+
+        Whether the id is unknown, the secret wrong, the key revoked or expired: one hash, one
+        comparison. Raises `OutsideFailure` where the file is not well.
+        """
+        self._refresh()
+        if self._fault is not None:
+            raise OutsideFailure("the keys of this service cannot be read; its operator must see")
+        shape = SHAPE.fullmatch(token)
+        key = self._keys.get(shape[1]) if shape else None
+        digest = key.digest if key is not None and key.digest else NOBODY
+        self.compared += 1
+        same = compare_digest(digest, digest_of(token))
+        if not same or key is None:
+            return None
+        return key if key.usable(datetime.fromtimestamp(self._clock(), UTC)) else None
+
+    def _refresh(self) -> None:
+        """Read the file again if it is another than the one that was read."""
+        try:
+            found = _stamp(self._path.stat())
+        except FileNotFoundError:
+            if self._stamp is not None:
+                gone = OutsideFailure(f"{self._path.name}: the file of keys is gone")
+                self._broken(gone, GONE)
+            return
+        except OSError as error:
+            self._broken(_unreadable(self._path, error), GONE)
+            return
+        if found != self._stamp or not self._settled:
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            with self._path.open("rb") as file:
+                data, status = file.read(MOST_BYTES + 1), os.fstat(file.fileno())
+            stamp = _stamp(status)
+            self._settled = abs(self._clock() - status.st_mtime) > FRESH
+        except OSError as error:
+            self._broken(_unreadable(self._path, error), GONE)
+            return
+        try:
+            keys = {key.id: key for key in parsed(data, status.st_mode, self._path.name)}
+        except BadInput as error:
+            self._broken(error, stamp)
+            return
+        if self._fault is not None:
+            log.warning("the file of keys is well again")
+        self._keys, self._stamp, self._fault = keys, stamp, None
+
+    def _broken(self, fault: BadInput | OutsideFailure, stamp: Stamp) -> None:
+        """From here on nobody is accepted; said once."""
+        if self._fault is None:
+            log.error("no key is accepted: %s", fault)
+        self._keys, self._stamp, self._fault = {}, stamp, fault
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return (
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_size,
+        status.st_ino,
+        status.st_dev,
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> OutsideFailure:
+    return OutsideFailure(f"{path.name}: the keys cannot be read: {error.strerror or error}")
