@@ -109,14 +109,14 @@ class Reversed:
 
 @pytest.fixture
 def store(tmp_path) -> Iterator[Store]:
-    """Three pages."""
+    """Three pages; a process remembers texts, so those of each test are its own."""
     opened = open_store(
         tmp_path / "store", embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions
     )
     for name, text in {
-        "kiln.md": "The kiln is fired twice a month.",
-        "glaze.md": "The glaze is kept in the cellar.",
-        "clay.md": "The clay is dug in autumn.",
+        "kiln.md": f"The kiln is fired twice a month. {tmp_path.name}",
+        "glaze.md": f"The glaze is kept in the cellar. {tmp_path.name}",
+        "clay.md": f"The clay is dug in autumn. {tmp_path.name}",
     }.items():
         chunk = Chunk(text=text, document_id=name, source=name)
         opened.put(Document(id=name, source=name, text=text), [chunk], EMBEDDER.embed([text]))
@@ -190,7 +190,7 @@ def test_async_calls_are_watched_alike(store):
     context = assembler(store, here).assemble("Who digs the clay?")
     again = asyncio.run(assembler(store, there).aassemble("Who digs the clay?"))
 
-    new = {"keep_readings", "keep_counts"}  # the second finds what the first has kept
+    new = {"readings", "keep_readings", "keep_counts"}  # the second finds what the first has kept
     assert [n for n in here.inside("assemble") if n not in new] == there.inside("assemble")
     assert again == context
     assert here.contexts == there.contexts == [context]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foveate._version import __version__
 
 if TYPE_CHECKING:
+    from foveate.adapters.watchers.opentelemetry import Tracing
     from foveate.answer.ask import Answer, ask
     from foveate.answer.check import Checked, check_answer
     from foveate.answer.messages import messages
@@ -75,6 +76,7 @@ __all__ = [
     "StageTrace",
     "Step",
     "Supplement",
+    "Tracing",
     "Turn",
     "UnknownName",
     "__version__",
@@ -94,6 +96,7 @@ _HOME = {
     "Conversation": "dialogue",
     "Session": "session",
     "Shortener": "shortener",
+    "Tracing": "adapters.watchers.opentelemetry",
     "Turn": "core.talk.turns",
     "ask": "answer.ask",
     "assemble": "assembler",

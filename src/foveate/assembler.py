@@ -54,7 +54,7 @@ def assemble(
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
     messages that share the model's window, and `prompt` the system prompt (see `messages`).
     `shortener`: the model that is asked for shorter versions where the recipe wants them.
-    `around`: who watches the steps, `foveate.tracing()` for one; it changes nothing.
+    `around`: who watches the steps, `foveate.Tracing()` for one; it changes nothing.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from foveate.adapters.models import bare
 from foveate.around import Figures, Guarded, watched
 from foveate.core.assemble import Known, assemble, reaching
 from foveate.core.contracts import Tokenizer
@@ -219,7 +220,7 @@ def spent(model: str, reply: Reply) -> Figures:
     counts = {"prompt": reply.usage.prompt, "completion": reply.usage.completion}
     counts["cached"] = reply.usage.cached
     said = {f"{name}_tokens": count for name, count in counts.items() if count is not None}
-    return {"model": model, "finish": reply.finish, **said}
+    return {"model": bare(model), "finish": reply.finish, **said}
 
 
 def _read(want: Want, outcome: Reply | Exception, by: Shortener) -> Offer:

@@ -1,0 +1,1 @@
+"""What watches assemblies, from outside: one tool a file, its vendor imported when it is asked."""
