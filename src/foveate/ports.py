@@ -78,7 +78,8 @@ class Loaded:
     `sections` are in order and apart. `id` is empty where the document is the whole file, the
     document's own with `own_id`, and without it what is put behind the file's name for this part
     of it. `lines`: whether the text's lines are the file's. `principals` empty: whatever the
-    caller says of all documents.
+    caller says of all documents. `front`: so many characters at the beginning are no text of the
+    document's; they are counted in every offset, and are in no chunk.
     """
 
     text: str
@@ -92,6 +93,7 @@ class Loaded:
     modified_at: datetime | None = None
     principals: tuple[str, ...] = ()
     lines: bool = True
+    front: int = 0
 
 
 class Loader(Protocol):

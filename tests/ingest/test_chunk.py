@@ -246,3 +246,19 @@ def _assert_places(text: str, pieces: Sequence[Piece]) -> None:
 def test_places_hold_in_small_chunks(text: str, count: CountBatch, size: int, part: int) -> None:
     """T2: however often a chunk is cut, starts go up, and bytes and lines are those of starts."""
     _assert_places(text, chunk(text, [], count, size=size, overlap=size * part // 16))
+
+
+def test_a_front_is_in_no_chunk() -> None:
+    """T2: what stands before it is left out, and every offset and line counts it all the same."""
+    front = "---\ntitle: Tea\ntags: [a]\n---"
+    text = f"{front}\n\n# Tea\n\nBoil the water first."
+    found = sections(text, headings(text, markdown=True))
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [Simple().count(each) for each in texts]
+
+    (piece,) = chunk(text, found, count, front=len(front))
+    assert piece.text == "# Tea\n\nBoil the water first."
+    assert (text[piece.start : piece.end], piece.line, piece.section) == (piece.text, 6, "Tea")
+    assert piece.byte_offset == piece.start
+    assert chunk(front, (), count, front=len(front)) == []

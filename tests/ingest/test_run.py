@@ -456,6 +456,19 @@ def test_the_embedded_store_finds_what_was_ingested(docs: Path, store: Store) ->
     assert store.state_root() == root
 
 
+def test_front_matter_is_kept_as_metadata(tmp_path: Path, store: Store) -> None:
+    """T2: it is found by no word of its own and shown to nobody; the document stays whole."""
+    text = "---\ntitle: Green tea\ntags: [leaf, cup]\nlayout: wide\n---\n\nBoil the water first.\n"
+    (tmp_path / "tea.md").write_text(text)
+    _ingest(tmp_path / "tea.md", store, load("hashing"))
+    found = store.search("wide layout boil", load("hashing").embed(["boil"])[0], limit=5)
+    (chunk,) = (each.chunk for each in found.candidates)
+    assert (chunk.text, chunk.title, chunk.line) == ("Boil the water first.", "Green tea", 7)
+    assert text[chunk.start : chunk.end] == chunk.text
+    assert (chunk.metadata["tags"], chunk.metadata["layout"]) == (["leaf", "cup"], "wide")
+    assert store.search("layout", None, limit=5).candidates == ()
+
+
 def test_the_state_depends_on_content_alone(docs: Path, store: Store, tmp_path: Path) -> None:
     """D3: another order of writing, other times and a detour give the same state root."""
     embedder = load("hashing")

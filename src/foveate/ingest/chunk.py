@@ -3,8 +3,8 @@
 Units (sentences, code lines, table rows) are packed greedily; a heading opens a new chunk and
 stays with its text; a chunk that goes on in the same section begins with the last whole units of
 the one before. Every chunk is then counted as it stands and shortened where it is too long.
-Rules: pure; linear; `text[start:end] == piece.text`; every character that is not white space is
-in a chunk. Not here: reading files (`loaders`), writing chunks (`run`).
+Rules: pure; linear; `text[start:end] == piece.text`; every character that is not white space and
+not of the front is in a chunk. Not here: reading files (`loaders`), writing chunks (`run`).
 """
 
 from __future__ import annotations
@@ -61,19 +61,21 @@ def chunk(
     size: int = 350,
     overlap: int = 70,
     language: str = "en",
+    front: int = 0,
 ) -> list[Piece]:
     """Chunks of at most `size` tokens by `count`, sharing up to `overlap` with the one before.
 
     Sections smaller than a tenth of `size` share a chunk with the next, but two pages or two rows
     never share one, for a citation names one place. A unit that is longer
-    than `size` is cut between words, or characters where there are none. Raises `BadOption`.
+    than `size` is cut between words, or characters where there are none. `front`: so many
+    characters at the beginning are in no chunk, and count in all offsets. Raises `BadOption`.
 
     >>> words = lambda texts: [len(text.split()) for text in texts]
     >>> [piece.text for piece in chunk("Boil water. " * 12, [], words, size=16, overlap=0)]
     ['Boil water. ... Boil water.', 'Boil water. ... Boil water.']
     """
     refuse_sizes(size, overlap)
-    found = units(text, sections, count, size=size, language=language)
+    found = units(text, sections, count, size=size, language=language, front=front)
     runs = list(_packed(_Weights(found), size, overlap))
     settled = _settled(text, found, runs, count, size)
     return list(_pieces(text, sections, found, settled))

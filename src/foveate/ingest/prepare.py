@@ -24,7 +24,7 @@ from foveate.ports import Document, Loaded
 
 __all__ = ["Settings", "chunked", "digest_of", "document_of", "file_hash", "origin_of", "root_of"]
 
-_FORMAT = "foveate ingest 2"
+_FORMAT = "foveate ingest 3"
 _DIGITS = 16
 
 
@@ -110,6 +110,7 @@ def chunked(
         size=settings.size,
         overlap=settings.overlap,
         language=settings.language,
+        front=loaded.front,
     )
     chunks = [_chunk(piece, document, lines=loaded.lines) for piece in pieces]
     return chunks, [piece.tokens for piece in pieces]

@@ -47,10 +47,16 @@ class Unit:
 
 
 def units(
-    text: str, sections: Sequence[Section], count: CountBatch, *, size: int, language: str
+    text: str,
+    sections: Sequence[Section],
+    count: CountBatch,
+    *,
+    size: int,
+    language: str,
+    front: int = 0,
 ) -> list[Unit]:
-    """The text's units in order, each of at most `size` tokens, counted."""
-    found = list(_spans(text, sections, language))
+    """The text's units behind its front in order, each of at most `size` tokens, counted."""
+    found = [unit for unit in _spans(text, sections, language) if unit.end > front]
     found = _weighed(text, found, count, size)
     return _short(text, found, count, size)
 

@@ -81,8 +81,8 @@ def test_title(text: str, title: str) -> None:
     assert _load(text).title == title
 
 
-def test_front_matter_is_kept_and_told() -> None:
-    """Plain pairs become metadata; date and description become fields; the text keeps them all."""
+def test_front_matter_is_told_and_set_apart() -> None:
+    """T2: pairs become metadata, date and description fields; the offsets stay the file's."""
     text = (
         "---\ntitle: Tea\ndate: 2026-03-01\ndescription: 'On water'\ntags: [a, b]\nx:\n- y\n---\nHi"
     )
@@ -90,5 +90,11 @@ def test_front_matter_is_kept_and_told() -> None:
     assert loaded.text == text
     assert loaded.modified_at == datetime(2026, 3, 1)  # noqa: DTZ001 - as the document says it
     assert loaded.summary == "On water"
-    assert dict(loaded.metadata)["tags"] == "[a, b]"
+    assert dict(loaded.metadata) == {
+        "date": "2026-03-01",
+        "description": "On water",
+        "tags": ["a", "b"],
+        "x": ["y"],
+    }
+    assert text[loaded.front :] == "\nHi"
     assert loaded.principals == ()
