@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from documents import SENT, pdf
 from foveate.adapters.loaders import loader_for
+from foveate.adapters.loaders.eml import load_eml
 from foveate.adapters.loaders.limits import Limits
-from foveate.core.errors import BadInput
-from foveate.ports import Loaded
+from foveate.core.errors import BadInput, MissingExtra
+from foveate.ports import Loaded, Loader
 
 PATH = Path("mail.eml")
 
@@ -83,6 +84,34 @@ def test_a_bad_attachment_stands_beside_the_mail() -> None:
     mail, refused = _parts(message.as_bytes())
     assert isinstance(mail, Loaded)
     assert str(refused).startswith("attachment 'plan.pdf': damaged")
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (MissingExtra("pypdfium2", "documents"), "run: pip install 'foveate[documents]'"),
+        (ZeroDivisionError("page 3"), "could not be read: ZeroDivisionError: page 3"),
+    ],
+)
+def test_an_attachment_that_nobody_here_can_read(failure: Exception, said: str) -> None:
+    """T2, X2: its package is missing or its parser breaks; the mail and the others are read."""
+
+    def broken(data: bytes, path: Path) -> list[Loaded]:
+        raise failure
+
+    def chosen(path: Path) -> Loader | None:
+        return broken if path.suffix == ".pdf" else loader_for(path)
+
+    message = _mail()
+    message.set_content("See below.")
+    message.add_attachment(b"x", maintype="application", subtype="pdf", filename="plan.pdf")
+    message.add_attachment(b"On foot.", maintype="text", subtype="plain", filename="way.txt")
+    mail, refused, way = load_eml(message.as_bytes(), PATH, loader_for=chosen)
+    assert isinstance(mail, Loaded)
+    assert isinstance(way, Loaded)
+    assert (mail.text, way.text) == ("See below.", "On foot.")
+    assert str(refused).startswith("attachment 'plan.pdf': ")
+    assert str(refused).endswith(said)
 
 
 def test_attachments_of_one_name_stay_apart() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from foveate.adapters.loaders.decode import decode
 from foveate.adapters.loaders.html import load_html
 from foveate.adapters.loaders.limits import Limits
-from foveate.core.errors import BadInput, BadRequest
+from foveate.core.errors import BadInput, BadRequest, MissingExtra
 from foveate.ports import Loaded, Loader, Section
 
 __all__ = ["load_eml"]
@@ -124,8 +124,13 @@ def _attached(name: str, part: EmailMessage, loader: Loader) -> list[Loaded | Ba
     raw = part.get_payload(decode=True)
     try:
         found = loader(raw if isinstance(raw, bytes) else b"", Path(name))
-    except BadRequest as error:
+    except (BadRequest, MissingExtra) as error:
         return [BadInput(f"attachment {name!r}: {error}")]
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a parser may raise anything; the mail is fine
+        said = f"could not be read: {type(error).__name__}: {error}"
+        return [BadInput(f"attachment {name!r}: {said}")]
     return [_named(each, name) for each in found]
 
 
