@@ -22,9 +22,14 @@ def docs(tmp_path) -> Path:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["/dev/null"], 3, "no file to read (null: not a regular file), and no store in"),
-        (["empty"], 3, "no file to read, and no store in '.foveate'"),
-        (["pictures"], 3, "no file to read (pictures/p.png: no loader for .png), and no store"),
+        (["/dev/null"], 3, "no file to read in 'null' (null: not a regular file); name files"),
+        (["empty"], 3, "no file to read in 'empty/'; name files, or a folder that holds some, of"),
+        (
+            ["pictures"],
+            3,
+            "no file to read in 'pictures/' (pictures/p.png: no loader for .png); name",
+        ),
+        (["a/docs", "--store", "broken"], 3, "holds other files and no store"),
         (["a/docs", "--size", "3"], 2, "size is 3 tokens"),
         (["a/docs", "--overlap", "300"], 2, "overlap is 300 tokens"),
         (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
@@ -35,6 +40,8 @@ def docs(tmp_path) -> Path:
 def test_no_store_is_left_where_there_is_nothing_to_do(run, docs, words, code, said):
     """F2, X2: sizes and paths are checked before a store is made."""
     Path("empty").mkdir()
+    Path("broken").mkdir()
+    Path("broken/b.md").write_bytes(b"\xff\xfe\x00")
     Path("pictures").mkdir()
     Path("pictures/p.png").write_bytes(b"\x89PNG")
 
@@ -43,6 +50,30 @@ def test_no_store_is_left_where_there_is_nothing_to_do(run, docs, words, code, s
     assert ran.code == code
     assert said in ran.complaint
     assert not Path(".foveate").exists()
+
+
+def test_a_run_that_fails_makes_no_store(run, monkeypatch):
+    """F2, X2, T5: what cannot be read is reported, and no empty store is left to be searched."""
+    Path("broken").mkdir()
+    Path("broken/b.md").write_bytes(b"\xff\xfe\x00")
+
+    ran = run("index", "broken", *HASHING)
+    record = run("index", "broken", *HASHING, "--json").json
+
+    assert ran.code == 3
+    assert "1 failed:\n  broken/b.md: " in ran.out
+    assert "no store was made in .foveate" in " ".join(ran.out.split())
+    assert (record["state_root"], len(record["failed"])) == ("", 1)
+    assert sorted(Path().iterdir()) == [Path("broken")]
+    assert "no store in '.foveate'" in run("search", "--query", "tea").err
+
+
+def test_a_store_is_made_with_its_first_document(run, docs):
+    """T1, T2: also where the first file cannot be read."""
+    (docs / "a.md").write_bytes(b"\xff\xfe\x00")
+    ran = run("index", docs, *HASHING)
+    assert (ran.code, ran.out.splitlines()[0][:8]) == (0, "1 added,")
+    assert "tea.md" in run("search", "--query", "boil water").out
 
 
 def test_an_emptied_folder_empties_its_store(run, docs):

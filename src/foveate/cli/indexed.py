@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
-from foveate.adapters.stores import open_store, shown
+from foveate.adapters.loaders import suffixes
+from foveate.adapters.stores import open_to_fill, shown
+from foveate.adapters.stores.later import CannotBeMade, Later
 from foveate.cli.layout import wrapped
 from foveate.cli.models import model_named
 from foveate.cli.progress import progress
@@ -58,21 +60,24 @@ class Index:
 
     def run(self, paths: Sequence[Path], engine: Engine | None = None) -> Done:
         """Bring the store up to date with the paths, with a progress bar."""
-        with progress() as on_progress:
-            report = ingest(
-                paths,
-                self.store,
-                self.embedder,
-                self.tokenizer,
-                size=self.size,
-                overlap=self.overlap,
-                limits=self.limits,
-                enrich=self.enrich,
-                model=self.model,
-                engine=engine or self.engine,
-                at_once=self.at_once,
-                on_progress=on_progress,
-            )
+        try:
+            with progress() as on_progress:
+                report = ingest(
+                    paths,
+                    self.store,
+                    self.embedder,
+                    self.tokenizer,
+                    size=self.size,
+                    overlap=self.overlap,
+                    limits=self.limits,
+                    enrich=self.enrich,
+                    model=self.model,
+                    engine=engine or self.engine,
+                    at_once=self.at_once,
+                    on_progress=on_progress,
+                )
+        except CannotBeMade as error:
+            raise error.why from None
         root = self.store.state_root()
         return Done(store=self.url, embedder=self.embedder.name, state_root=root, report=report)
 
@@ -109,7 +114,7 @@ def opened(
     engine: str = "local",
     address: str | None = None,
 ) -> Iterator[Index]:
-    """The store to index into; none is made for wrong sizes or paths, or where there is no file.
+    """The store to index into; where there is none, it is made with its first document.
 
     A store that is there already is opened even so, for its files may be gone. `jobs`: None for
     as many processes as are worth starting, or as Ray has processors.
@@ -140,17 +145,16 @@ def opened(
 
 
 def _opened(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
-    """The store, made where there is none and a file to read."""
-    files = any(each.files for each in walks)
-    try:
-        return open_store(
-            url, embedder_name=reader.name, dimensions=reader.dimensions, create=files
-        )
-    except BadInput as error:
-        if files:
-            raise
-        reasons = (f" ({each.path}: {each.reason})" for walk in walks for each in _left_out(walk))
-        raise BadInput(f"no file to read{next(reasons, '')}, and {error}") from None
+    """The store; raises `BadInput` where there is none, nor a file to read."""
+    store = open_to_fill(url, embedder_name=reader.name, dimensions=reader.dimensions)
+    if any(each.files for each in walks) or not isinstance(store, Later):
+        return store
+    names = ", ".join(repr(each.scope) for each in walks)
+    reasons = (f" ({each.path}: {each.reason})" for walk in walks for each in _left_out(walk))
+    raise BadInput(
+        f"no file to read in {names}{next(reasons, '')}; name files, or a folder that holds some, "
+        f"of these kinds: {' '.join(suffixes())}"
+    )
 
 
 def _left_out(walk: Walk) -> tuple[Failure, ...]:
@@ -183,9 +187,12 @@ def report_lines(done: Done, width: int) -> list[str]:
     """The report for a person; every file that was left out with its reason."""
     report = done.report
     renamed = f" ({report.renamed} of them renamed)" if report.renamed else ""
+    written = f"{report.chunks} chunks written to {done.store}"
+    if not done.state_root:
+        written = f"nothing to write, so no store was made in {done.store}"
     lines = wrapped(
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
-        f"{report.deleted} deleted{renamed}; {report.chunks} chunks written to {done.store}",
+        f"{report.deleted} deleted{renamed}; {written}",
         width,
     )
     if report.summarised:

@@ -131,6 +131,8 @@ class Books:
     def write(self) -> None:
         """Write what waits, each document in a transaction of its own, or all in one."""
         waiting, self._waiting = self._waiting.parts, self._none_waiting()
+        if not waiting:
+            return
         waiting = self._embedded(self._described(waiting))
         try:
             with self._batch():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Store
@@ -55,6 +55,25 @@ def open_store(
     from foveate.adapters.stores.sqlite import SqliteStore
 
     return SqliteStore(folder_of(url), **options)
+
+
+def open_to_fill(url: str, *, embedder_name: str = "", dimensions: int = 0) -> Store:
+    """The store to index into; where there is none, one that is made with its first document.
+
+    Raises as `open_store`; where it cannot be made, and only the attempt tells, `CannotBeMade` at
+    the first write.
+    """
+    from foveate.adapters.stores.later import Later, NoStore
+
+    options: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
+    try:
+        return open_store(url, **options, create=False, migrate=True)
+    except NoStore:
+        if not on_server(url) and not on_lance(url):
+            from foveate.adapters.stores.schema import refuse_foreign
+
+            refuse_foreign(folder_of(url), create=True)
+    return cast("Store", Later(lambda: open_store(url, **options)))
 
 
 async def open_async_store(

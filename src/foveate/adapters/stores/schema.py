@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any
 
+from foveate.adapters.stores.later import NoStore
 from foveate.adapters.stores.report import StoreMigrated
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import EMPTY
@@ -120,9 +121,9 @@ def connect(
     """
     path = folder / DATABASE
     if not path.exists():
-        _refuse_foreign(folder, create=create)
+        refuse_foreign(folder, create=create)
         _make(path, embedder, dimensions)
-    connection = opened(folder, write=create)
+    connection = opened(folder, write=create or bool(migrate))
     try:
         facts = dict(connection.execute("SELECT key, value FROM meta"))
         _refuse_embedder(folder, facts, embedder, dimensions)
@@ -156,7 +157,7 @@ def opened(folder: Path, *, write: bool) -> sqlite3.Connection:
     """
     path = folder / DATABASE
     if not path.exists():
-        _refuse_foreign(folder, create=False)
+        refuse_foreign(folder, create=False)
     try:
         return _opened(str(path), folder)
     except sqlite3.OperationalError as error:
@@ -190,9 +191,10 @@ def _opened(name: str, folder: Path) -> sqlite3.Connection:
     return connection
 
 
-def _refuse_foreign(folder: Path, *, create: bool) -> None:
+def refuse_foreign(folder: Path, *, create: bool) -> None:
+    """Raise where there is no store in the folder: `NoStore`, or why none can be made there."""
     if not create:
-        raise BadInput(f"no store in {str(folder)!r}; index documents into it first")
+        raise NoStore(f"no store in {str(folder)!r}; index documents into it first")
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
     if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):

@@ -20,6 +20,7 @@ from typing import Any
 from foveate.adapters.stores.lance.guard import engine
 from foveate.adapters.stores.lance.head import Head, head_table
 from foveate.adapters.stores.lance.place import Place
+from foveate.adapters.stores.later import NoStore
 from foveate.core.errors import BadInput, BadOption
 
 VERSION = 1
@@ -77,7 +78,7 @@ def connect(
     found = opened(place, STORE)
     if found is None:
         if not create:
-            raise BadInput(f"no store in {place.name!r}; index documents into it first")
+            raise NoStore(f"no store in {place.name!r}; index documents into it first")
         found = _made(place, embedder, dimensions)
     metadata = {k.decode(): v.decode() for k, v in (found.schema.metadata or {}).items()}
     if "foveate" not in metadata:

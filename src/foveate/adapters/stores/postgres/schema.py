@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from foveate.adapters.stores.later import NoStore
 from foveate.adapters.stores.postgres import tables
 from foveate.adapters.stores.postgres.flow import Ask, Flow
 from foveate.adapters.stores.postgres.names import PUBLIC, Names, literal
@@ -43,7 +44,7 @@ def opening(
     (((found,),),) = yield [there]
     if not found:
         if not create:
-            raise BadInput(
+            raise NoStore(
                 f"no store in schema {names.schema!r} of {shown}; index documents into it first"
             )
         (_, ((found,),)) = yield [locked(names), there]
