@@ -11,6 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from foveate._version import __version__
 from foveate.service import problems
+from foveate.service.guard import guard_of, install
 from foveate.service.held import held
 from foveate.service.requestid import RequestIds
 from foveate.service.routes import assemble, health
@@ -35,11 +36,13 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
+    app.state.guard = guard_of(settings)
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5)
+    install(app, app.state.guard, settings)
     app.add_middleware(RequestIds)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app
@@ -55,7 +58,7 @@ def described(app: FastAPI) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with held(app.state.settings) as found:
+async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+    async with held(app.state.settings) as found, app.state.guard.watching() as told:
         app.state.held = found
-        yield
+        yield told

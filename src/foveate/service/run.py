@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from ipaddress import ip_address
 from types import FrameType
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
 
-from foveate.core.errors import BadOption
 from foveate.service.app import create_app
+from foveate.service.limits.connections import Connection
 from foveate.service.settings import Settings
 
 
@@ -68,26 +67,15 @@ def config_of(app: FastAPI, settings: Settings) -> Config:
         log_config=None,
         lifespan="on",
         ws="none",
+        http=Connection,
+        h11_max_incomplete_event_size=settings.header_bytes,
+        proxy_headers=False,  # guard.py: from proxies that the settings name
         timeout_graceful_shutdown=int(settings.grace),
     )
 
 
-def refuse_open(host: str) -> None:
-    """Only this machine may ask where nobody needs a key."""
-    if host != "localhost" and not _is_loopback(host):
-        raise BadOption(f"host is {host}, which others reach too; listen on 127.0.0.1")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def serve(settings: Settings) -> int:
-    """Serve until told to stop; the exit code. Raises `BadOption` for an open address."""
-    refuse_open(settings.host)
+    """Serve until told to stop; the exit code. Raises `BadOption` where `guard.py` lets nobody."""
     server = Served(create_app(settings), settings)
     server.run()
     return 0 if server.started else 1

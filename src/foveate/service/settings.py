@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from foveate.core.errors import BadInput, BadOption, UnknownName
+from foveate.service.auth.keyfile import KEY_FILE
 
 PREFIX = "FOVEATE_SERVE_"
 MEGABYTE = 1_000_000
@@ -69,6 +70,38 @@ class Settings(BaseSettings):
         5.0, ge=0, description="Seconds between 'not ready' and taking no more requests."
     )
     grace: float = Field(60.0, ge=0, description="Seconds to finish what was taken.")
+
+    keys: Path = Field(KEY_FILE, description="The file of API keys; see foveate keys.")
+    hosts: tuple[str, ...] = Field((), description="Names that the service answers to as well.")
+    origins: tuple[str, ...] = Field(
+        (), description="Origins whose pages may ask, as https://app.example.com (CORS)."
+    )
+    proxies: tuple[str, ...] = Field(
+        (), description="Addresses or networks of proxies whose X-Forwarded-For counts."
+    )
+    rate: str = Field("6000/minute", description="Requests of one key; '' for no limit.")
+    rate_unknown: str = Field(
+        "120/minute", description="Requests without a key, of one address; '' for no limit."
+    )
+    rate_store: str = Field(
+        "", description="A Redis URL in which replicas count together; '' for each process alone."
+    )
+    key_requests: int = Field(64, ge=1, description="Requests of one key at once, a process.")
+    requests: int = Field(256, ge=1, description="Requests of all callers at once, a process.")
+    bodies_bytes: int = Field(
+        128 * MEGABYTE, ge=1_000, description="Bodies of all requests together, a process."
+    )
+    body_seconds: float = Field(30.0, gt=0, description="Longest time for a body to arrive.")
+    header_bytes: int = Field(16_384, ge=1_024, description="Largest headers and address.")
+    header_seconds: float = Field(10.0, gt=0, description="Longest time for headers to arrive.")
+    write_seconds: float = Field(
+        30.0, gt=0, description="Longest time in which a client takes nothing of its answer."
+    )
+    connections: int = Field(512, ge=1, description="Connections held open, a process.")
+    audit: Path | None = Field(None, description="Where to keep who asked for what; none if unset.")
+    audit_sync: bool = Field(
+        False, description="Bring each line of the audit to the disk before the answer goes out."
+    )
 
     size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
     overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")

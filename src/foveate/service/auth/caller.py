@@ -1,4 +1,8 @@
-"""Who asks: a key's holder, or whoever is on this machine where there are no keys."""
+"""Who asks: a key's holder, or whoever is on this machine where there are no keys.
+
+Tenant, principals and scopes are those of the key and of nothing else in a request: a body may
+only narrow the principals. `bearer.py` finds the caller before anything of a body is read.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,8 @@ from typing import Any
 
 from fastapi import Depends, Request
 
+from foveate.service.auth.keys import SCOPES
 from foveate.service.problems import ProblemError
-
-SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")
-TENANT = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +43,28 @@ class Caller:
         return names
 
 
-def caller_with(scope: str | None) -> Any:
-    """The dependency of a route that needs this scope; None for any caller."""
+class Needs:
+    """A dependency: the caller, who must have this scope; None for any caller."""
 
-    async def caller(request: Request) -> Caller:
-        settings = request.app.state.settings
-        return Caller(
-            key_id=None,
-            tenant=TENANT,
-            principals=settings.principals,
-            scopes=frozenset(SCOPES),
+    def __init__(self, scope: str | None) -> None:
+        assert scope is None or scope in SCOPES
+        self.scope = scope
+
+    async def __call__(self, request: Request) -> Caller:
+        """The caller; raises a 403 problem that names the scope."""
+        caller: Caller = request.scope["state"]["caller"]
+        if self.scope is None or self.scope in caller.scopes:
+            return caller
+        challenge = f'Bearer realm="foveate", error="insufficient_scope", scope="{self.scope}"'
+        raise ProblemError(
+            403,
+            "scope",
+            f"this key is not for that; it needs the scope {self.scope}",
+            headers={"WWW-Authenticate": challenge},
+            scope=self.scope,
         )
 
-    return Depends(caller)
+
+def caller_with(scope: str | None) -> Any:
+    """The dependency of a route that needs this scope; None for any caller."""
+    return Depends(Needs(scope))

@@ -59,6 +59,12 @@ class KeyRing:
         return self._stamp is not None
 
     @property
+    def keys(self) -> tuple[Key, ...]:
+        """All keys of the file; none where it is not well."""
+        self._refresh()
+        return tuple(self._keys.values())
+
+    @property
     def fault(self) -> str | None:
         """What is wrong with the file, for the log and for readiness; None where it is well."""
         self._refresh()

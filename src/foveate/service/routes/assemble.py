@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 
 from foveate.service.assembled import as_json, assembled
+from foveate.service.audit import note
 from foveate.service.auth.caller import Caller, caller_with
 from foveate.service.problems import documented
 from foveate.service.routes.strict import StrictRoute
@@ -28,6 +29,8 @@ async def assemble(
     held = request.app.state.held
 
     def work() -> bytes:
-        return as_bytes(as_json(assembled(held, caller, asked), bundle=asked.bundle))
+        record = as_json(assembled(held, caller, asked), bundle=asked.bundle)
+        note(request.scope, record["manifest"], principals=caller.reading_as(asked.principals))
+        return as_bytes(record)
 
     return sent(await held.work.run(request, work))

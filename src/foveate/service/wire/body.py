@@ -1,13 +1,12 @@
-"""A request's body: bounded, unpacked, and JSON as strict as the rest of the house.
+"""A request's body: JSON as strict as the rest of the house.
 
 Rules: a key that comes twice, NaN, an infinite number, half of a surrogate pair and nesting
-beyond all use are refused with where they stand; nothing is read beyond the bound, packed or not.
+beyond all use are refused with where they stand. How long it may be: `limits/body.py`.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
@@ -16,23 +15,16 @@ from fastapi import Request
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
-from foveate.service.problems import ProblemError, problem_of
+from foveate.service.problems import problem_of
 
 DEEPEST = 64
 """Objects and lists within one another."""
 _SUSPECT = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{300}|\\u[dD][89a-fA-F]")
 """What may be an unusual number or half of a pair; where none is, values need no second look."""
-_STEP = 65_536
 
 
 class StrictRequest(Request):
-    """A request whose body is bounded and whose JSON is strict."""
-
-    async def body(self) -> bytes:
-        """The body, unpacked; raises a 413 or 415 problem."""
-        if not hasattr(self, "_body"):
-            self._body = await self._bounded()
-        return self._body
+    """A request whose JSON is strict."""
 
     async def json(self) -> Any:
         """The body's value; raises a 400 problem."""
@@ -42,49 +34,6 @@ class StrictRequest(Request):
             found = problem_of(error)
             found.kind = "bad-json"
             raise found from None
-
-    async def _bounded(self) -> bytes:
-        most = self.app.state.settings.body_bytes
-        packing = self.headers.get("content-encoding", "identity").strip().lower()
-        if packing not in ("identity", "gzip"):
-            raise ProblemError(415, "content-encoding", "send the body as it is, or gzip")
-        length = self.headers.get("content-length", "")
-        if length.isdigit() and int(length) > most:
-            raise _too_large(most)
-        unpack = _Unpacked(most) if packing == "gzip" else None
-        parts, size = [], 0
-        async for part in self.stream():
-            size += len(part)
-            if size > most:
-                raise _too_large(most)
-            parts.append(unpack.more(part) if unpack else part)
-        if unpack:
-            unpack.finish()
-        return b"".join(parts)
-
-
-class _Unpacked:
-    """gzip, up to a number of bytes."""
-
-    def __init__(self, most: int) -> None:
-        self._most = self._left = most
-        self._codec = zlib.decompressobj(16 + zlib.MAX_WBITS)
-
-    def more(self, data: bytes) -> bytes:
-        try:
-            found = self._codec.decompress(data, self._left + 1)
-        except zlib.error:
-            raise _not_gzip() from None
-        self._left -= len(found)
-        if self._left < 0:
-            raise _too_large(self._most)
-        if self._codec.unused_data:
-            raise _not_gzip()
-        return found
-
-    def finish(self) -> None:
-        if not self._codec.eof:
-            raise _not_gzip()
 
 
 def strict(data: bytes) -> Any:
@@ -141,11 +90,3 @@ def _refuse(message: str, path: tuple[Any, ...]) -> None:
 def spelled(path: tuple[Any, ...]) -> str:
     """Where a value stands, `where.team`."""
     return ".".join(map(str, path))
-
-
-def _too_large(most: int) -> ProblemError:
-    return ProblemError(413, "too-large", f"the body is larger than {most:,} bytes; send less")
-
-
-def _not_gzip() -> ProblemError:
-    return ProblemError(400, "bad-gzip", "the body is not one whole gzip stream")

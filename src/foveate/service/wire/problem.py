@@ -30,3 +30,4 @@ class Problem(BaseModel):
     needed: int = Field(1, ge=1, description="The smallest budget that would do.")
     budget: int = Field(1, description="The budget that is too small.")
     unit: str = Field("tokens", description="What both are counted in.")
+    scope: str = Field("", description="The scope that the key would need.")

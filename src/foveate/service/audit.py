@@ -1,0 +1,214 @@
+"""Who asked for what state of the store, and which context came out: one JSON object a line.
+
+A line says when, the request's id, the key's id, tenant, principals, the endpoint (its pattern,
+not what stood in it), the status, and of what was made the state root and the hashes of recipe,
+inputs and output. It never holds a text, a question, an id of a document, or a key.
+
+Rules: a line is written before the first byte of the answer goes out, in one piece and at the end
+of the file, so several processes share one; where it cannot be written the answer is not given.
+`sync` brings each line to the disk first; else it survives the process, and not a loss of power.
+A file that was moved away is opened anew, and one that was cut to nothing is written on: both ways
+of rotating logs work, without a signal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foveate.core.errors import OutsideFailure
+from foveate.service.auth.caller import Caller
+from foveate.service.limits.asgi import is_public, refuse
+from foveate.service.problems import ProblemError, busy
+
+HASHES = ("recipe_hash", "inputs_hash", "output_hash")
+UNSEEN = frozenset({"/metrics", "/openapi.json"})
+"""Asked for by machines that keep watch; they concern nobody's documents."""
+
+log = logging.getLogger("foveate.service.audit")
+
+
+def note(
+    scope: Scope,
+    *manifests: Mapping[str, Any],
+    state_root: str | None = None,
+    principals: Iterable[str] | None = None,
+) -> None:
+    """Put down what an answer is made of; a route calls it before it answers.
+
+    `manifests` as `core/wire.py` spells them; `state_root` where there is none (a search, a
+    write); `principals` where the request is for fewer than the key has.
+    """
+    found: dict[str, Any] = scope["state"].setdefault("audit", {})
+    if principals is not None:
+        found["principals"] = list(principals)
+    if state_root is not None:
+        found["state_root"] = state_root
+    for manifest in manifests:
+        found.setdefault("state_root", manifest["state_root"])
+        made = found.setdefault("manifests", [])
+        found["manifests"] = [*made, {name: manifest[name] for name in HASHES}]
+
+
+class Audit:
+    """The file. Safe for threads; `write` raises `OutsideFailure` where a line cannot be kept."""
+
+    def __init__(self, path: Path, *, sync: bool = False) -> None:
+        self.path = path
+        self.sync = sync
+        self._lock = Lock()
+        self._file: int | None = None
+        self._half = False
+        with self._lock:
+            self._open()
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Add a line."""
+        data = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        with self._lock:
+            try:
+                self._add(data)
+            except OSError as error:
+                raise OutsideFailure(_said(self.path, error)) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._shut()
+
+    def _add(self, data: bytes) -> None:
+        number = self._current()
+        if self._half:
+            data = b"\n" + data  # a full disk took half a line: it stays one line
+        taken = os.write(number, data)
+        self._half = not data[:taken].endswith(b"\n") and (taken > 0 or self._half)
+        if taken < len(data):
+            raise OSError(28, "no room for a whole line")
+        if self.sync:
+            os.fsync(number)
+
+    def _current(self) -> int:
+        """The file that has the name now."""
+        if self._file is not None:
+            try:
+                if os.path.samestat(os.fstat(self._file), self.path.stat()):
+                    return self._file
+            except FileNotFoundError:
+                pass
+            self._shut()
+        return self._open()
+
+    def _open(self) -> int:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        try:
+            self._file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise OutsideFailure(_said(self.path, error)) from error
+        self._half = False
+        return self._file
+
+    def _shut(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class Audited:
+    """Writes a line for every request that was let in, before its answer begins."""
+
+    def __init__(self, app: ASGIApp, *, audit: Audit) -> None:
+        self._app = app
+        self._audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hold back the start of the answer until there is something to it, and it is noted."""
+        if scope["type"] != "http" or is_public(scope["path"]) or scope["path"] in UNSEEN:
+            await self._app(scope, receive, send)
+            return
+        line = _Line(scope=scope, audit=self._audit)
+        held: list[Message] = []
+        lost = False
+
+        async def sending(message: Message) -> None:
+            nonlocal lost
+            if message["type"] == "http.response.start":
+                held.append(message)
+                return
+            if held:
+                lost = not await line.kept(held[0]["status"])
+                if lost:
+                    await refuse(scope, receive, send, _unkept())
+                else:
+                    await send(held[0])
+                held.clear()
+            if not lost:
+                await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception:
+            await line.kept(500)
+            raise
+        await line.kept(None)  # the client left before, or more was noted since
+
+
+class _Line:
+    """What is kept of one request; once more where more was noted after its answer began."""
+
+    def __init__(self, *, scope: Scope, audit: Audit) -> None:
+        self._scope = scope
+        self._audit = audit
+        self._status: int | None = None
+        self._kept: dict[str, Any] | None = None
+
+    async def kept(self, status: int | None) -> bool:
+        """Whether the audit holds it now."""
+        self._status = self._status or status
+        record = line_of(self._scope, self._status)
+        told = {name: value for name, value in record.items() if name != "when"}
+        if told == self._kept:
+            return True
+        try:
+            if self._audit.sync:
+                await asyncio.to_thread(self._audit.write, record)
+            else:
+                self._audit.write(record)
+        except OutsideFailure as error:
+            log.error("request %s is not in the audit: %s", record["request"], error)  # noqa: TRY400
+            return False
+        self._kept = told
+        return True
+
+
+def line_of(scope: Scope, status: int | None) -> dict[str, Any]:
+    """A request as the audit holds it; `status` None: the client left before an answer."""
+    state = scope["state"]
+    caller: Caller = state["caller"]
+    pattern = getattr(scope.get("route"), "path", "-")
+    return {
+        "when": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "request": state.get("request_id", ""),
+        "key": caller.key_id,
+        "tenant": caller.tenant,
+        "principals": list(caller.principals),
+        "endpoint": f"{scope['method']} {pattern}",
+        "status": status,
+        **state.get("audit", {}),
+    }
+
+
+def _unkept() -> ProblemError:
+    return busy("the service cannot keep its audit, so it gives no answers", after=5, kind="audit")
+
+
+def _said(path: Path, error: OSError) -> str:
+    return f"{path.name}: the audit cannot be written: {error.strerror or error}; make room for it"

@@ -1,0 +1,123 @@
+"""Who sends a request, by the key in its Authorization header; nobody gets past without one.
+
+Two layers, between which requests are counted: `Identify` finds out who it is and refuses nobody,
+`Required` refuses whoever is nobody. Both stand before a body is read. Where there is no file of
+keys the service is for this machine alone, and whoever is on it may do everything.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from foveate.core.errors import OutsideFailure
+from foveate.service.auth.caller import Caller
+from foveate.service.auth.keys import SCOPES, TENANT
+from foveate.service.auth.ring import KeyRing
+from foveate.service.limits.asgi import header, is_public, refuse
+from foveate.service.problems import ProblemError, busy
+
+REALM = 'Bearer realm="foveate"'
+_KEY = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
+_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+
+
+class Identify:
+    """Puts `caller` (or None) and `refusal` into the request's state. Refuses nobody."""
+
+    def __init__(self, app: ASGIApp, *, ring: KeyRing, principals: tuple[str, ...]) -> None:
+        self._app = app
+        self._ring = ring
+        self._anybody = Caller(
+            key_id=None, tenant=TENANT, principals=principals, scopes=frozenset(SCOPES)
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Find out who it is."""
+        if scope["type"] == "http":
+            state = scope.setdefault("state", {})
+            state["caller"], state["refusal"] = None, None
+            try:
+                state["caller"] = self._caller(scope)
+            except ProblemError as refusal:
+                state["refusal"] = refusal
+        await self._app(scope, receive, send)
+
+    def _caller(self, scope: Scope) -> Caller:
+        if _KEY.search(unquote_to_bytes(scope["raw_path"] + b"?" + scope["query_string"])):
+            raise ProblemError(
+                400,
+                "key-in-address",
+                "a key stood in the address, where logs keep it: revoke it, "
+                "and send the next one as Authorization: Bearer KEY",
+            )
+        if not self._ring.in_use:
+            return self._of_this_machine(scope)
+        word, _, token = (header(scope, b"authorization") or b"").partition(b" ")
+        if word.lower() != b"bearer":
+            raise _unknown("send a key as Authorization: Bearer KEY")
+        try:
+            key = self._ring.find(token.strip(b" ").decode("latin-1"))
+        except OutsideFailure:
+            raise busy("keys cannot be checked at the moment", after=5, kind="keys") from None
+        if key is None:
+            raise _unknown("this key is not known, or counts no more", error="invalid_token")
+        return Caller(
+            key_id=key.id,
+            tenant=key.tenant,
+            principals=key.principals,
+            scopes=frozenset(key.scopes),
+        )
+
+    def _of_this_machine(self, scope: Scope) -> Caller:
+        """Whoever it is, unless somebody passed the request on: others stand behind that."""
+        if any(name in _FORWARDED for name, _ in scope["headers"]):
+            raise ProblemError(
+                403,
+                "proxied",
+                "without keys this service is for its own machine, and this request came through "
+                "a proxy; make a key: foveate keys add",
+            )
+        return self._anybody
+
+
+class Required:
+    """Lets callers through, and everybody to the page and to the state of health."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse whoever is nobody."""
+        refusal = scope["state"]["refusal"] if scope["type"] == "http" else None
+        if refusal is None or is_public(scope["path"]):
+            await self._app(scope, receive, send)
+        else:
+            await refuse(scope, receive, send, refusal)
+
+
+def who(scope: Scope) -> tuple[str, str]:
+    """Under which name requests are counted: the key's, or the address of whoever has none.
+
+    Of a version 6 address its network, since whoever has one address there has all of it.
+    """
+    caller: Caller | None = scope["state"].get("caller")
+    if caller is not None:
+        return ("key", caller.key_id) if caller.key_id else ("machine", "")
+    host = (scope.get("client") or ("", 0))[0]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ("address", "unknown")
+    if isinstance(address, IPv6Address):
+        mapped = address.ipv4_mapped
+        return ("address", str(mapped or IPv6Address(int(address) >> 64 << 64)))
+    return ("address", str(address))
+
+
+def _unknown(detail: str, *, error: str = "") -> ProblemError:
+    challenge = f'{REALM}, error="{error}"' if error else REALM
+    return ProblemError(401, "key", detail, headers={"WWW-Authenticate": challenge})

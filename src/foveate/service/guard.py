@@ -1,0 +1,186 @@
+"""The layers around the application: which there are, and in what order. The only place that says.
+
+From the outside in; each is asked only if those before it let the request pass:
+
+1. `Security`   headers for browsers, on every answer, refusals included
+2. `Unread`     ends the connection behind an answer to a body that nobody read
+3. proxies      the client's address, from proxies that the settings trust and from no others
+4. `Headers`    not too many, not too long, not two meanings: so that all layers read the same
+5. `Hosts`      our names, our pages: before anything that could be told to a strange page
+6. CORS         for pages that the settings let in; answers their preflights, which have no key
+7. `Identify`   whose key it is; refuses nobody yet
+8. `Rated`      how often: those without a key too, so that trying keys is slow
+9. `Required`   nobody gets further without a key
+10. `Crowd`     how many at once
+11. `Audited`   who asked for what: of those who were let in
+12. `Body`      received whole, not too large, not too slow: last, when we know for whom
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Any
+
+from fastapi import FastAPI
+from limits import RateLimitItem
+from starlette.middleware.cors import CORSMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from foveate.core.errors import BadOption
+from foveate.service.audit import Audit, Audited
+from foveate.service.auth.bearer import Identify, Required
+from foveate.service.auth.keys import now
+from foveate.service.auth.ring import KeyRing
+from foveate.service.limits.body import Body
+from foveate.service.limits.connections import STATE, Bounds
+from foveate.service.limits.crowd import Crowd
+from foveate.service.limits.headers import Headers
+from foveate.service.limits.hosts import Hosts, is_loopback, names_for
+from foveate.service.limits.rated import Rated
+from foveate.service.limits.rates import Rates, rate
+from foveate.service.limits.security import Security
+from foveate.service.limits.unread import Unread
+from foveate.service.settings import Settings
+
+ASKED_HEADERS = (
+    "Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "Last-Event-ID",
+    "MCP-Protocol-Version", "MCP-Session-Id", "X-Request-Id",
+)  # fmt: skip
+TOLD_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """What the layers look things up in. `audit` None: none is kept."""
+
+    ring: KeyRing
+    rates: Rates
+    audit: Audit | None
+    by_key: RateLimitItem | None
+    by_address: RateLimitItem | None
+    bounds: Bounds
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[dict[str, Any]]:
+        """As long as the service runs; gives what its connections must know.
+
+        A file that rotates is noticed without a signal; the usual one must not end the service.
+        """
+        if self.audit is not None:
+            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
+        try:
+            yield {STATE: self.bounds}
+        finally:
+            await self.rates.close()
+            if self.audit is not None:
+                self.audit.close()
+
+
+def guard_of(settings: Settings) -> Guard:
+    """What the settings say; raises `BadOption` or `BadInput` where nobody may start like that."""
+    ring = KeyRing(settings.keys)
+    refuse_open(settings, ring)
+    _check(settings)
+    return Guard(
+        ring=ring,
+        rates=Rates(settings.rate_store),
+        audit=None if settings.audit is None else Audit(settings.audit, sync=settings.audit_sync),
+        by_key=rate(settings.rate),
+        by_address=rate(settings.rate_unknown),
+        bounds=Bounds(
+            most=settings.connections,
+            header_bytes=settings.header_bytes,
+            header_seconds=settings.header_seconds,
+            write_seconds=settings.write_seconds,
+        ),
+    )
+
+
+def refuse_open(settings: Settings, ring: KeyRing) -> None:
+    """Raise `BadOption` where others could ask and nobody needs a key, or no key is there."""
+    if not ring.in_use and "keys" in settings.model_fields_set:
+        raise BadOption(
+            f"keys is {str(settings.keys)!r}, and there is no such file; make a key with: "
+            f"foveate keys add --scope search --keys {settings.keys}"
+        )
+    if is_loopback(settings.host) or any(key.usable(now()) for key in ring.keys):
+        return
+    raise BadOption(
+        f"host is {settings.host}, which others reach too, and there is no key that counts; "
+        "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
+    )
+
+
+def _check(settings: Settings) -> None:
+    """Raise `BadOption` for names that would let in more than one thinks."""
+    for proxy in settings.proxies:
+        try:
+            ip_network(proxy)
+        except ValueError:
+            raise BadOption(f"proxies: {proxy!r}: give an address or a network") from None
+    for origin in settings.origins:
+        if not re.fullmatch(r"https?://[^/*\s]+", origin):
+            raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
+
+
+def install(app: FastAPI, guard: Guard, settings: Settings) -> None:
+    """Put the layers around the application, in the order above; the last added is outermost."""
+    inward: list[tuple[Any, dict[str, Any]]] = [
+        (Security, {}),
+        (Unread, {}),
+        *_proxies(settings),
+        (Headers, {"most": settings.header_bytes}),
+        (
+            Hosts,
+            {
+                "names": names_for(settings.host, settings.hosts),
+                "origins": settings.origins,
+            },
+        ),
+        *_cors(settings),
+        (Identify, {"ring": guard.ring, "principals": settings.principals}),
+        (Rated, {"rates": guard.rates, "key": guard.by_key, "address": guard.by_address}),
+        (Required, {}),
+        (Crowd, {"each": settings.key_requests, "all": settings.requests}),
+        *([(Audited, {"audit": guard.audit})] if guard.audit is not None else []),
+        (
+            Body,
+            {
+                "most": settings.body_bytes,
+                "together": settings.bodies_bytes,
+                "seconds": settings.body_seconds,
+            },
+        ),
+    ]
+    for layer, options in reversed(inward):
+        app.add_middleware(layer, **options)
+
+
+def _proxies(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
+    if not settings.proxies:
+        return []
+    return [(ProxyHeadersMiddleware, {"trusted_hosts": list(settings.proxies)})]
+
+
+def _cors(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
+    """Pages of other origins, by name; never with credentials that a browser adds by itself."""
+    if not settings.origins:
+        return []
+    return [
+        (
+            CORSMiddleware,
+            {
+                "allow_origins": settings.origins,
+                "allow_methods": ("GET", "POST", "PUT", "DELETE"),
+                "allow_headers": ASKED_HEADERS,
+                "expose_headers": TOLD_HEADERS,
+            },
+        )
+    ]

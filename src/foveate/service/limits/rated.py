@@ -1,0 +1,54 @@
+"""Callers who ask too often: counted by key, and by address while nobody knows who they are."""
+
+from __future__ import annotations
+
+from limits import RateLimitItem
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from foveate.service.auth.bearer import who
+from foveate.service.limits.asgi import HEALTH, refuse
+from foveate.service.limits.rates import Rates
+from foveate.service.problems import ProblemError
+
+
+class Rated:
+    """429 with the seconds after which one more request is let in.
+
+    A refused request is not counted, so whoever waits as told is served. On a machine of one's own
+    without keys nothing is counted.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        rates: Rates,
+        key: RateLimitItem | None,
+        address: RateLimitItem | None,
+    ) -> None:
+        self._app = app
+        self._rates = rates
+        self._limits = {"key": key, "address": address}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count the request."""
+        if scope["type"] != "http" or scope["path"] in HEALTH:
+            await self._app(scope, receive, send)
+            return
+        kind, name = who(scope)
+        limit = self._limits.get(kind)
+        if limit is not None:
+            verdict = await self._rates.hit(limit, kind, name)
+            if not verdict.allowed:
+                await refuse(scope, receive, send, _too_often(limit, kind, verdict.after))
+                return
+        await self._app(scope, receive, send)
+
+
+def _too_often(limit: RateLimitItem, kind: str, after: int) -> ProblemError:
+    return ProblemError(
+        429,
+        "rate",
+        f"{limit} is the rate of one {kind}; come again in {after} seconds",
+        headers={"Retry-After": str(after)},
+    )
