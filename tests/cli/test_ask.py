@@ -107,7 +107,11 @@ def test_a_failure_without_a_bundle_says_how_to_keep_the_context(run):
         (("--model", "gguf:none.gguf"), 3, "model gguf:none.gguf: no such file"),
         (("--model", "ollama:m", "--prompt", "kind"), 2, "unknown prompt 'kind'"),
         (("--model", "ollama:m", "--prompt", "kind.md"), 3, "kind.md: no such file"),
-        (("--model", "ollama:m", "--language", "es"), 2, "unknown language of prompts 'es'"),
+        (
+            ("--model", "ollama:m", "--language", "es"),
+            2,
+            "unknown language of prompts 'es'; known: de, en, fr, nl",
+        ),
         (("--model", "ollama:m", "--store", "nowhere"), 3, "nowhere"),
         (("--model", "openai:gpt-4o", "--store", "nowhere"), 5, "no key; set OPENAI_API_KEY"),
         (("--model", "anthropic:c", "--store", "nowhere"), 5, "no key; set ANTHROPIC_API_KEY"),

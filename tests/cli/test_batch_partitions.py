@@ -235,6 +235,8 @@ def test_on_a_terminal_there_is_a_bar(run, folder):
         (("--workers", "0"), "1 or more"),
         (("--address", "auto"), "--engine ray"),
         (("--json", "--out", "-"), "both want stdout"),
+        (("--in", "in/a.jsonl", "--out", "x.txt"), "x.txt: answers are JSON Lines or Parquet"),
+        (("--in", "in/a.jsonl", "--out", "x.jsonl.gz"), "name a file .jsonl or .ndjson or .parq"),
     ],
 )
 def test_flags_that_cannot_be_meant(run, folder, flags, said):

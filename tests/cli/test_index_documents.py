@@ -100,6 +100,21 @@ def test_a_search_says_the_place(run: Any, indexed: Ran, query: str, found: dict
     assert {name: best.get(name) for name in found} == found
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("safety valve at noon", "house/report.pdf; Safety; page 3; chunk "),
+        ("iron bend stock", "house/stock.csv; row 3; chunk "),
+        ("quiet hours", "house/rules.txt; House rules; line 1; chunk "),
+    ],
+)
+def test_a_search_shows_the_place(run: Any, indexed: Ran, query: str, said: str) -> None:
+    """F2, T2: without --json too, page, row and line stand where the hit does."""
+    assert indexed.code == 0
+    lines = run("search", "--query", query).out.splitlines()
+    assert said in " ".join(line.strip() for line in lines[1:3])
+
+
 def test_a_second_run_reads_nothing_again(run: Any, indexed: Ran, house: Path) -> None:
     """T2: what is unchanged is not written, whatever its format."""
     again = run("index", house, *HASHING, "--json")

@@ -187,11 +187,13 @@ def test_a_damaged_bundle_is_3(run, bundle, what):
     ("data", "said"),
     [
         (b"", "is empty"),
-        (b"{", "not JSON"),
-        (b"[]", "this is not a bundle"),
-        (jsonl(CHUNKS).encode(), "not JSON"),
-        (b"\0\1", "no text"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"{", "this is not a bundle (not JSON: Expecting property name"),
+        (b"[]", "this is not a bundle; `foveate assemble --bundle FILE` writes one"),
+        (b"# A page\n", "this is not a bundle (not JSON: Expecting value at character 1); `fov"),
+        (b'{"kind": 1, "kind": 2}', "this is not a bundle (the key 'kind' comes twice)"),
+        (jsonl(CHUNKS).encode(), "this is not a bundle (not JSON: Extra data at character 1)"),
+        (b"\0\1", "this is not a bundle (this is no text (it holds a zero byte))"),
+        (b"\xff\xfe", "this is not a bundle (not UTF-8 (byte 0xff at column 1))"),
     ],
 )
 def test_a_file_that_is_no_bundle_is_3(run, tmp_path, data, said):

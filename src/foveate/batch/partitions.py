@@ -26,6 +26,7 @@ from foveate.core.errors import BadInput, BadOption
 __all__ = ["Files", "Note", "Partition", "hash_of", "is_table", "lines_of", "noted", "partitions"]
 
 SUFFIXES = (".jsonl", SUFFIX)
+WRITTEN = (".jsonl", ".ndjson", SUFFIX)
 NOTES = "_foveate"
 _PIECE = 1 << 20
 
@@ -71,6 +72,7 @@ def partitions(source: str, target: str) -> tuple[Partition, ...]:
     """The partitions of a file or a folder, by name. Raises `BadInput` and `BadOption`."""
     folder, out = Path(source), Path(target)
     if not folder.is_dir():
+        _refuse_form(out)
         return (Partition(source=source, target=target),)
     if target == "-" or out.is_file() or out.suffix in SUFFIXES:
         raise BadOption(f"--in is a folder, so --out must be one, not {target!r}")
@@ -93,6 +95,15 @@ def partitions(source: str, target: str) -> tuple[Partition, ...]:
         )
         for path in found
     )
+
+
+def _refuse_form(out: Path) -> None:
+    """Raise `BadOption` for a file whose name promises another form than what would be in it."""
+    named = out.suffix.lower()
+    if named and named not in WRITTEN and (not out.exists() or out.is_file()):
+        raise BadOption(
+            f"{out}: answers are JSON Lines or Parquet; name a file {' or '.join(WRITTEN)}, or -"
+        )
 
 
 def _inside(inner: Path, outer: Path) -> bool:

@@ -45,11 +45,21 @@ def replay(
 
 def _bundle(name: str) -> Mapping[str, Any]:
     """What the file holds, as far as a comparison reads it."""
-    from foveate.cli.files import called, read_json
+    from foveate.cli.files import called, decoded, raw_lines
+    from foveate.core.candidates import parse_json
     from foveate.core.replay import check_kind
 
-    bundle = read_json(name)
+    data = b"\n".join(raw_lines(name))
     with in_file(called(name)):
+        if not data.strip():
+            raise BadInput("is empty")
+        try:
+            bundle = parse_json(decoded(data))
+        except BadInput as error:
+            what = str(error).partition(";")[0]
+            raise BadInput(
+                f"this is not a bundle ({what}); `foveate assemble --bundle FILE` writes one"
+            ) from None
         check_kind(bundle)
     return bundle  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from foveate.cli.layout import rows, wrapped
-from foveate.core.types import Citation, Context, Decision, Span, StageTrace
+from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
 from foveate.ports import Found
 from foveate.words import figure, in_words
 
@@ -158,14 +158,19 @@ def citations(context: Context, width: int = 80) -> list[str]:
 
 def place(entry: Citation) -> str:
     """Source, title, section, page, row, line, characters: as far as they are known."""
-    named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
     said = [entry.source]
     nested = entry.section.startswith(entry.title)
     said += [part for part in ("" if nested else entry.title, entry.section) if part]
-    said += [f"{name} {value}" for name, value in named if value is not None]
+    said += _numbered(entry)
     said += [_spans(entry.document_spans)] if entry.document_spans else []
     said.append(_chunks(entry.chunk_ids))
     return "; ".join(said)
+
+
+def _numbered(entry: Citation | Chunk) -> list[str]:
+    """Page, row, line, as far as they are known."""
+    named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
+    return [f"{name} {value}" for name, value in named if value is not None]
 
 
 def _chunks(ids: tuple[str, ...]) -> str:
@@ -200,8 +205,8 @@ def found_lines(found: Found, width: int) -> list[str]:
     for number, candidate in enumerate(found.candidates, 1):
         chunk = candidate.chunk
         first = f"{number:>3}  {figure(candidate.score):<7} "
-        place = "; ".join(part for part in (chunk.source, chunk.section) if part)
-        lines += wrapped(f"{place}; chunk {chunk.id}", width, first=first)
+        said = [part for part in (chunk.source, chunk.section) if part] + _numbered(chunk)
+        lines += wrapped("; ".join([*said, f"chunk {chunk.id}"]), width, first=first)
         start = " ".join(chunk.text.split())
         shown = start if len(start) <= 160 else f"{start[:156]} ..."
         lines += wrapped(shown, width, first=" " * len(first))

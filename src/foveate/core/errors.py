@@ -16,6 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+FEW = 5
+"""Names; so many are listed in an error beside the nearest one."""
+
 
 class FoveateError(Exception):
     """Base of everything foveate raises on purpose."""
@@ -42,15 +45,18 @@ class BadOption(BadRequest):
 
 
 class UnknownName(BadRequest):
-    """A name that does not exist; the message gives the nearest that does."""
+    """A name that does not exist; gives the nearest that does, and where there are few, all."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near = get_close_matches(name, self.known, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.known)}"
-        super().__init__(f"unknown {kind} {name!r}; {hint}")
+        # Every code of two letters is near every other.
+        near = get_close_matches(name, self.known, n=1, cutoff=0.5) if len(name) > 2 else []
+        hints = [f"did you mean {near[0]!r}?"] if near else []
+        if not near or len(self.known) <= FEW:
+            hints.append(f"known: {', '.join(self.known)}")
+        super().__init__(f"unknown {kind} {name!r}; {' '.join(hints)}")
 
 
 class BudgetTooSmall(FoveateError):
