@@ -25,6 +25,9 @@ from types import ModuleType
 import pytest
 
 from command_line import CHUNKS
+from foveate import plugins
+from foveate.core.spec import recipe_from_toml
+from foveate.evals.read import case_from
 from source_tree import ROOT, short
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -170,6 +173,23 @@ def _cli_complaint(words: list[str]) -> str:
     known = {"--help"} | {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
     unknown = [w for w in words if w.startswith("--") and w.partition("=")[0] not in known]
     return f"no such option: {', '.join(unknown)}" if unknown else ""
+
+
+@pytest.mark.parametrize("page", pages_with("toml"), ids=short)
+def test_recipes_of_pages_can_be_copied(page):
+    """P2: a TOML block that has stages and a name is a recipe that is read."""
+    texts = [block.text for block in blocks(page) if block.language == "toml"]
+    whole = [text for text in texts if "[[stages]]" in text]
+    names = [recipe_from_toml(text, plugins.known()).name for text in whole]
+    assert all(names)
+
+
+@pytest.mark.parametrize("page", pages_with("json"), ids=short)
+def test_cases_of_pages_can_be_copied(page):
+    """E4: a line that shows a case is one that `foveate diagnose` reads."""
+    shown = [json.loads(block.text) for block in blocks(page) if block.language == "json"]
+    cases = [case_from(one, pools="chunks" in one) for one in shown if "evidence" in one]
+    assert all(case.evidence for case in cases)
 
 
 @pytest.mark.parametrize("page", pages_with("sh", "bash", "console"), ids=short)

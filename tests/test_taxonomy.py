@@ -92,6 +92,7 @@ def test_where_retrieval_was_enough_nothing_enters(assembler):
     assert {block.kind for block in context.blocks} == {"chunk"}
     gate = next(stage for stage in context.trace if stage.stage == "supplement_gate")
     assert gate.notes["suppressed"] == 2
+    assert gate.notes["similarity"] >= gate.notes["limit"] == 0.5
 
 
 def test_what_one_may_not_read_is_not_there(assembler):

@@ -5,6 +5,7 @@ A reason that is not in the table (a plugin's) is shown with its numbers as they
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from foveate.core.types import Decision, Number
@@ -27,9 +28,9 @@ SENTENCES: Mapping[str, str] = {
     "neighbour": "{distance} away from {by}, at score {score}",
     "offered": "{tokens} tokens; shorter versions offered: {renditions}",
     "offered_by_model": "{tokens} tokens; an {way} of {shorter} by {model} offered",
-    "model_failed": "{tokens} tokens; its own sentences offered, for of the model's: {why}",
+    "model_failed": "{tokens} tokens; its own sentences, not the model's version: {why}",
     "irrelevant": "{tokens} tokens; {model} finds nothing in it that was asked for",
-    "weighed": "{tokens} tokens; each of its {sentences} sentences weighed",
+    "weighed": "{tokens} tokens; {sentences} sentences of it weighed",
     "retrieval_not_enough": "let in: retrieval was not enough",
     "over_budget": "{tokens} tokens do not fit",
     "already_said": "all that it says is said elsewhere",
@@ -56,6 +57,7 @@ STITCHED = {
     "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
     "merged": "joined to {by}, {overlap} repeated characters left out",
 }
+_SEVERAL = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
     "short_by": "fits with +{short_by} tokens",
     "likelier": "some {likelier} tokens that are likelier come before it",
@@ -77,7 +79,7 @@ def in_words(decision: Decision) -> str:
     for name, words in COUNTERFACTUALS.items():
         if name in decision.numbers and (filled := _filled(words, values)):
             said.append(filled)
-    return "; ".join(said)
+    return _SEVERAL.sub(r"1 \1", "; ".join(said))
 
 
 def _filled(sentence: str, values: Mapping[str, str]) -> str:

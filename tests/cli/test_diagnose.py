@@ -51,6 +51,18 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
     assert mended.out.startswith("0 of 1 questions")
 
 
+def test_with_a_store_the_cases_need_no_candidates(run, dataset):
+    """E4, X2: what a store brings is looked at, so a case is a question and its evidence."""
+    record = json.loads(dataset.read_text())
+    del record["chunks"]
+    dataset.write_text(json.dumps(record) + "\n")
+    assert run("index", dataset.parent / "docs", "--store", "s").code == 0
+    ran = run("diagnose", "--dataset", dataset, "--store", "s", "--json")
+    assert (ran.code, json.loads(ran.out)["questions"]) == (0, 1)
+    refused = run("diagnose", "--dataset", dataset)
+    assert (refused.code, "field 'chunks': is missing" in refused.err) == (3, True)
+
+
 def test_without_a_store_the_candidates_are_searched(run):
     """E4, F2: golden cases alone are enough to begin with."""
     ran = run("diagnose", "--dataset", FILE, "--budget", 500, "--json")

@@ -205,3 +205,14 @@ def test_rows_fit(pairs):
 
     assert all(cell_len(line) <= 60 for line in lines)
     assert len(lines) >= len(pairs)
+
+
+def test_one_is_not_several():
+    """F2: a single sentence is called one; a number that ends with 1 is left alone."""
+    numbers = {"tokens": 21, "sentences": 1}
+    one = Decision(chunk_id="c", action="changed", reason="weighed", numbers=numbers)
+    assert in_words(one) == "21 tokens; 1 sentence of it weighed"
+    why = {"tokens": 1, "why": "no answer within 20 s"}
+    failed = Decision(chunk_id="c", action="changed", reason="model_failed", numbers=why)
+    said = "1 token; its own sentences, not the model's version: no answer within 20 s"
+    assert in_words(failed) == said

@@ -37,7 +37,7 @@ def diagnosed(
 ) -> Diagnosis:
     """Read everything first, so that what is refused is refused before the work."""
     settled = plan(recipe=recipe, budget=budget)
-    cases = [case for case in first(read_cases(names), most) if case.evidence]
+    cases = [case for case in first(read_cases(names, pools=not store), most) if case.evidence]
     with in_file(str(answers) if answers else None):
         said = read_said(answers) if answers is not None else {}
     with in_file(str(sessions) if sessions else None):

@@ -13,9 +13,10 @@ from foveate.evals.cases import Case, Evidence, Passage
 from foveate.evals.lines import expanded, lines
 
 
-def read_cases(names: Iterable[str]) -> tuple[Case, ...]:
+def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
     """All cases of the files, in the order of the files and of their lines.
 
+    `pools`: every case must have candidates; without it they may be left out.
     A name may be a pattern (`sets/*.jsonl.gz`). Raises `BadInput`: no file, not gzip, not UTF-8,
     not JSON, a missing key, a wrong type, an id that comes twice, no case at all.
     """
@@ -25,7 +26,7 @@ def read_cases(names: Iterable[str]) -> tuple[Case, ...]:
         before = len(found)
         for number, line in lines(name):
             where = f"{name}: line {number}"
-            case = _at(where, line)
+            case = _at(where, line, pools=pools)
             key = (case.dataset, case.id)
             if key in seen:
                 raise BadInput(
@@ -39,16 +40,16 @@ def read_cases(names: Iterable[str]) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def _at(where: str, line: str) -> Case:
+def _at(where: str, line: str, *, pools: bool) -> Case:
     """One line; whatever is wrong with it names the file and the line."""
     try:
         record = fields.obj(parse_json(line), "", "a case is an object")
-        return case_from(record, hash=digest(line.strip()))
+        return case_from(record, hash=digest(line.strip()), pools=pools)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
 
-def case_from(record: Mapping[str, Any], *, hash: str = "") -> Case:
+def case_from(record: Mapping[str, Any], *, hash: str = "", pools: bool = True) -> Case:
     """One record → one case; raises `BadInput` naming the field."""
     case = Case(
         id=fields.said(record, "id"),
@@ -56,7 +57,8 @@ def case_from(record: Mapping[str, Any], *, hash: str = "") -> Case:
         question=fields.said(record, "question"),
         answers=fields.texts(record, "answers"),
         chunks=tuple(
-            _passage(item, f"chunks[{i}]") for i, item in enumerate(fields.listed(record, "chunks"))
+            _passage(item, f"chunks[{i}]")
+            for i, item in enumerate(fields.listed(record, "chunks", optional=not pools))
         ),
         evidence=tuple(
             _evidence(item, f"evidence[{i}]")
@@ -65,7 +67,7 @@ def case_from(record: Mapping[str, Any], *, hash: str = "") -> Case:
         gold_doc_ids=fields.texts(record, "gold_doc_ids", optional=True),
         hash=hash,
     )
-    if not case.chunks:
+    if pools and not case.chunks:
         raise BadInput("is empty; a case needs candidates to choose from", field="chunks")
     if not case.evidence:
         raise BadInput("is empty; without evidence there is nothing to look for", field="evidence")

@@ -43,21 +43,24 @@ def test_it_enters_before_the_candidates():
 
 
 @pytest.mark.parametrize(
-    ("gate", "candidates", "intent"),
+    ("gate", "candidates", "intent", "why"),
     [
-        pytest.param(SupplementGate(), (WEAK,), "definition", id="default"),
-        pytest.param(SupplementGate(), (WEAK,), "", id="no intent at all"),
-        pytest.param(GATE, (WEAK,), "chat", id="another intent"),
-        pytest.param(GATE, (WEAK, STRONG), "definition", id="retrieval was enough"),
+        pytest.param(
+            SupplementGate(), (WEAK,), "definition", {"intent": "definition"}, id="default"
+        ),
+        pytest.param(SupplementGate(), (WEAK,), "", {"intent": "none"}, id="no intent at all"),
+        pytest.param(GATE, (WEAK,), "chat", {"intent": "chat"}, id="another intent"),
+        pytest.param(GATE, (WEAK, STRONG), "definition", {}, id="retrieval was enough"),
     ],
 )
-def test_otherwise_it_is_suppressed_and_counted(gate, candidates, intent):
-    """S11: by default, for other intents and with a good hit, nothing enters; a note says so."""
+def test_otherwise_it_is_suppressed_and_counted(gate, candidates, intent, why):
+    """S11: by default, for other intents and with a good hit, nothing enters; a note says why."""
     step = through(gate, *candidates, intent=intent)
 
     assert step.candidates == candidates
     assert step.decisions == ()
-    assert step.notes == {"suppressed": 1}
+    best = max(c.semantic_score for c in candidates)
+    assert step.notes == {"suppressed": 1, "similarity": best, "limit": 0.5, **why}
 
 
 def test_without_semantic_scores_the_score_counts():
@@ -65,7 +68,7 @@ def test_without_semantic_scores_the_score_counts():
     low, high = candidate("t", 0.4, id="low"), candidate("t", 0.6, id="high")
 
     assert len(through(GATE, low).candidates) == 2
-    assert through(GATE, low, high).notes == {"suppressed": 1}
+    assert through(GATE, low, high).notes == {"suppressed": 1, "similarity": 0.6, "limit": 0.5}
 
 
 def test_no_hit_at_all_is_not_enough():
@@ -81,7 +84,7 @@ def test_what_is_not_like_the_question_stays_out():
     """S11: under `min_similarity` a supplement is suppressed."""
     gate = SupplementGate(intents=("definition",), min_similarity=0.8)
 
-    assert through(gate, WEAK).notes == {"suppressed": 1}
+    assert through(gate, WEAK).notes["suppressed"] == 1
 
 
 def test_the_most_similar_stands_first():

@@ -48,7 +48,9 @@ class SupplementGate:
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Put supplements first, each with a decision `retrieval_not_enough`, or note how many not.
 
-        The note `suppressed` counts supplements the reader may see that did not enter.
+        The note `suppressed` counts supplements the reader may see that did not enter; beside it
+        stand the best `similarity` of what was retrieved, its `limit`, and the `intent` where that
+        was none of the gate's.
         """
         waiting = _waiting(candidates, request)
         best = best_similarity(candidates)
@@ -59,11 +61,17 @@ class SupplementGate:
         numbers: dict[str, Number] = {"threshold": self.max_similarity}
         if best is not None:
             numbers["best"] = best
-        suppressed = len(waiting) - len(let_in)
+        notes: dict[str, Number] = {}
+        if suppressed := len(waiting) - len(let_in):
+            notes["suppressed"] = suppressed
+            notes |= {"similarity": best} if best is not None else {}
+            notes["limit"] = self.max_similarity
+            if request.intent not in self.intents:
+                notes["intent"] = request.intent or "none"
         return Step(
             candidates=(*map(_candidate, let_in), *candidates) if let_in else candidates,
             decisions=tuple(_decision(s, numbers) for s in let_in),
-            notes={"suppressed": suppressed} if suppressed else {},
+            notes=notes,
         )
 
 
