@@ -23,6 +23,7 @@ __all__ = [
     "Embedder",
     "Found",
     "Likelihood",
+    "Lists",
     "Loaded",
     "Loader",
     "Message",
@@ -348,3 +349,15 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+class Lists(Protocol):
+    """What a store can do besides, and a service needs: show a reader its documents."""
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""

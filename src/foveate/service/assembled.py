@@ -1,53 +1,53 @@
 """What `POST /v1/assemble` does, once it is taken in: settle, search or take, assemble, spell.
 
-Everything here is CPU work of one request, and runs on a thread of `work.py`.
+Everything here is CPU work of one request, and runs on a thread of `work.py`. A context from the
+store is kept in the cache with how its candidates were found; a bundle is never taken from it.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from foveate import plugins
-from foveate.assembler import Assembler, pairs, prepare_candidates
+from foveate.around import guarded
+from foveate.assembler import prepare_candidates
 from foveate.core.errors import BadInput
 from foveate.core.replay import bundle_of
 from foveate.core.types import Context, Inputs
 from foveate.core.wire import context_to_json
+from foveate.given import pairs
+from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Plan
 from foveate.ports import Found
-from foveate.prepare import Prepared, flow, run
+from foveate.prepare import Call, Flow, Prepared, flow, run, said_of
 from foveate.service.auth.caller import Caller
 from foveate.service.held import Held
+from foveate.service.shelves import Shelf
 from foveate.service.wire.assemble import AssembleAsked
+
+FORM = b"1"  # of what is kept before a context; another one is not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """What was made, and how its candidates were found; None where they were sent along."""
+    """What was made. `found`: how its candidates were found, None where they were sent along.
 
-    prepared: Prepared
-    found: Found | None = None
+    `prepared` is None for a context that was kept.
+    """
 
-    @property
-    def context(self) -> Context:
-        """The context alone."""
-        return self.prepared.context
+    context: Context
+    prepared: Prepared | None = None
+    found: Mapping[str, Any] | None = None
 
 
 def assembled(held: Held, caller: Caller, asked: AssembleAsked) -> Assembled:
     """The context of a request; raises the errors of `foveate.assemble`."""
     principals = caller.reading_as(asked.principals)
-    settled = plan_of(held, asked)
-    if asked.candidates is not None:
-        return _from_candidates(held, settled, asked, principals)
-    return _from_store(held, caller.tenant, settled, asked, principals)
-
-
-def plan_of(held: Held, asked: AssembleAsked) -> Plan:
-    """The names of a request as values."""
-    return held.door.plan(
+    settled = held.door.plan(
         query=asked.query,
         recipe=asked.recipe,
         budget=asked.budget,
@@ -59,14 +59,26 @@ def plan_of(held: Held, asked: AssembleAsked) -> Plan:
         channel=asked.channel,
         prompt=asked.prompt,
     )
+    if asked.candidates is not None:
+        return _from_candidates(held, settled, asked, principals)
+    with held.shelves.of(caller.tenant) as shelf:
+        search = _Search(
+            held=held,
+            shelf=shelf,
+            tenant=caller.tenant,
+            asked=asked,
+            principals=principals,
+            plan=settled,
+        )
+        return search.assembled()
 
 
 def as_json(made: Assembled, *, bundle: bool = False) -> dict[str, Any]:
     """As the command line prints it, and how the candidates were found."""
     record = context_to_json(made.context)
     if made.found is not None:
-        record["found"] = found_as_json(made.found)
-    if bundle:
+        record["found"] = made.found
+    if bundle and made.prepared is not None:
         when = datetime.now(UTC).isoformat(timespec="seconds")
         inputs = made.prepared.inputs
         record["bundle"] = bundle_of(inputs, made.context, plugins.known(), when=when)
@@ -95,39 +107,114 @@ def _from_candidates(
         candidates,
         settled,
         principals=principals,
-        messages=_messages(asked),
+        messages=[one.model_dump() for one in asked.messages],
         language=asked.language,
+        around=held.around,
     )
-    return Assembled(prepared=prepared)
+    return Assembled(context=prepared.context, prepared=prepared)
 
 
-def _from_store(
-    held: Held, tenant: str, settled: Plan, asked: AssembleAsked, principals: tuple[str, ...]
-) -> Assembled:
-    with held.shelves.of(tenant) as shelf:
-        assembler = Assembler(
-            store=shelf.store,
-            embedder=shelf.embedder,
-            plan=settled,
-            limit=asked.limit,
-            depth=asked.depth,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """A request that brings no candidates: the store's, or a context that was kept."""
+
+    held: Held
+    shelf: Shelf
+    tenant: str
+    asked: AssembleAsked
+    principals: tuple[str, ...]
+    plan: Plan
+
+    def assembled(self) -> Assembled:
+        """From the cache, or anew; a bundle always anew."""
+        seen: dict[str, Any] = {}
+        steps = self._anew(seen) if self.asked.bundle else self._kept(seen)
+        made = run(steps, guarded(self.held.around))
+        if isinstance(made, Context):
+            return Assembled(context=made, found=seen)
+        return Assembled(context=made.context, prepared=made, found=seen)
+
+    def _kept(self, seen: dict[str, Any]) -> Flow[Prepared | Context]:
+        """As `Assembler` keeps contexts: under the state before, if it is the state after."""
+        cache, store = self.held.cache_of(self.tenant), self.shelf.store
+        if cache is None:
+            return (yield from self._anew(seen))
+        root = yield Call("root", lambda: store.state_root(principals=self.principals))
+        key = self._key(root)
+        data = yield Call("recall", lambda: cache.get(key), lambda d: {"hit": int(d is not None)})
+        context = _recalled(data, key, seen)
+        if context is not None:
+            return context
+        made = yield from self._anew(seen)
+        after = yield Call("root", lambda: store.state_root(principals=self.principals))
+        if root == after == made.context.manifest.state_root:
+            value = FORM + json.dumps(seen).encode() + b"\n" + packed(made.context, key)
+            yield Call("keep", lambda: cache.put(key, value), lambda _: {"bytes": len(value)})
+        return made
+
+    def _key(self, root: str) -> str:
+        asked, embedder = self.asked, self.shelf.embedder
+        scope = (
+            "service",
+            tuple(sorted(set(self.principals))),
+            sorted((asked.where or {}).items(), key=repr),
+            (asked.limit, asked.depth),
+            tuple((one.role, one.content) for one in asked.messages),
+            asked.language,
+            embedder.name if embedder is not None else "",
         )
-        found = assembler.search(asked.query, principals=principals, where=asked.where)
+        return key_of(asked.query, root, self.plan, *scope)
+
+    def _anew(self, seen: dict[str, Any]) -> Flow[Prepared]:
+        asked, plan, store = self.asked, self.plan, self.shelf.store
+        found = yield from self._found()
+        seen.update(found_as_json(found))
         inputs = Inputs(
             query=asked.query,
             candidates=found.candidates,
-            recipe=settled.recipe,
-            budget=settled.budget,
-            principals=principals,
-            messages=(*settled.messages, *pairs(_messages(asked))),
+            recipe=plan.recipe,
+            budget=plan.budget,
+            principals=self.principals,
+            messages=(*plan.messages, *pairs(one.model_dump() for one in asked.messages)),
             language=asked.language,
             state_root=found.state_root,
             exact=found.exact,
             index=found.index,
             notes=found.notes,
         )
-        return Assembled(prepared=run(flow(inputs, settled.tokenizer, shelf.store)), found=found)
+        return (yield from flow(inputs, plan.tokenizer, store, None, guarded(self.held.around)))
+
+    def _found(self) -> Flow[Found]:
+        asked, store, embedder = self.asked, self.shelf.store, self.shelf.embedder
+        vector = None
+        if embedder is not None:
+            vector = (yield Call("embed", lambda: embedder.embed([asked.query])))[0]
+        found: Found = yield Call(
+            "search",
+            lambda: store.search(
+                asked.query,
+                vector,
+                limit=asked.limit,
+                depth=asked.depth,
+                principals=self.principals,
+                where=asked.where,
+            ),
+            said_of,
+        )
+        return found
 
 
-def _messages(asked: AssembleAsked) -> list[dict[str, str]]:
-    return [one.model_dump() for one in asked.messages]
+def _recalled(data: bytes | None, key: str, seen: dict[str, Any]) -> Context | None:
+    """A context that was kept, and how its candidates were found; None for anything else."""
+    if data is None or data[:1] != FORM:
+        return None
+    said, _, rest = data[1:].partition(b"\n")
+    context = unpacked(rest, key)
+    try:
+        found = json.loads(said)
+    except ValueError:
+        return None
+    if context is None or not isinstance(found, dict):
+        return None
+    seen.update(found)
+    return context

@@ -19,9 +19,10 @@ from foveate.adapters.tokenizers import ENCODINGS
 from foveate.core import formats, stages
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
+from foveate.core.replay import inputs_from
 from foveate.core.spec import Known, recipe_from_dict, recipe_from_toml
 from foveate.core.stages.order import By
-from foveate.core.types import Recipe
+from foveate.core.types import Inputs, Recipe
 from foveate.core.zones import Budget
 from foveate.curves import published
 from foveate.models import Model, registry
@@ -97,11 +98,22 @@ class Door:
 
     def inline(self, record: Mapping[str, Any]) -> Recipe:
         """A recipe that is written out in the request."""
-        listed = record.get("stages")
-        if isinstance(listed, list) and len(listed) > MOST_STAGES:
-            raise BadOption(f"recipe: {len(listed)} stages; give {MOST_STAGES} at the most")
+        self._refuse_long(record)
         found = recipe_from_dict(record, self._known)
         _among("tokenizer", found.tokenizer, self.tokenizers)
+        return found
+
+    def inputs(self, bundle: Mapping[str, Any]) -> Inputs:
+        """The inputs of a bundle, whose recipe passes the same door; raises `BadInput`."""
+        record = bundle.get("recipe")
+        if not isinstance(record, Mapping):
+            raise BadInput("the bundle has no 'recipe'; make it again with /v1/assemble")
+        self._refuse_long(record)
+        found = inputs_from(bundle, self._known)
+        texts = (found.query, found.intent, found.language, found.state_root, found.index)
+        if not all(isinstance(text, str) for text in texts):
+            raise BadInput("the bundle is damaged; make it again with /v1/assemble")
+        self.language(found.language)
         return found
 
     @property
@@ -128,6 +140,12 @@ class Door:
     def language(self, name: str) -> str:
         """One of the list."""
         return _among("language", name, self.languages)
+
+    @staticmethod
+    def _refuse_long(record: Mapping[str, Any]) -> None:
+        listed = record.get("stages")
+        if isinstance(listed, list) and len(listed) > MOST_STAGES:
+            raise BadOption(f"recipe: {len(listed)} stages; give {MOST_STAGES} at the most")
 
     def _prompt(self, name: str | None, language: str) -> str | None:
         if name is None:

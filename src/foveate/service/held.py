@@ -7,28 +7,31 @@ opened when its tenant first asks; what is wrong with it is the operator's to re
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from foveate.adapters.caches import open_cache
+from foveate.around import Around
 from foveate.ports import Cache
+from foveate.service.cached import OwnCache
 from foveate.service.door import Door
 from foveate.service.settings import Settings
 from foveate.service.shelves import Shelves
 from foveate.service.work import Work
 
-log = logging.getLogger("foveate.service")
-
 
 class Held:
-    """All that is open. `draining`: no longer ready, though requests are still taken."""
+    """All that is open. `around`: who watches every assembly, None for nobody.
+
+    `draining`: no longer ready, though requests are still taken.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.draining = False
-        self.cache: Cache | None = open_cache(settings.cache) if settings.cache else None
+        self.around: Around | None = None
         self.door = Door(settings)
+        self.cache: Cache | None = open_cache(settings.cache) if settings.cache else None
         self.shelves = Shelves(settings)
         self.work = Work(
             threads=settings.threads, waiting=settings.waiting, seconds=settings.seconds
@@ -38,6 +41,10 @@ class Held:
     def ready(self) -> bool:
         """Whether new requests should come here."""
         return not self.draining
+
+    def cache_of(self, tenant: str) -> Cache | None:
+        """The cache as this tenant sees it; None where nothing is kept."""
+        return None if self.cache is None else OwnCache(self.cache, tenant)
 
     async def close(self) -> None:
         """Finish what runs, then let go of everything."""

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from foveate.core.types import Chunk
-from foveate.ports import QUESTIONS, Document, Found, Store
+from foveate.ports import QUESTIONS, Document, Found, Lists, Store
 from foveate.testing import isolation
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus, variants
 
@@ -150,6 +150,26 @@ def documents_are_listed_by_id(open_empty: Open, entries: Sequence[Entry]) -> No
         assert list(store.documents()) == expected[1:]
 
 
+def what_is_listed_may_be_read(open_empty: Open, entries: Sequence[Entry]) -> None:
+    """Stores that list documents to a reader: those it may read whole, page by page, by id."""
+    with closing(_filled(open_empty, entries)) as store:
+        if not hasattr(store, "listed"):
+            return
+        shelf = cast("Lists", store)
+        ids = sorted(entry.document.id for entry in entries)
+        for who in PRINCIPALS:
+            whole = [shelf.document(name, principals=who) for name in ids]
+            expected = [replace(one, text="") for one in whole if one is not None]
+            for limit in (1, 3, len(ids) + 1):
+                found: list[Document] = []
+                after = ""
+                while page := shelf.listed(after=after, limit=limit, principals=who):
+                    found += page
+                    after = page[-1].id
+                assert found == expected, f"{who} is listed other documents, {limit} a page"
+        assert shelf.listed(after="\udcff", principals=PRINCIPALS[-1]) == []
+
+
 def counts_are_remembered(open_empty: Open, entries: Sequence[Entry]) -> None:
     """By fingerprint and content hash, and never for another tokenizer."""
     with closing(_filled(open_empty, entries)) as store:
@@ -275,6 +295,7 @@ LAWS: tuple[Law, ...] = (
     cosines_are_cosines,
     a_query_is_text,
     documents_are_listed_by_id,
+    what_is_listed_may_be_read,
     counts_are_remembered,
     readings_are_kept,
     readings_in_use_outlast_tidying,

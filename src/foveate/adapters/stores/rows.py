@@ -21,6 +21,7 @@ from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import QUESTIONS, Document
 
+_NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (
     "document_id",
     "source",
@@ -204,6 +205,11 @@ def document_of(row: Mapping[str, Any]) -> Document:
         metadata=json.loads(row["metadata"]),
         content_hash=row["content_hash"],
     )
+
+
+def without_text(row: Mapping[str, Any]) -> Document:
+    """A stored document whose text was not asked for; it is empty here."""
+    return document_of({**row, "text": _NO_TEXT})
 
 
 def columns(names: Iterable[str]) -> str:

@@ -23,13 +23,13 @@ from foveate.adapters.stores import (
     search,
     stats,
     vectors,
+    whole,
     write,
 )
 from foveate.adapters.stores.asked import encodable
 from foveate.adapters.stores.guard import guard
 from foveate.adapters.stores.int8 import quantised
 from foveate.adapters.stores.report import Stats
-from foveate.adapters.stores.rows import document_of
 from foveate.adapters.stores.transactions import Transactions
 from foveate.core.errors import BadInput, BadOption, OutsideFailure
 from foveate.core.state import combine, root
@@ -127,19 +127,15 @@ class SqliteStore(Transactions):
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
-        if not encodable(document_id):
-            return None
-        allowed, bound = filters.audiences(principals)
-        query = (
-            f"SELECT * FROM documents AS d WHERE document_id = ? AND audience IN ({allowed}) "
-            "AND NOT EXISTS (SELECT 1 FROM chunks AS c WHERE c.document = d.id "
-            f"AND c.audience NOT IN ({allowed}))"
-        )
         with self._transaction("DEFERRED") as connection:
-            cursor = connection.execute(query, [document_id, *bound, *bound])
-            names = [column[0] for column in cursor.description]
-            row = cursor.fetchone()
-        return document_of(dict(zip(names, row, strict=True))) if row else None
+            return whole.document(connection, document_id, principals)
+
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        with self._transaction("DEFERRED") as connection:
+            return whole.listed(connection, after, limit, principals)
 
     def search(
         self,

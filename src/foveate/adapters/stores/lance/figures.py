@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
-from foveate.adapters.stores.lance.labels import among
+from foveate.adapters.stores.lance.labels import among, literal
 from foveate.adapters.stores.lance.scan import Scan
 from foveate.adapters.stores.lance.schema import DOCUMENT, VERSION
 from foveate.adapters.stores.lance.snapshot import Snapshot
 from foveate.adapters.stores.report import Stats
-from foveate.adapters.stores.rows import document_of
+from foveate.adapters.stores.rows import DOCUMENT_FIELDS, document_of, without_text
 from foveate.ports import Document
 
 
@@ -70,6 +71,23 @@ def document(snapshot: Snapshot, name: str, audiences: Sequence[int]) -> Documen
         return None
     row = found.to_pylist()[0]
     return document_of({**row, "text": row["packed"]})
+
+
+def page(snapshot: Snapshot, after: str, limit: int, audiences: Sequence[int]) -> list[Document]:
+    """Documents behind `after` by id, without their texts; those alone that `document` gives."""
+    mine = among("audience", audiences)
+    ids = snapshot.rows("documents", ["document_id"], f"{mine} AND document_id > {literal(after)}")
+    waiting = sorted(ids.column(0).to_pylist()) if ids is not None else []
+    found: list[Document] = []
+    while waiting and len(found) < limit:
+        some, waiting = waiting[:limit], waiting[limit:]
+        named = among("document_id", some)
+        hidden = snapshot.rows("chunks", ["document_id"], f"{named} AND NOT ({mine})")
+        closed = set(hidden.column(0).to_pylist()) if hidden is not None else set()
+        rows = snapshot.rows("documents", DOCUMENT_FIELDS, f"{named} AND {mine}")
+        readable = (row for row in rows.to_pylist() if row["document_id"] not in closed)
+        found += [without_text(row) for row in sorted(readable, key=itemgetter("document_id"))]
+    return found[:limit]
 
 
 def listed(snapshot: Snapshot) -> list[tuple[str, str]]:

@@ -178,6 +178,19 @@ class LanceStore:
             now = self._versions.current()
             return figures.document(now, document_id, now.head.readable(principals))
 
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts.
+
+        Looks at the ids of all documents that may be read, so that it is for looking around.
+        """
+        if not encodable(after):
+            return []
+        with guard(self.place):
+            now = self._versions.current()
+            return figures.page(now, after, limit, now.head.readable(principals))
+
     def search(
         self,
         query: str,

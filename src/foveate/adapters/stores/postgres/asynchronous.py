@@ -153,6 +153,12 @@ class AsyncPostgresStore:
         """One document with its text; None where it is not there, or not all of it to be read."""
         return await self._read(kept.document(self._names, document_id, principals))
 
+    async def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        return await self._read(kept.listed(self._names, after, limit, principals))
+
     async def search(
         self,
         query: str,

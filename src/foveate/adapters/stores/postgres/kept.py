@@ -13,11 +13,15 @@ from foveate.adapters.stores.postgres.schema import refuse_moved, writing
 from foveate.adapters.stores.postgres.search import allowed
 from foveate.adapters.stores.postgres.tables import INDEX, PARTS, VERSION
 from foveate.adapters.stores.report import Stats
-from foveate.adapters.stores.rows import DOCUMENT_FIELDS, columns, document_of
+from foveate.adapters.stores.rows import DOCUMENT_FIELDS, columns, document_of, without_text
 from foveate.adapters.stores.stale import stale
 from foveate.core.state import combine, root
 from foveate.ports import Document
 
+_READABLE = (
+    "d.audience IN {allowed} AND NOT EXISTS (SELECT 1 FROM {s}.chunks AS c "
+    "WHERE c.document = d.id AND c.audience NOT IN {allowed})"
+)
 _WIDEST = 4000
 """Dimensions that pgvector's index takes of half floats."""
 
@@ -35,15 +39,29 @@ def document(names: Names, document_id: str, principals: Iterable[str]) -> Flow[
         return None
     fields = (*DOCUMENT_FIELDS, "text")
     query = names.sql(
-        "SELECT {columns} FROM {s}.documents AS d WHERE document_id = %s "
-        "AND d.audience IN {allowed} AND NOT EXISTS (SELECT 1 FROM {s}.chunks AS c "
-        "WHERE c.document = d.id AND c.audience NOT IN {allowed})",
+        "SELECT {columns} FROM {s}.documents AS d WHERE document_id = %s AND " + _READABLE,
         columns=columns(fields),
         allowed=allowed(names),
     )
     readers = names_of_readers(principals)
     (rows,) = yield [Ask(query, [document_id, readers, readers])]
     return document_of(dict(zip(fields, rows[0], strict=True))) if rows else None
+
+
+def listed(names: Names, after: str, limit: int, principals: Iterable[str]) -> Flow[list[Document]]:
+    """Documents behind `after` by id, without their texts; those alone that `document` gives."""
+    if not storable(after):
+        return []
+    query = names.sql(
+        "SELECT {columns} FROM {s}.documents AS d WHERE document_id > %s AND "
+        + _READABLE
+        + " ORDER BY document_id LIMIT %s",
+        columns=columns(DOCUMENT_FIELDS),
+        allowed=allowed(names),
+    )
+    readers = names_of_readers(principals)
+    (rows,) = yield [Ask(query, [after, readers, readers, limit])]
+    return [without_text(dict(zip(DOCUMENT_FIELDS, row, strict=True))) for row in rows]
 
 
 def state_root(names: Names, embedder: str, principals: Iterable[str] | None) -> Flow[str]:

@@ -145,6 +145,12 @@ class PostgresStore:
         """One document with its text; None where it is not there, or not all of it to be read."""
         return self._read(kept.document(self._names, document_id, principals))
 
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        return self._read(kept.listed(self._names, after, limit, principals))
+
     def search(
         self,
         query: str,

@@ -1,0 +1,63 @@
+"""What `POST /v1/search` does: one page of what a search finds.
+
+A page is cut out of the whole search, made again, in the very state in which the first page was
+made; where the store was written to in between, the pages would not fit, and that is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foveate.assembler import Assembler
+from foveate.core.candidates import candidate_to_json
+from foveate.core.manifest import digest
+from foveate.service.auth.caller import Caller
+from foveate.service.held import Held
+from foveate.service.problems import ProblemError
+from foveate.service.wire import cursor
+from foveate.service.wire.search import SearchAsked
+
+MOST = 2_000
+"""Chunks that a search brings in all pages together."""
+
+
+def searched(held: Held, caller: Caller, asked: SearchAsked) -> dict[str, Any]:
+    """One page; raises the errors of a store's search, and a 409 problem."""
+    principals = caller.reading_as(asked.principals)
+    same = _same(asked, principals)
+    first, root = 0, ""
+    if asked.cursor is not None:
+        first, root, before = cursor.read(asked.cursor, int, str, str)
+        if before != same or not 0 < first < MOST:
+            raise ProblemError(400, "bad-input", "the cursor is of another search", field="cursor")
+    with held.shelves.of(caller.tenant) as shelf:
+        found = Assembler(
+            store=shelf.store,
+            embedder=shelf.embedder,
+            limit=min(MOST, first + asked.limit + 1),
+            depth=asked.depth,
+            around=held.around,
+        ).search(asked.query, principals=principals, where=asked.where)
+    if root and root != found.state_root:
+        raise ProblemError(
+            409, "changed", "the store changed meanwhile; begin again", field="cursor"
+        )
+    last = first + asked.limit
+    more = len(found.candidates) > last
+    records = [candidate_to_json(candidate) for candidate in found.candidates[first:last]]
+    for record in records:
+        record.pop("embedding", None)
+    return {
+        "query": asked.query,
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": records,
+        "next": cursor.written([last, found.state_root, same]) if more else None,
+    }
+
+
+def _same(asked: SearchAsked, principals: tuple[str, ...]) -> str:
+    """What must be the same on all pages."""
+    where = sorted((asked.where or {}).items(), key=repr)
+    return digest(repr((asked.query, asked.depth, where, sorted(set(principals)))))
