@@ -14,10 +14,17 @@ from foveate.service import problems
 from foveate.service.guard import guard_of, install
 from foveate.service.held import held
 from foveate.service.requestid import RequestIds
-from foveate.service.routes import assemble, health, replay, search
+from foveate.service.routes import assemble, documents, health, recipes, replay, search
 from foveate.service.settings import Settings
 
-ROUTERS = (assemble.router, search.router, replay.router, health.router)
+ROUTERS = (
+    assemble.router,
+    search.router,
+    replay.router,
+    documents.router,
+    recipes.router,
+    health.router,
+)
 SMALL = 1_024
 """Bytes of an answer below which packing it is not worth the while."""
 

@@ -36,6 +36,10 @@ class Held:
         self.work = Work(
             threads=settings.threads, waiting=settings.waiting, seconds=settings.seconds
         )
+        # One write at a time: the embedded store has one writer, and waits for other processes'.
+        self.writing = Work(
+            threads=1, waiting=settings.waiting, seconds=settings.seconds, name="writing"
+        )
 
     @property
     def ready(self) -> bool:
@@ -49,6 +53,7 @@ class Held:
     async def close(self) -> None:
         """Finish what runs, then let go of everything."""
         await self.work.close()
+        await self.writing.close()
         await asyncio.to_thread(self.shelves.close)
         if self.cache is not None:
             self.cache.close()

@@ -198,6 +198,7 @@ _SAID = {
     429: "Too many requests; Retry-After says when to come again.",
     500: "A fault in the service.",
     502: "The model did not answer.",
+    501: "The store of this service cannot do that.",
     503: "Busy, or not ready; Retry-After says when to come again.",
     504: "It took longer than a request may.",
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from foveate import plugins
-from foveate.adapters.stores import open_store
+from foveate.adapters.stores import on_lance, on_server, open_store
 from foveate.core.errors import BadInput, FoveateError, OutsideFailure
 from foveate.ports import Embedder, Store
 from foveate.service.problems import ProblemError
@@ -25,12 +25,32 @@ log = logging.getLogger("foveate.service")
 
 @dataclass(slots=True, kw_only=True)
 class Shelf:
-    """A tenant's store, the embedder of its vectors, and how many use it now."""
+    """A tenant's store, the embedder of its vectors, and how many use it now.
 
+    The embedded store is opened once more to write, so that nobody who reads waits for a writer.
+    """
+
+    url: str
     store: Store
     embedder: Embedder | None
     users: int = 0
-    lock: Lock = field(default_factory=Lock)
+    _writer: Store | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def writer(self) -> Store:
+        """The store, to be written to."""
+        with self._lock:
+            if self._writer is None:
+                apart = not (on_server(self.url) or on_lance(self.url))
+                self._writer = open_store(self.url, create=False) if apart else self.store
+            return self._writer
+
+    def close(self) -> None:
+        """Let go of both."""
+        with self._lock:
+            if self._writer is not None and self._writer is not self.store:
+                self._writer.close()
+            self.store.close()
 
 
 class Shelves:
@@ -68,7 +88,7 @@ class Shelves:
         """Let go of all stores."""
         with self._lock:
             for shelf in self._open.values():
-                shelf.store.close()
+                shelf.close()
             self._open.clear()
 
     def _taken(self, tenant: str) -> Shelf:
@@ -85,7 +105,7 @@ class Shelves:
         """Close the stores that were used longest ago, but none that is in use."""
         idle = [name for name, shelf in self._open.items() if not shelf.users]
         for name in idle[: max(0, len(self._open) - self._settings.open_stores)]:
-            self._open.pop(name).store.close()
+            self._open.pop(name).close()
 
     def _opened(self, url: str) -> Shelf:
         """The store that is there, or a new one; the log says what is wrong with it."""
@@ -96,7 +116,7 @@ class Shelves:
                 if not self._settings.create:
                     raise
                 store = self._made(url)
-            return Shelf(store=store, embedder=self._embedder(store))
+            return Shelf(url=url, store=store, embedder=self._embedder(store))
         except FoveateError as error:
             log.exception("a store cannot be opened")
             raise OutsideFailure("the store cannot be opened") from error

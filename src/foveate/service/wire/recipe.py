@@ -1,0 +1,55 @@
+"""`/v1/recipes` and `/v1/me`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+
+class RecipeNamed(BaseModel):
+    """A recipe's name, and what it is for."""
+
+    name: str
+    description: str
+
+
+class RecipesAnswer(BaseModel):
+    """All recipes."""
+
+    recipes: list[RecipeNamed]
+
+
+class RecipeAnswer(BaseModel):
+    """A recipe, in both spellings."""
+
+    name: str
+    description: str
+    recipe: dict[str, Any] = Field(description="As `recipe` of a request takes it.")
+    toml: str = Field(description="As `foveate recipes show` prints it.")
+
+
+class Limits(BaseModel):
+    """How much a request may ask for."""
+
+    body_bytes: int
+    candidates: int
+    seconds: float
+
+
+class MeAnswer(BaseModel):
+    """What this caller may do, and the names that its requests may use."""
+
+    key: str | None = Field(description="The key's id; null where there are no keys.")
+    tenant: str
+    principals: list[str]
+    scopes: list[str]
+    store: bool = Field(description="Whether there is a store to search.")
+    models: list[str] = Field(description="Models that answer; the first is the default.")
+    recipes: list[str]
+    tokenizers: list[str]
+    formats: list[str]
+    orders: list[str]
+    prompts: list[str]
+    languages: list[str]
+    limits: Limits
