@@ -139,7 +139,8 @@ def _of_fields(error: RequestValidationError) -> ProblemError:
         own = one.get("ctx", {}).get("error")
         if isinstance(own, FoveateError):
             known = problem_of(own)
-            field = ".".join(filter(None, (_where(one["loc"]), known.more.get("field"))))
+            inner = known.more.get("field") or _unknown_field(own)
+            field = ".".join(filter(None, (_where(one["loc"]), inner)))
             known.more["field"] = field or None
             return known
     if any(one["type"] == "model_attributes_type" and one["loc"] == ("body",) for one in found):
@@ -150,6 +151,13 @@ def _of_fields(error: RequestValidationError) -> ProblemError:
     first = fields[0]
     detail = f"{first['field'] or 'the body'}: {first['message']}"
     return ProblemError(422, "bad-fields", _short(detail), field=first["field"], fields=fields)
+
+
+def _unknown_field(error: FoveateError) -> str:
+    """The field that does not exist, where that is what is wrong."""
+    if isinstance(error, UnknownName) and error.kind in ("field", "parameter"):
+        return _short(error.name)
+    return ""
 
 
 def _where(place: tuple[int | str, ...]) -> str:

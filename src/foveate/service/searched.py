@@ -6,6 +6,7 @@ made; where the store was written to in between, the pages would not fit, and th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from foveate.assembler import Assembler
@@ -17,11 +18,21 @@ from foveate.service.problems import ProblemError
 from foveate.service.wire import cursor
 from foveate.service.wire.search import SearchAsked
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page as JSON, of which state it is, and as whom it was read."""
+
+    record: dict[str, Any]
+    state_root: str
+    principals: tuple[str, ...]
+
+
 MOST = 2_000
 """Chunks that a search brings in all pages together."""
 
 
-def searched(held: Held, caller: Caller, asked: SearchAsked) -> dict[str, Any]:
+def searched(held: Held, caller: Caller, asked: SearchAsked) -> Page:
     """One page; raises the errors of a store's search, and a 409 problem."""
     principals = caller.reading_as(asked.principals)
     same = _same(asked, principals)
@@ -47,7 +58,7 @@ def searched(held: Held, caller: Caller, asked: SearchAsked) -> dict[str, Any]:
     records = [candidate_to_json(candidate) for candidate in found.candidates[first:last]]
     for record in records:
         record.pop("embedding", None)
-    return {
+    record = {
         "query": asked.query,
         "badge": found.badge,
         "lexical_matches": found.lexical_matches,
@@ -55,6 +66,7 @@ def searched(held: Held, caller: Caller, asked: SearchAsked) -> dict[str, Any]:
         "candidates": records,
         "next": cursor.written([last, found.state_root, same]) if more else None,
     }
+    return Page(record=record, state_root=found.state_root, principals=principals)
 
 
 def _same(asked: SearchAsked, principals: tuple[str, ...]) -> str:

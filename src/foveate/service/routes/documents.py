@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from foveate.core.errors import BadInput
 from foveate.service import documents
+from foveate.service.audit import note
 from foveate.service.auth.caller import Caller, caller_with
 from foveate.service.problems import documented
 from foveate.service.routes.strict import StrictRoute
@@ -91,9 +92,13 @@ async def put_document(
     ready = await held.work.run(
         request, lambda: documents.prepared(held, caller, document_id, asked)
     )
-    return sent(
-        await held.writing.run(request, lambda: as_bytes(documents.written(held, caller, ready)))
-    )
+
+    def work() -> bytes:
+        record = documents.written(held, caller, ready)
+        note(request.scope, state_root=record["state_root"])
+        return as_bytes(record)
+
+    return sent(await held.writing.run(request, work))
 
 
 @router.delete(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
+from foveate.service.audit import note
 from foveate.service.auth.caller import Caller, caller_with
 from foveate.service.problems import documented
 from foveate.service.routes.strict import StrictRoute
@@ -26,4 +27,10 @@ async def search(
 ) -> Response:
     """What the store finds for a question, before anything is assembled."""
     held = request.app.state.held
-    return sent(await held.work.run(request, lambda: as_bytes(searched(held, caller, asked))))
+
+    def work() -> bytes:
+        page = searched(held, caller, asked)
+        note(request.scope, state_root=page.state_root, principals=page.principals)
+        return as_bytes(page.record)
+
+    return sent(await held.work.run(request, work))

@@ -1,0 +1,183 @@
+"""`/v1/documents`, from outside."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from foveate.adapters.stores import open_store
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.service.settings import Settings
+from service_server import problem, serving
+
+WELL = "# The well\n\nThe well is nine metres deep.\n\n## Rope\n\nIts rope is of hemp.\n"
+
+
+@pytest.fixture
+def writable(tmp_path):
+    """A client of a service with a store of its own, which reads as `staff` at the most."""
+    settings = Settings(store=str(tmp_path / "own"), embedder="hashing", principals=("staff",))
+    with serving(settings) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory):
+    """A client of a service whose store stays empty."""
+    store = tmp_path_factory.mktemp("refusing") / "own"
+    with serving(Settings(store=str(store), embedder="hashing")) as client:
+        yield client
+
+
+def put(client, name, **fields):
+    """The answer to a document that is put."""
+    return client.put(f"/v1/documents/{quote(name)}", json={"text": WELL, **fields})
+
+
+def test_what_is_put_is_found_read_listed_and_deleted(writable):
+    """F3, T2: a document goes in by our loaders and our chunker, and out again."""
+    answer = put(writable, "yard/well.md", media_type="text/markdown", metadata={"team": "yard"})
+
+    told = answer.json()
+    assert answer.status_code == 200
+    assert (told["id"], told["chunks"]) == ("yard/well.md", 1)
+    whole = writable.get("/v1/documents/yard/well.md").json()
+    assert (whole["text"], whole["title"]) == (WELL, "The well")
+    listed = writable.get("/v1/documents").json()
+    assert listed["documents"] == [{k: v for k, v in whole.items() if k != "text"}]
+    asked = {"query": "How deep is the well?", "where": {"team": "yard"}}
+    found = writable.post("/v1/assemble", json=asked).json()
+    assert "nine metres" in found["text"]
+    assert found["manifest"]["state_root"] == told["state_root"]
+    assert writable.delete("/v1/documents/yard/well.md").status_code == 204
+    assert writable.delete("/v1/documents/yard/well.md").status_code == 204
+    assert writable.get("/v1/documents/yard/well.md").status_code == 404
+    assert writable.get("/v1/documents").json() == {"documents": [], "next": None}
+
+
+def test_the_same_again_changes_nothing(writable):
+    """F3: the same content is the same answer and the same state; another one is another."""
+    first = put(writable, "well").json()
+
+    assert put(writable, "well").json() == first
+    assert put(writable, "well", title="Well").json()["state_root"] != first["state_root"]
+    assert put(writable, "well").json() == first
+
+
+def test_a_put_is_what_an_index_would_keep(writable, tmp_path):
+    """T2, T3: chunks, sections, offsets and questions are those of a file of this text."""
+    put(writable, "well.md", media_type="text/markdown")
+
+    with open_store(tmp_path / "own", create=False) as store:
+        (chunk, *_) = store.neighbours([("well.md", 0)], 3)
+        assert WELL[chunk.start : chunk.end] == chunk.text
+        assert chunk.section == "The well"
+        assert chunk.metadata["canonical_questions"]
+        assert store.search("How deep is the well?", None).lexical_matches
+
+
+@pytest.mark.parametrize(
+    ("media_type", "text", "kept"),
+    [
+        ("text/plain", "A line.\n<b>no tag</b>", "A line.\n<b>no tag</b>"),
+        ("text/html", "<meta charset=latin-1><p>Größe &amp; <b>mehr</b>", "Größe & mehr"),
+        ("text/markdown", "---\ntitle: T\n---\n# H\n\nText.", "Text."),
+    ],
+)  # fmt: skip
+def test_each_media_type_has_its_loader(writable, media_type, text, kept):
+    """T2: plain text stays, HTML is read as a page whatever it declares, Markdown as Markdown."""
+    assert put(writable, "x", text=text, media_type=media_type).status_code == 200
+
+    assert kept in writable.get("/v1/documents/x").json()["text"]
+
+
+def test_nothing_shows_of_what_one_may_not_read(writable):
+    """X5: written over, deleted, listed and read: it is as if it were not there."""
+    open_ = put(writable, "a-open").json()
+    hidden = put(writable, "hidden", principals=["board"], text="The safe is in the cellar.")
+    again = put(writable, "hidden", principals=["board"], text="The safe is in the cellar.")
+
+    assert set(hidden.json()) == set(open_)
+    assert hidden.json()["state_root"] == open_["state_root"] == again.json()["state_root"]
+    assert [d["id"] for d in writable.get("/v1/documents").json()["documents"]] == ["a-open"]
+    missing, closed = (writable.get(f"/v1/documents/{name}") for name in ("nowhere", "hidden"))
+    assert missing.status_code == closed.status_code == 404
+    assert problem(missing)["detail"] == problem(closed)["detail"]
+    assert writable.delete("/v1/documents/hidden").status_code == 204
+    new = put(writable, "hidden")
+    assert new.status_code == 200
+    assert writable.get("/v1/documents/hidden").json()["text"] == WELL
+
+
+def test_a_chunk_id_that_is_taken_shows_nothing(writable, tmp_path):
+    """X5: where another document has the usual ids of the chunks, they get others, untold."""
+    put(writable, "first")
+    with open_store(tmp_path / "own", create=False) as store:
+        text = "Not yours."
+        chunk = Chunk(text=text, id="well#0", document_id="other", principals=("board",))
+        store.put(Document(id="other", source="o", text=text, principals=("board",)), [chunk], None)
+
+    answer = put(writable, "well")
+
+    assert answer.status_code == 200
+    assert set(answer.json()) == {"id", "content_hash", "chunks", "state_root"}
+    assert writable.get("/v1/documents/well").status_code == 200
+
+
+def test_a_list_comes_in_pages(writable):
+    """F3: each document once, by id, whatever the size of a page."""
+    names = ["b", "a", "c/d", "é", "a b", "%41"]
+    for name in names:
+        put(writable, name, text=f"About {name}.")
+    found, following = [], None
+    while True:
+        where = {"limit": 2, **({"cursor": following} if following else {})}
+        page = writable.get("/v1/documents", params=where).json()
+        found += [document["id"] for document in page["documents"]]
+        following = page["next"]
+        if following is None:
+            break
+
+    assert found == sorted(names)
+
+
+@pytest.mark.parametrize("name", ["", "a%00b", "a%0ab", "x" * 1_025, "%ff", "a%c3"])
+def test_an_id_that_is_none_is_refused(refusing, name):
+    """X2: empty, with control characters, too long, or no UTF-8."""
+    answer = refusing.put(f"/v1/documents/{name}", json={"text": WELL})
+
+    assert answer.status_code in {400, 404, 405, 422}
+    assert problem(answer)
+    assert refusing.get("/v1/documents").json()["documents"] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"text": ""}, "text"),
+        ({"text": " \n"}, "text"),
+        ({"text": "a\u0000b"}, ""),
+        ({"text": "a\ud800b"}, "text"),
+        ({"text": 7}, "text"),
+        ({"media_type": "application/pdf"}, "media_type"),
+        ({"modified_at": "yesterday"}, "modified_at"),
+        ({"principals": "staff"}, "principals"),
+        ({"principals": [""]}, "principals.0"),
+        ({"metadata": []}, "metadata"),
+        ({"metadata": {"x": float("nan")}}, "metadata.x"),
+        ({"path": "x"}, "path"),
+    ],
+)
+def test_a_document_that_is_none_is_refused(refusing, fields, field):
+    """X2, I3: by the name of what is wrong; nothing is kept."""
+    body = json.dumps({"text": WELL, **fields}).encode()
+    answer = refusing.put(
+        "/v1/documents/well", content=body, headers={"Content-Type": "application/json"}
+    )
+
+    assert answer.status_code in {400, 422}, answer.text
+    assert problem(answer).get("field", "") == field
+    assert refusing.get("/v1/documents").json()["documents"] == []

@@ -1,0 +1,94 @@
+"""`POST /v1/search`, from outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.assembler import Assembler
+from foveate.service.wire import cursor
+from foveate.stored import opened
+from service_server import SECRET, problem
+
+
+def pages(service, asked):
+    """All pages of a search."""
+    found, following = [], None
+    while True:
+        answer = service.post(
+            "/v1/search", json={**asked, **({"cursor": following} if following else {})}
+        )
+        assert answer.status_code == 200, answer.text
+        found.append(answer.json())
+        following = found[-1]["next"]
+        if following is None:
+            return found
+
+
+def test_a_search_finds_what_the_store_finds(service, filled_store):
+    """F3, T4: the same candidates with the same scores, badge and matches, without vectors."""
+    with opened(str(filled_store)) as (store, embedder):
+        expected = Assembler(store=store, embedder=embedder, limit=3).search("which pressure")
+
+    found = service.post(
+        "/v1/search", json={"query": "which pressure", "limit": 3, "principals": []}
+    )
+
+    record = found.json()
+    assert [c["id"] for c in record["candidates"]] == [c.id for c in expected.candidates]
+    assert [c["score"] for c in record["candidates"]] == [c.score for c in expected.candidates]
+    assert record["badge"] == expected.badge
+    assert record["lexical_matches"] == expected.lexical_matches
+    assert "embedding" not in found.text
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_pages_are_the_whole_cut_up(service, limit):
+    """F3: page after page gives each candidate once, in the order of the whole."""
+    asked = {"query": "pump water slate pressure"}
+    whole = service.post("/v1/search", json={**asked, "limit": 100}).json()
+
+    found = pages(service, {**asked, "limit": limit})
+
+    assert whole["next"] is None
+    assert [c for page in found for c in page["candidates"]] == whole["candidates"]
+    assert all(len(page["candidates"]) == limit for page in found[:-1])
+
+
+@pytest.mark.parametrize(
+    "other", [{"query": "pumps"}, {"where": {"source": "x"}}, {"principals": []}, {"depth": 7}]
+)
+def test_a_cursor_is_of_one_search(service, other):
+    """F3, X5: with another question, filter or reader it is refused."""
+    asked = {"query": "pump water slate pressure", "limit": 1}
+    following = service.post("/v1/search", json=asked).json()["next"]
+
+    answer = service.post("/v1/search", json={**asked, **other, "cursor": following})
+
+    assert answer.status_code == 400
+    assert problem(answer)["field"] == "cursor"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    ["", "x", "é", "W10", "W10=", "bnVsbA", cursor.written([1]), cursor.written([-1, "", ""]),
+     cursor.written([True, "", ""]), cursor.written([10**9, "", ""]), "A" * 4_096],
+)  # fmt: skip
+def test_a_forged_cursor_is_refused(service, forged):
+    """X2: what is no cursor of ours is bad input, and nothing else."""
+    answer = service.post("/v1/search", json={"query": "pump", "cursor": forged})
+
+    assert answer.status_code == 400
+    assert problem(answer)["field"] == "cursor"
+
+
+def test_filters_and_principals_narrow(service):
+    """T4, X5: a filter wants, and a reader may have, no more than that."""
+    by_source = service.post(
+        "/v1/search", json={"query": "water pressure", "where": {"source": ["manual/pump.md"]}}
+    ).json()
+    nobody = service.post("/v1/search", json={"query": SECRET, "principals": []})
+    staff = service.post("/v1/search", json={"query": SECRET})
+
+    assert {c["source"] for c in by_source["candidates"]} == {"manual/pump.md"}
+    assert "vault" not in nobody.text.replace(SECRET, "")
+    assert staff.json()["candidates"][0]["id"] == "vault#0"
