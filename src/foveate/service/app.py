@@ -13,6 +13,7 @@ from foveate._version import __version__
 from foveate.service import problems
 from foveate.service.guard import guard_of, install
 from foveate.service.held import held
+from foveate.service.playground.routes import router as playground
 from foveate.service.requestid import RequestIds
 from foveate.service.routes import assemble, documents, health, recipes, replay, search
 from foveate.service.settings import Settings
@@ -24,6 +25,7 @@ ROUTERS = (
     documents.router,
     recipes.router,
     health.router,
+    playground,
 )
 SMALL = 1_024
 """Bytes of an answer below which packing it is not worth the while."""

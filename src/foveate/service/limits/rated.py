@@ -6,7 +6,7 @@ from limits import RateLimitItem
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foveate.service.auth.bearer import who
-from foveate.service.limits.asgi import HEALTH, refuse
+from foveate.service.limits.asgi import is_public, refuse
 from foveate.service.limits.rates import Rates
 from foveate.service.problems import ProblemError
 
@@ -15,7 +15,8 @@ class Rated:
     """429 with the seconds after which one more request is let in.
 
     A refused request is not counted, so whoever waits as told is served. On a machine of one's own
-    without keys nothing is counted.
+    without keys nothing is counted, nor are the page's files, of which there are many, all held in
+    memory: nobody can try a key on them.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class Rated:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count the request."""
-        if scope["type"] != "http" or scope["path"] in HEALTH:
+        if scope["type"] != "http" or is_public(scope["path"]):
             await self._app(scope, receive, send)
             return
         kind, name = who(scope)

@@ -1,0 +1,48 @@
+// The two contexts in figures: what each says about itself.
+
+import { el, fill } from "./dom.js";
+import { percent, whole } from "./figures.js";
+import { goldSaid } from "./pane.js";
+
+export function showBeside(host, run, naive, gold) {
+  const documents = ({ blocks }) => new Set(blocks.map((block) => block.document_id)).size;
+  const rows = [
+    ["Tokens", (one) => whole(one.token_count)],
+    ["Documents that have a say", (one) => whole(documents(one))],
+    ["Said more than once", (one) => percent(one.metrics.redundancy)],
+    ["Distinct words", (one) => percent(one.metrics.unique_token_share)],
+    ["Blocks beside one of their own document", (one) => percent(one.metrics.adjacency)],
+    ["The three best among the first five", (one) => percent(one.metrics.top3_in_first5)],
+    ...(gold.trim() ? [["Expected answer", (one) => goldSaid(one, gold)]] : []),
+  ];
+  fill(
+    host,
+    el("h3", { id: "beside-title" }, "Side by side"),
+    el(
+      "table",
+      { "aria-labelledby": "beside-title" },
+      el(
+        "thead",
+        null,
+        el(
+          "tr",
+          null,
+          el("th", { scope: "col" }, ""),
+          [run, naive].map((one) => el("th", { scope: "col", class: "n" }, one.manifest.recipe)),
+        ),
+      ),
+      el(
+        "tbody",
+        null,
+        rows.map(([name, of]) =>
+          el(
+            "tr",
+            null,
+            el("th", { scope: "row" }, name),
+            [run, naive].map((one) => el("td", { class: "n" }, of(one))),
+          ),
+        ),
+      ),
+    ),
+  );
+}

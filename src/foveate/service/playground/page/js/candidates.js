@@ -1,0 +1,258 @@
+// Every candidate with its fate and why; filtered by fate, or by the stage that decided.
+
+import { el, fill } from "./dom.js";
+import { KINDS, fates } from "./fates.js";
+import { figure, many } from "./figures.js";
+import { evidence } from "./evidence.js";
+import { marked } from "./marked.js";
+import { inWords, whatIf, why } from "./words.js";
+
+const STEP = 30; // rows at once: ten thousand candidates may come
+
+/** What shows the list and keeps its filter: `show(run, look)`, `only(stage)`, `row(id)`. */
+export function candidateList(filters, list, toBlock) {
+  let all = [];
+  let look = { terms: new Set(), gold: "" };
+  let wanted = { kind: "", stage: "" };
+  let most = STEP;
+  const opened = new Set();
+
+  const fitting = () =>
+    all.filter(
+      (fate) =>
+        (!wanted.kind || fate.kind === wanted.kind) &&
+        (!wanted.stage || fate.path.some((step) => step.stage === wanted.stage)),
+    );
+
+  const draw = () => {
+    const rows = fitting();
+    drawFilters(filters, all, wanted, (next) => {
+      wanted = next;
+      most = STEP;
+      draw();
+    });
+    fill(
+      list,
+      rows.slice(0, most).map((fate) => row(fate, { look, toBlock, opened, go })),
+    );
+    if (rows.length > most)
+      list.append(
+        el(
+          "li",
+          { class: "row" },
+          el(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                most += STEP;
+                draw();
+              },
+            },
+            `Show more of ${many(rows.length, "candidate")}`,
+          ),
+        ),
+      );
+    if (rows.length === 0)
+      list.append(el("li", { class: "nothing" }, "No candidate of that kind."));
+  };
+
+  const find = (id) =>
+    [...list.children].find((item) => item.dataset.id === id)?.querySelector("summary");
+  const go = (id) => {
+    if (!find(id)) {
+      wanted = { kind: "", stage: "" };
+      most = Math.max(STEP, all.findIndex((fate) => fate.id === id) + 1);
+      draw();
+    }
+    return find(id);
+  };
+
+  return {
+    show(run, looked) {
+      all = fates(run);
+      look = looked;
+      if (wanted.stage && !run.trace.some((stage) => stage.stage === wanted.stage))
+        wanted = { ...wanted, stage: "" };
+      draw();
+    },
+    only(stage) {
+      wanted = { kind: "", stage };
+      most = STEP;
+      draw();
+    },
+    row: go,
+  };
+}
+
+function drawFilters(host, all, wanted, choose) {
+  const focused = host.contains(document.activeElement)
+    ? document.activeElement.dataset.kind
+    : null;
+  const button = (kind, label, count) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "data-kind": kind,
+        "aria-pressed": String(wanted.kind === kind && !wanted.stage),
+        onclick: () => choose({ kind, stage: "" }),
+      },
+      label,
+      " ",
+      el("span", { class: "n" }, String(count)),
+    );
+  const kinds = Object.entries(KINDS).map(([kind, label]) => [
+    kind,
+    label,
+    all.filter((fate) => fate.kind === kind).length,
+  ]);
+  fill(
+    host,
+    button("", "all", all.length),
+    kinds
+      .filter(([kind, , count]) => count > 0 || wanted.kind === kind)
+      .map((one) => button(...one)),
+    wanted.stage &&
+      el(
+        "button",
+        { type: "button", "aria-pressed": "true", onclick: () => choose({ kind: "", stage: "" }) },
+        `decided by ${wanted.stage} `,
+        el("span", { "aria-hidden": "true" }, "×"),
+        el("span", { class: "unseen" }, "show all again"),
+      ),
+  );
+  if (focused !== null) host.querySelector(`[data-kind="${focused}"]`)?.focus();
+}
+
+function row(fate, { look, toBlock, opened, go }) {
+  const details = el("details", { open: opened.has(fate.id) }, summary(fate));
+  const unfold = () => {
+    if (details.open && details.childElementCount === 1)
+      details.append(more(fate, look, toBlock, go));
+  };
+  details.addEventListener("toggle", () => {
+    if (details.open) opened.add(fate.id);
+    else opened.delete(fate.id);
+    unfold();
+  });
+  unfold();
+  return el("li", { "data-id": fate.id }, details);
+}
+
+function summary(fate) {
+  const last = fate.kind === "joined" ? null : fate.last;
+  return el(
+    "summary",
+    null,
+    el(
+      "span",
+      { class: "rank", title: fate.rank ? "" : "not found, but let in by a stage" },
+      fate.rank ? String(fate.rank) : "+",
+    ),
+    el("span", { class: "fate" }, el("span", { class: `chip ${fate.kind}` }, fate.label)),
+    el(
+      "span",
+      { class: "where" },
+      fate.candidate?.source || fate.id,
+      el("small", null, fate.candidate?.section || fate.candidate?.title || fate.id),
+    ),
+    el(
+      "span",
+      { class: "why" },
+      reason(fate, last),
+      last && whatIf(last).map((words) => [" ", el("span", { class: "chip whatif" }, words)]),
+    ),
+    el("span", { class: "score" }, fate.score === null ? "" : figure(fate.score)),
+  );
+}
+
+/** In one line; of what was joined, what became of the passage. */
+function reason(fate, last) {
+  if (fate.kind === "joined") return `part of the passage in block ${fate.at.marker}`;
+  if (!last) return fate.kind === "shown" ? "went through all stages as it came" : "";
+  if (fate.into && fate.kind !== "twin")
+    return fate.root.inside
+      ? `joined to ${fate.into}, whose shown part leaves it out`
+      : `joined to ${fate.into}: ${inWords(fate.root.last)}`;
+  return why(last);
+}
+
+function more(fate, look, toBlock, go) {
+  const { candidate } = fate;
+  const text = candidate?.text || "";
+  return el(
+    "div",
+    { class: "more" },
+    el(
+      "p",
+      { class: "facts" },
+      facts(fate).map((one) => el("span", null, one)),
+    ),
+    fate.at &&
+      el(
+        "p",
+        null,
+        el(
+          "button",
+          {
+            type: "button",
+            class: "link",
+            onclick: (event) => toBlock(fate.at.index, event.currentTarget),
+          },
+          `Go to it in the context, block ${fate.at.marker}`,
+        ),
+      ),
+    fate.last?.by &&
+      el(
+        "p",
+        null,
+        el(
+          "button",
+          {
+            type: "button",
+            class: "link",
+            onclick: (event) => go(fate.last.by, event.currentTarget),
+          },
+          `Go to ${fate.last.by}`,
+        ),
+      ),
+    fate.path.length > 0 &&
+      el(
+        "ol",
+        { class: "path", "aria-label": "Stage by stage" },
+        fate.path.map(({ stage, decision }) =>
+          el(
+            "li",
+            null,
+            el("span", { class: "stage" }, stage),
+            el("span", null, `${decision.action}: ${inWords(decision)}`),
+          ),
+        ),
+      ),
+    text &&
+      el(
+        "pre",
+        { class: "text", tabindex: "0", role: "group", "aria-label": `Text of ${fate.id}` },
+        marked(text, evidence(text, look.terms, look.gold)),
+      ),
+  );
+}
+
+function facts({ id, candidate }) {
+  const scores = [
+    ["by meaning", "semantic_score"],
+    ["by words", "lexical_score"],
+    ["reranked", "rerank_score"],
+    ["score", "score"],
+  ];
+  const known = scores
+    .filter(([, name]) => typeof candidate?.[name] === "number")
+    .map(([label, name]) => `${label} ${figure(candidate[name])}`);
+  const places = ["page", "row", "line"]
+    .filter((name) => candidate?.[name] !== undefined)
+    .map((name) => `${name} ${candidate[name]}`);
+  return [`id ${id}`, ...known, ...places, candidate?.title && `title ${candidate.title}`].filter(
+    Boolean,
+  );
+}

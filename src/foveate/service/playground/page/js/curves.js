@@ -1,0 +1,27 @@
+// Reading curves: how well a model was measured to read each place of its context.
+
+/** The accuracy at a relative position, on the straight line between its neighbours. */
+export function height({ positions, accuracy }, at) {
+  const next = positions.findIndex((position, index) => index > 0 && position >= at);
+  const i = next < 0 ? positions.length - 1 : next;
+  const share = (at - positions[i - 1]) / (positions[i] - positions[i - 1]);
+  return accuracy[i - 1] + (accuracy[i] - accuracy[i - 1]) * share;
+}
+
+/** Where each block stands in its text, as shares from 0 to 1. */
+export function placesOf(run, length, holds) {
+  const best = Math.max(...run.blocks.map((block) => block.score), 0) || 1;
+  return run.blocks.map((block) => {
+    const [start, end] = block.span.map((place) => place / Math.max(1, length));
+    return {
+      marker: block.marker,
+      source: block.source,
+      start,
+      end,
+      middle: (start + end) / 2,
+      weight: Math.max(0, block.score) / best,
+      score: block.score,
+      gold: holds(block),
+    };
+  });
+}

@@ -1,0 +1,17 @@
+// Numbers as one reads them.
+
+const plain = new Intl.NumberFormat("en-US", {
+  maximumFractionDigits: 4,
+  roundingMode: "halfEven",
+});
+
+/** As `foveate.words.figure` does: 12,345 and 0.04. */
+export const figure = (value) =>
+  typeof value === "number" ? plain.format(value).replace(/^-0$/, "0") : String(value);
+
+export const whole = (value) => Math.round(value).toLocaleString("en-US");
+
+/** `1 chunk`, `12 chunks`. */
+export const many = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+export const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`;

@@ -1,0 +1,191 @@
+// Starts the page, and runs what is asked: assemble, beside it the naive one, then the answer.
+
+import { fromAddress, toAddress } from "./address.js";
+import { answered } from "./answering.js";
+import { Problem, ask } from "./api.js";
+import { replay, save } from "./bundle.js";
+import { showChecked } from "./checked.js";
+import { controls, fillSample, offer, set, wish } from "./controls.js";
+import { byId, fill } from "./dom.js";
+import { many, whole } from "./figures.js";
+import { back, jump } from "./jump.js";
+import { askForKey } from "./keyform.js";
+import { learn } from "./known.js";
+import { latest } from "./latest.js";
+import { runOfBundle } from "./opened.js";
+import { clearProblem, showProblem } from "./problem-card.js";
+import { assembled, body, joined } from "./run.js";
+import { showShelf } from "./shelf.js";
+import { themeSwitch } from "./theme-switch.js";
+import { light, show, shown, themed, toMarker } from "./view.js";
+
+const REST = 140; // milliseconds that a hand rests before the slider's work begins
+const live = latest(assemble, REST);
+const at_once = latest(assemble, 0);
+let asked = false; // until something was asked, moving a control asks nothing
+
+themeSwitch(byId("theme"), themed);
+controls({
+  changed: () => {
+    if (asked) live();
+  },
+  looked: () => light(byId("gold").value),
+});
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+byId("export").addEventListener("click", () => save(shown()));
+byId("import").addEventListener("change", replayed);
+byId("check").addEventListener("submit", checkOwn);
+document.querySelector(".parts").addEventListener("click", toPart);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") back();
+});
+begin();
+
+/** Learn what there is; where a key is needed, ask for it and begin again. */
+async function begin() {
+  await learn();
+  try {
+    const [me, recipes] = await Promise.all([ask("/v1/me"), ask("/v1/recipes")]);
+    const before = fromAddress();
+    await offer(
+      { recipes: recipes.value.recipes, models: me.value.models, store: me.value.store },
+      before,
+    );
+    fill(byId("service"), serviceSaid(me.value));
+    showShelf(byId("shelf"), () => {
+      fillSample();
+      submit();
+    });
+    if (before.q) submit();
+  } catch (error) {
+    failed(error, begin);
+  }
+}
+
+const serviceSaid = ({ key, tenant, principals }) => [
+  `Tenant ${tenant}`,
+  key && ` · key ${key}`,
+  principals.length > 0 && ` · reads as ${principals.join(", ")}`,
+];
+
+function submit() {
+  asked = true;
+  at_once(true);
+}
+
+/** One round; `whole`: asked anew, so the model is asked as well. */
+async function assemble(signal, anew = false) {
+  const wanted = wish();
+  if (!ready(wanted)) return;
+  busy(true);
+  const begun = performance.now();
+  try {
+    const [run, naive] = await Promise.all([
+      assembled(wanted, signal),
+      joined(wanted, signal).catch(notNaive),
+    ]);
+    if (signal.aborted) return;
+    clearProblem(byId("problem"));
+    show(run, naive, wish().gold);
+    byId("state").textContent =
+      `${many(run.blocks.length, "block")}, ${whole(run.token_count)} tokens, ${whole(performance.now() - begun)} ms`;
+    toAddress({
+      q: wanted.question,
+      recipe: wanted.recipe,
+      budget: wanted.tokens,
+      expected: wanted.gold,
+    });
+    if (anew && wanted.model) await answer(wanted, signal);
+  } catch (error) {
+    if (!signal.aborted) failed(error, submit);
+  } finally {
+    if (!signal.aborted) busy(false);
+  }
+}
+
+/** Whether the controls can be asked; what is missing is said beside them. */
+function ready(wanted) {
+  if (!wanted.question || !wanted.tokens) return false;
+  if (wanted.fault) byId("pasted-said").textContent = wanted.fault;
+  return !wanted.fault;
+}
+
+/** The naive one may fail where the other does not; then there is none to show. */
+function notNaive(error) {
+  if (error.said) return null;
+  throw error;
+}
+
+async function answer(wanted, signal) {
+  const { query, bundle, limit, depth, ...rest } = body(wanted);
+  await answered(
+    { question: query, ...rest, channel: "text", stream: true },
+    { answer: byId("answer"), checked: byId("checked") },
+    toMarker,
+    signal,
+  );
+}
+
+function failed(error, again) {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 401) {
+    askForKey(error.message, again);
+    return;
+  }
+  byId("state").textContent = "";
+  byId("result").classList.toggle("stale", shown() !== null);
+  showProblem(byId("problem"), error, {
+    again,
+    budget: (tokens) => {
+      set(tokens);
+      submit();
+    },
+  });
+}
+
+function busy(on) {
+  document.querySelector(".live").classList.toggle("busy", on);
+  byId("result").setAttribute("aria-busy", String(on));
+  if (on) byId("state").textContent = "assembling …";
+  if (on) byId("result").classList.remove("stale");
+}
+
+async function replayed() {
+  const [file] = byId("import").files;
+  if (!file) return;
+  await replay(file, byId("verdict"), {
+    current: shown,
+    open: (text) => {
+      show(runOfBundle(text), null, byId("gold").value);
+      jump(byId("result"));
+    },
+  });
+  byId("import").value = "";
+}
+
+async function checkOwn(event) {
+  event.preventDefault();
+  const said = byId("said").value;
+  const run = shown();
+  if (!said.trim() || !run) return;
+  try {
+    const { text, token_count, blocks, citations, trace, metrics, manifest } = run;
+    const context = { text, token_count, blocks, citations, trace, metrics, manifest };
+    const { value } = await ask("/v1/check-answer", { answer: said, context, query: run.question });
+    showChecked(byId("checked"), value, toMarker);
+  } catch (error) {
+    if (!error.said) throw error;
+    showProblem(byId("checked"), error);
+  }
+}
+
+/** The address keeps what was asked, so links to parts of the page do not go there. */
+function toPart(event) {
+  const part = event.target.closest("a");
+  if (!part) return;
+  event.preventDefault();
+  jump(byId(part.hash.slice(1)));
+}

@@ -1,0 +1,133 @@
+// A context as the model reads it: its very characters, blocks marked at the side, evidence lit.
+
+import { el, fill } from "./dom.js";
+import { evidence, goldRanges } from "./evidence.js";
+import { many, percent, whole } from "./figures.js";
+import { marked } from "./marked.js";
+import { characters, cutter } from "./spans.js";
+
+const HOW = {
+  verbatim: "in full",
+  stripped: "in full",
+  extract: "extract",
+  abstract: "rewritten",
+  truncated: "cut",
+  piece: "piece",
+  reference: "title only",
+};
+
+/** `look`: `{terms, gold}`; `why(id, from)`: jump to a candidate. Blocks get the ids `name-index`. */
+export function showPane(host, name, title, run, look, why) {
+  const cut = cutter(run.text);
+  const parts = [];
+  let at = 0;
+  run.blocks.forEach((block, index) => {
+    const [start, end] = block.span;
+    if (start > at) parts.push(frame(cut(at, start), parts.length > 0));
+    parts.push(body(block, cut(start, end), `${name}-${index}`, look, why));
+    at = end;
+  });
+  const rest = cut(at, Infinity);
+  if (rest) parts.push(frame(rest, parts.length > 0));
+  fill(
+    host,
+    header(name, title, run, look),
+    run.text === ""
+      ? el("p", { class: "nothing" }, "No block fits, so the model would read nothing.")
+      : el(
+          "div",
+          { class: "reading", tabindex: "0", role: "group", "aria-labelledby": `${name}-title` },
+          parts,
+        ),
+  );
+}
+
+function header(name, title, run, { gold }) {
+  const documents = new Set(run.blocks.map((block) => block.document_id)).size;
+  return el(
+    "header",
+    null,
+    el("div", { class: "row" }, el("h3", { id: `${name}-title` }, title), copy(run.text)),
+    el(
+      "p",
+      null,
+      `${many(run.blocks.length, "block")} of ${many(documents, "document")}, ${whole(run.token_count)} of ${whole(run.tokens)} tokens`,
+    ),
+    gold.trim() &&
+      el("p", { class: "gold-said" }, "Expected answer: ", el("b", null, goldSaid(run, gold))),
+  );
+}
+
+/** Where the expected answer stands, `block 2, at 31 %` of the text. */
+export function goldSaid(run, gold) {
+  const [first] = goldRanges(run.text, gold);
+  if (!first) return "not in it";
+  const place = characters(run.text.slice(0, first.start));
+  const block = run.blocks.find(({ span: [start, end] }) => start <= place && place < end);
+  const where = `at ${percent(place / Math.max(1, characters(run.text)))}`;
+  return block ? `block ${block.marker}, ${where}` : where;
+}
+
+function copy(text) {
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      onclick: async (event) => {
+        const button = event.currentTarget;
+        await navigator.clipboard.writeText(text);
+        button.textContent = "Copied";
+        setTimeout(() => {
+          button.textContent = "Copy";
+        }, 1500);
+      },
+    },
+    "Copy",
+  );
+}
+
+/** What stands around the blocks. A line feed that the page's own line break shows is folded. */
+function frame(text, follows) {
+  const folds = follows && text.startsWith("\n");
+  return el(
+    "div",
+    { class: "frame" },
+    folds && el("span", { class: "fold" }, "\n"),
+    folds ? text.slice(1) : text,
+  );
+}
+
+function body(block, text, id, { terms, gold }, why) {
+  return el(
+    "div",
+    {
+      class: `body ${block.rendition}`,
+      id,
+      tabindex: "-1",
+      role: "group",
+      "aria-label": `Block ${block.marker}, ${block.source}`,
+    },
+    el(
+      "span",
+      { class: "how" },
+      el(
+        "span",
+        { class: `chip ${block.rendition === "extract" ? "joined" : "shown"}` },
+        HOW[block.rendition] || block.rendition,
+      ),
+      why &&
+        block.chunk_ids.length > 0 &&
+        el(
+          "button",
+          {
+            type: "button",
+            "aria-label": `Why is block ${block.marker} there?`,
+            onclick: (event) => why(block.chunk_ids[0], event.currentTarget),
+          },
+          "why",
+        ),
+    ),
+    marked(text, evidence(text, terms, gold)),
+  );
+}

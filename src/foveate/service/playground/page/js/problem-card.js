@@ -1,0 +1,49 @@
+// A problem as the service says it, with what can be done about it at once.
+
+import { el, fill } from "./dom.js";
+import { whole } from "./figures.js";
+
+/** `remedy`: `{budget(tokens), again()}`; what applies becomes a button. */
+export function showProblem(host, problem, remedy = {}) {
+  const { said } = problem;
+  const where = [said.line && `line ${said.line}`, said.field && `field ${said.field}`]
+    .filter(Boolean)
+    .join(", ");
+  const needed = remedy.budget && said.needed && said.unit !== "characters";
+  fill(
+    host,
+    el(
+      "div",
+      { class: "card bad" },
+      el(
+        "h3",
+        null,
+        said.title || "It did not work",
+        said.status > 0 && el("small", null, ` ${said.status}`),
+      ),
+      el("p", null, problem.message),
+      where && !problem.message.includes(where.split(",")[0]) && el("p", { class: "quiet" }, where),
+      said.instance &&
+        el(
+          "p",
+          { class: "quiet" },
+          el("small", null, "Request ", el("span", { class: "id" }, said.instance)),
+        ),
+      (needed || remedy.again) &&
+        el(
+          "div",
+          { class: "row" },
+          needed &&
+            el(
+              "button",
+              { type: "button", class: "small", onclick: () => remedy.budget(said.needed) },
+              `Use ${whole(said.needed)} tokens`,
+            ),
+          remedy.again &&
+            el("button", { type: "button", class: "small", onclick: remedy.again }, "Try again"),
+        ),
+    ),
+  );
+}
+
+export const clearProblem = (host) => fill(host);

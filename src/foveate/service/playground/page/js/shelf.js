@@ -1,0 +1,62 @@
+// What the store holds: the first documents, as a start for a question. Not shown where one may not.
+
+import { ask } from "./api.js";
+import { el, fill } from "./dom.js";
+
+const PAGE = 6;
+
+export async function showShelf(host, sample) {
+  const trial = el(
+    "div",
+    { class: "row" },
+    el("button", { type: "button", onclick: sample }, "Try an example with candidates of its own"),
+  );
+  const list = el("ul");
+  const more = el("button", { type: "button", class: "small" }, "More documents");
+  let next = "";
+  const load = async () => {
+    const { value } = await ask(
+      `/v1/documents?limit=${PAGE}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`,
+    );
+    value.documents.forEach((one) =>
+      list.append(
+        el(
+          "li",
+          null,
+          el("span", null, one.title || one.id),
+          el("span", { class: "id" }, one.source || one.id),
+        ),
+      ),
+    );
+    next = value.next || "";
+    more.hidden = !next;
+  };
+  more.addEventListener("click", () =>
+    load().catch(() => {
+      more.hidden = true;
+    }),
+  );
+  fill(host, el("div", { class: "shelf" }, trial));
+  try {
+    await load();
+  } catch {
+    return;
+  }
+  fill(
+    host,
+    el(
+      "div",
+      { class: "shelf" },
+      list.childElementCount
+        ? [el("h3", null, "In the store"), list]
+        : el(
+            "p",
+            null,
+            "The store is empty. ",
+            el("code", null, "foveate index FOLDER"),
+            " fills it.",
+          ),
+      el("div", { class: "row" }, more, trial.firstChild),
+    ),
+  );
+}

@@ -1,0 +1,51 @@
+"""`/playground`: the page, its parts and the chart library. No key: nothing of a store is in it.
+
+What the page shows it asks of the public API, with the caller's own key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+
+from foveate.service.playground.files import named
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Vary": "Accept-Encoding",
+}
+ASK_AGAIN = "no-cache"
+FOR_GOOD = "public, max-age=31536000, immutable"
+
+router = APIRouter(prefix="/playground", include_in_schema=False)
+
+
+@router.get("")
+async def begin() -> Response:
+    """Its own folder, so that the page's links to its parts hold."""
+    headers = {**HEADERS, "Location": "/playground/", "Cache-Control": ASK_AGAIN}
+    return Response(status_code=308, headers=headers)
+
+
+@router.get("/{name:path}")
+async def part(name: str, request: Request) -> Response:
+    """One of the files that are there; names are looked up, never opened."""
+    found = await asyncio.to_thread(named, name)
+    if found is None:
+        raise HTTPException(404)
+    kept = FOR_GOOD if "/" in name else ASK_AGAIN
+    headers = {**HEADERS, "ETag": found.mark, "Cache-Control": kept}
+    if found.mark in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    if found.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        return Response(found.packed, media_type=found.media, headers=headers)
+    return Response(found.content, media_type=found.media, headers=headers)
