@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from foveate.core.errors import MissingExtra
@@ -15,10 +14,11 @@ _OWN_STYLE = re.compile(rb'getElementById\("([0-9a-f]{32,})"\)')
 @lru_cache(maxsize=1)
 def chart_library() -> bytes:
     """`plotly.min.js`; raises `MissingExtra` without the package."""
-    found = find_spec("plotly")
-    if found is None or found.origin is None:
-        raise MissingExtra("plotly", "serve")
-    return (Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes()
+    try:
+        import plotly
+    except ImportError:
+        raise MissingExtra("plotly", "serve") from None
+    return (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
 
 
 def own_styles() -> list[str]:

@@ -35,7 +35,6 @@ export async function drawChart(host, curve, lanes) {
   await library.react(host, [line, ...bars], layout(curve, lanes, ink), {
     displayModeBar: false,
     responsive: true,
-    doubleClick: false,
     scrollZoom: false,
   });
 }

@@ -12,6 +12,7 @@ export const figure = (value) =>
 export const whole = (value) => Math.round(value).toLocaleString("en-US");
 
 /** `1 chunk`, `12 chunks`. */
-export const many = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const many = (count, noun, nouns = `${noun}s`) =>
+  `${whole(count)} ${count === 1 ? noun : nouns}`;
 
 export const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`;

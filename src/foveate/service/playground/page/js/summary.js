@@ -34,7 +34,7 @@ function badgesOf({ found, manifest }) {
   return [
     how,
     [
-      many(found.lexical_matches, "lexical match").replace(/matchs$/, "matches"),
+      many(found.lexical_matches, "lexical match", "lexical matches"),
       "Chunks that hold words of the question.",
     ],
     exact,
