@@ -29,6 +29,7 @@ class Server:
     protocol: str
     behaviour: str
     pieces: tuple[str, ...] = PIECES
+    places: tuple[tuple[int, ...], ...] = ()
     port: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -162,6 +163,28 @@ def _of_anthropic(pieces: tuple[str, ...], usage: bool) -> list[bytes]:
     return [*found, event("message_stop")]
 
 
+def _of_citing(pieces: tuple[str, ...], places: tuple[tuple[int, ...], ...]) -> list[bytes]:
+    """An answer of Anthropic's whose pieces are blocks, each citing search results by place."""
+
+    def event(kind: str, **fields: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+
+    first, *_, said, last = events("anthropic", ())
+    found = [first]
+    for index, (piece, cited) in enumerate(zip(pieces, places, strict=True)):
+        start = {"type": "text", "text": "", "citations": []}
+        found.append(event("content_block_start", index=index, content_block=start))
+        deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": piece}]
+        for place in cited:
+            citation = {"type": "search_result_location", "search_result_index": place}
+            citation |= {"cited_text": "x", "source": "s", "title": "t"}
+            citation |= {"start_block_index": 0, "end_block_index": 1}
+            deltas.append({"type": "citations_delta", "citation": citation})
+        found += [event("content_block_delta", index=index, delta=delta) for delta in deltas]
+        found.append(event("content_block_stop", index=index))
+    return [*found, said, last]
+
+
 _FIRST = {"openai": 1, "ollama": 0, "anthropic": 2}
 """Which event brings the first piece."""
 
@@ -179,6 +202,12 @@ async def _fine(server: Server, reader: Any, out: Any) -> None:
     for event in events(server.protocol, server.pieces):
         out.write(event)
         await out.drain()
+
+
+async def _cites(server: Server, reader: Any, out: Any) -> None:
+    """Anthropic's way: what a stretch rests on comes beside it, not in it."""
+    _begin(server, out)
+    out.write(b"".join(_of_citing(server.pieces, server.places)))
 
 
 async def _no_usage(server: Server, reader: Any, out: Any) -> None:

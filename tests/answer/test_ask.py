@@ -8,7 +8,7 @@ from threading import current_thread, main_thread
 
 import pytest
 
-from foveate import BadOption, OutsideFailure, ask, assemble
+from foveate import BadInput, BadOption, OutsideFailure, ask, assemble
 from foveate.adapters.models import load
 from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
 from foveate.answer.check import check_answer
@@ -184,3 +184,63 @@ def test_what_soft_marks_as_general_knowledge_needs_no_source(language):
     answer = ask(CONTEXT, told(said), Asking(prompt="soft", language=language))
 
     assert [claim.faults for claim in answer.checked.claims if claim.faults] == []
+
+
+PARTS = {"model": "gpt-4o", "prompt": "grounded"}
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
+def test_a_context_of_parts_is_asked_about(protocol):
+    """R1, R5, C3: text parts go to any model by name, and to one that knows none as text."""
+    context = assemble("How deep is the well?", FOUND, format="openai-parts", **PARTS)
+    with serving(protocol) as server:
+        answer = ask(context, server.name)
+    content = server.requests[0]["messages"][-1]["content"]
+
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+    shown = "\n\n".join(texts)
+    assert shown.startswith(
+        "[1] Source: wells.md\nThe well is nine metres deep.\n\n[2] Source: mill"
+    )
+    assert shown.endswith("\n\nHow deep is the well?")
+    assert (answer.text, answer.checked.clean) == (ANSWER, True)
+    assert [one.source for one in answer.citations] == ["wells.md"]
+    assert ask(context, told(ANSWER)).text == ANSWER
+
+
+@pytest.mark.parametrize("form", ["anthropic-search-result", "anthropic-document"])
+def test_what_the_provider_cites_is_checked_like_markers(form):
+    """R1, C3, C5: no marker is asked for; those that come resolve to the blocks that were sent."""
+    context = assemble("How deep is the well?", FOUND, format=form, **PARTS)
+    pieces = ("The well is nine metres deep.", " It was built in 1880.")
+    with serving("anthropic", "cites", pieces=pieces, places=((0,), (1,))) as server:
+        *events, answer = ask_events(context, server.name)
+    sent = server.requests[0]
+
+    assert [part["type"] for part in sent["messages"][0]["content"]] == [
+        *[form.removeprefix("anthropic-").replace("-", "_")] * 2,
+        "text",
+    ]
+    assert "[" not in sent["system"]
+    assert [e.citations[0].source for e in events if isinstance(e, Cited)] == [
+        "wells.md",
+        "mill.md",
+    ]
+    assert [claim.markers for claim in answer.checked.claims] == [(1,), (2,)]
+    assert answer.checked.claims[0].faults == ()
+    with pytest.raises(BadInput, match="take another format"):
+        ask(context, told(ANSWER))
+
+
+def test_blocks_that_share_a_marker_cannot_be_cited_by_the_provider():
+    """C1, R1: it counts blocks, so a number would come to mean another document."""
+    found = [
+        {"text": f"Part {n} of the well.", "source": "w.md", "document_id": "w", "sequence": n * 9}
+        for n in range(2)
+    ]
+    context = assemble(
+        "How deep?", found, budget=400, recipe="document-first", format="anthropic-search-result"
+    )
+    assert [block.marker for block in context.blocks] == [1, 1]
+    with pytest.raises(BadOption, match="several have one marker"):
+        ask(context, told(ANSWER))

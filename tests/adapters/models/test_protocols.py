@@ -307,6 +307,61 @@ def test_keys_that_no_header_can_carry(monkeypatch):
     assert server.requests == []
 
 
+PARTS = [
+    {"role": "system", "content": "Be brief."},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "[1] A well."}, {"type": "text", "text": "How deep?"}],
+    },
+]
+SOURCES = {"type": "search_result", "source": "w.md", "title": "w", "content": []}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sent"),
+    [
+        ("openai", PARTS[1]["content"]),
+        ("anthropic", PARTS[1]["content"]),
+        ("ollama", "[1] A well.\n\nHow deep?"),
+    ],
+)
+def test_text_parts(protocol, sent):
+    """R1, F8: where the protocol knows them they go as they are, else as the text that they are."""
+    with serving(protocol) as server:
+        assert load(server.name).complete(PARTS).text == ANSWER
+
+    assert server.requests[0]["messages"][-1]["content"] == sent
+
+
+@pytest.mark.parametrize(
+    ("protocol", "part", "said"),
+    [
+        ("openai", SOURCES, r"message 1 has parts that this model does not take \(search_result\)"),
+        ("ollama", SOURCES, "take another format, such as openai-parts"),
+        ("anthropic", {"type": "image", "source": {}}, r"does not take \(image\)"),
+        ("openai", {"text": "no type"}, "a list of parts with a type"),
+        ("openai", {"type": "text"}, "a list of parts with a type"),
+    ],
+)
+def test_parts_that_a_model_does_not_take(protocol, part, said):
+    """R1, X1: they are refused by their type, and nothing is sent."""
+    with serving(protocol) as server, pytest.raises(BadInput, match=said):
+        load(server.name).complete([{"role": "user", "content": [part]}])
+
+    assert server.requests == []
+
+
+def test_what_a_provider_cites_becomes_markers():
+    """C3, R1: search results that come back beside the text stand behind it as `[n]`."""
+    pieces = ("It is nine metres deep.", " Nobody knows why.", " It has a lid.")
+    with serving("anthropic", "cites", pieces=pieces, places=((0,), (), (2, 0, 2))) as server:
+        *found, reply = load(server.name).stream(MESSAGES)
+
+    said = "It is nine metres deep. [1] Nobody knows why. It has a lid. [3][1]"
+    assert "".join(found) == said
+    assert reply.text == said
+
+
 @pytest.mark.parametrize(
     ("name", "variable"),
     [
