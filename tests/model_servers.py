@@ -33,6 +33,7 @@ class Server:
     port: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    left: Event = field(default_factory=Event)  # a connection is over, from either side
 
     @property
     def name(self) -> str:
@@ -55,6 +56,7 @@ def serving(protocol: str, behaviour: str = "fine", **options: Any) -> Iterator[
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await _one(server, reader, writer)
         writer.close()
+        server.left.set()
 
     async def main(stop: asyncio.Event) -> None:
         listener = await asyncio.start_server(connected, "127.0.0.1", 0)
