@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import socket
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -89,7 +92,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP, or has headers without an end, is refused like everything else."""
-        if self.cycle is not None and self.cycle.response_started:
+        if self.cycle is not None and self.cycle.response_started and not self.is_idle:
             self.drop()
             return
         long = len(self.conn.trailing_data[0]) >= self._bounds.header_bytes
@@ -108,6 +111,12 @@ class Connection(H11Protocol):
         """End it now, whatever is still to be sent."""
         self.transport.abort()
 
+    def _throw_away(self) -> None:
+        """The same, with what the system holds for the client: it would for minutes."""
+        wire = self.transport.get_extra_info("socket")
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.drop()
+
     def _expect_reading(self) -> None:
         """From now on some of what waits to be sent must go, time after time."""
         unsent = self.transport.get_write_buffer_size()
@@ -116,7 +125,7 @@ class Connection(H11Protocol):
             del self._timers["writing"]
             left = self.transport.get_write_buffer_size()
             if left and left > unsent - LEAST:
-                self.drop()
+                self._throw_away()
             elif left:
                 self._expect_reading()
 
@@ -134,19 +143,21 @@ class Connection(H11Protocol):
 
 def _refusal(status: HTTPStatus, detail: str) -> bytes:
     """A whole answer, for whom no application was asked."""
+    instance = secrets.token_hex(16)
     body = json.dumps(
         {
             "type": "urn:foveate:problem:headers",
             "title": status.phrase,
             "status": int(status),
             "detail": detail,
-            "instance": "",
+            "instance": instance,
         }
     ).encode()
     head = (
         f"HTTP/1.1 {int(status)} {status.phrase}\r\n"
         "content-type: application/problem+json\r\n"
         f"content-length: {len(body)}\r\n"
+        f"x-request-id: {instance}\r\n"
         "x-content-type-options: nosniff\r\n"
         "cache-control: no-store\r\n"
         "connection: close\r\n\r\n"
