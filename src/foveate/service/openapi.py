@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from fastapi import FastAPI
@@ -10,6 +11,8 @@ from fastapi.openapi.utils import get_openapi
 from foveate.service.wire.problem import Problem
 
 FRAMEWORKS_OWN = ("HTTPValidationError", "ValidationError")
+COMPONENT = "x-component"
+"""In a schema: it is that component, which its own model does not know of."""
 
 
 def openapi_of(app: FastAPI) -> dict[str, Any]:
@@ -21,4 +24,16 @@ def openapi_of(app: FastAPI) -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs", {}))
     schemas["Problem"] = problem
+    _refer(schemas)
     return made
+
+
+def _refer(here: Any) -> None:
+    """Put references where components are named, at any depth."""
+    if isinstance(here, dict):
+        if name := here.pop(COMPONENT, None):
+            here["$ref"] = f"#/components/schemas/{name}"
+        here = here.values()
+    if not isinstance(here, str):
+        for one in here if isinstance(here, Iterable) else ():
+            _refer(one)

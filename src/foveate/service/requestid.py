@@ -14,6 +14,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 
 from foveate.service.problems import response_of
+from foveate.service.work import Gone
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,6 +48,8 @@ class RequestIds:
 
         try:
             await self._app(scope, receive, named)
+        except Gone:
+            return  # nobody reads an answer, and it is no fault
         except Exception as error:
             if begun:
                 raise

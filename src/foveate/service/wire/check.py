@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from foveate.service.openapi import COMPONENT
 from foveate.service.wire.asked import Asked, Name
 from foveate.service.wire.context import Span
 
 _CONTEXT = {
-    "$ref": "#/components/schemas/AssembleAnswer",
+    COMPONENT: "AssembleAnswer",
     "description": "The context, as `/v1/assemble` gave it.",
 }
 _BUNDLE = {
