@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.assembler import reader
 from foveate.core import zones as fixed
 from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
-from foveate.core.errors import BadInput
-from foveate.core.talk.anthropic import turns_from_anthropic
 from foveate.core.talk.elastic import Elastic, Zone
+from foveate.core.talk.forms import turns_of
 from foveate.core.talk.history import History
 from foveate.core.talk.needs import Talk
-from foveate.core.talk.openai import turns_from_openai
 from foveate.core.talk.request import Conversation, conversation
 from foveate.core.talk.turns import Turn
 from foveate.core.types import Chunk, Inputs, Recipe, Supplement, Vector
 from foveate.plan import Channel, Plan, plan
 from foveate.summary import Summariser, summarise
 
-__all__ = ["Conversation", "Elastic", "History", "Summariser", "Turn", "Zone", "converse"]
+__all__ = [
+    "Conversation",
+    "Elastic",
+    "History",
+    "Summariser",
+    "Turn",
+    "Zone",
+    "converse",
+    "turns_of",
+]
 
 SHARE = 5  # of a model's window that nobody divided, the fifth part is the conversation's
 
@@ -123,25 +130,3 @@ def summarised(
         return made
     summary = summarise(talk.turns, talk.history.verbatim, by, tokenizer, inputs.query)
     return conversation(inputs, replace(talk, summary=summary), tokenizer, known)
-
-
-def turns_of(turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
-    """Turns, or the messages of either form; raises `BadInput` naming the one that is wrong."""
-    known = list(turns)
-    if all(isinstance(turn, Turn) for turn in known):
-        return tuple(cast("list[Turn]", known))
-    if any(isinstance(turn, Turn) for turn in known):
-        raise BadInput("are turns and messages mixed; give all in one form", field="turns")
-    messages = cast("Sequence[Mapping[str, Any]]", known)
-    if any(_has_blocks(message) for message in messages):
-        return turns_from_anthropic(messages)
-    return turns_from_openai(messages)
-
-
-def _has_blocks(message: Any) -> bool:
-    """Whether a message has blocks that only Anthropic's form has."""
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(content, list):
-        return False
-    own = ("tool_use", "tool_result", "thinking", "redacted_thinking")
-    return any(isinstance(part, Mapping) and part.get("type") in own for part in content)

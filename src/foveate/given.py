@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from foveate.core.errors import BadInput
+from foveate.core.talk.forms import pairs_of
 
 
 def reader(principals: Iterable[str]) -> tuple[str, ...]:
@@ -14,9 +16,16 @@ def reader(principals: Iterable[str]) -> tuple[str, ...]:
     return tuple(principals)
 
 
-def pairs(messages: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Chat messages as (role, content); raises `BadInput` naming the message."""
-    found = []
+def pairs(messages: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Chat messages as (role, content); raises `BadInput` naming the message.
+
+    Content parts that are texts, and calls of tools with their results, may come in the form of
+    OpenAI or of Anthropic; they are counted as in a conversation.
+    """
+    found: list[tuple[str, str]] = []
+    messages = list(messages)
+    if any(map(_has_parts, messages)):
+        return pairs_of(messages)
     for number, message in enumerate(messages, 1):
         if not isinstance(message, Mapping) or not all(
             isinstance(message.get(name), str) for name in ("role", "content")
@@ -26,6 +35,15 @@ def pairs(messages: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
             )
         found.append((message["role"], message["content"]))
     return tuple(found)
+
+
+def _has_parts(message: object) -> bool:
+    """Whether it is more than a role and a text."""
+    if not isinstance(message, Mapping):
+        return False
+    content = message.get("content")
+    parts = isinstance(content, Sequence) and not isinstance(content, str)
+    return parts or any(message.get(name) for name in ("tool_calls", "tool_call_id"))
 
 
 def question(query: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -188,11 +188,39 @@ class Cache(Protocol):
         """Let go of what it holds open."""
 
 
+Content: TypeAlias = str | Sequence[Mapping[str, Any]]
+"""What a message says: a text, or a provider's content parts, each with a `type`."""
+
+
 class Message(TypedDict):
-    """One chat message, as most clients take it; `role` is system, user or assistant."""
+    """One chat message, as most clients take it; `role` is system, user or assistant.
+
+    Only models whose attribute `takes` names the parts' types are given parts.
+    """
 
     role: str
-    content: str
+    content: Content
+
+
+def text_of(content: Content) -> str:
+    r"""The texts that a model reads in it, an empty line between two parts.
+
+        >>> text_of([{"type": "text", "text": "[1] mill.md"}, {"type": "text", "text": "How old?"}])
+        '[1] mill.md
+
+    How old?'
+    """
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for part in content:
+        inner = part.get("content", ())
+        source = part.get("source", "")
+        found = [part.get("title"), part.get("context"), part.get("text")]
+        found.append(source.get("data") if isinstance(source, Mapping) else source)
+        found.append(text_of(inner) if inner else "")
+        texts.append("\n".join(text for text in found if text))
+    return "\n\n".join(texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from foveate.core.stages.compress import Compress, still_open
 from foveate.core.text.copied import copied
 from foveate.core.types import Candidate, Inputs, Recipe, Request, Trace, rank
 from foveate.pending import Late, Pending
-from foveate.ports import Message, Model, Reply
+from foveate.ports import Message, Model, Reply, text_of
 
 TRIES = 2
 MARGIN = 64  # tokens; for the chat's framing, and for another tokenizer than the model's
@@ -198,7 +198,7 @@ def messages_for(want: Want, again: str = "") -> tuple[list[Message], int]:
 
 def _room(want: Want, messages: Iterable[Message]) -> int:
     tokenizer = want.request.gauge.tokenizer
-    return MARGIN + sum(tokenizer.count(message["content"]) for message in messages)
+    return MARGIN + sum(tokenizer.count(text_of(message["content"])) for message in messages)
 
 
 def _call(

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from foveate import plugins
 from foveate.adapters.models import bare
-from foveate.adapters.models.asked import check_timeout
+from foveate.adapters.models.asked import check_timeout, taken
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
 from foveate.answer.room import answer_limit
@@ -24,6 +24,7 @@ from foveate.core.types import Citation, Context
 from foveate.models import registry
 from foveate.plan import Channel
 from foveate.ports import Message, Model, Reply
+from foveate.prompts.markers import cites_itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def ask_events(
     """The answer as it arrives; the `Answer` is the last item."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = _request(context, asked.name, how)
+    sent, limits = _request(context, asked, how)
     resolver, reply = Resolver(context), None
     for item in asked.stream(sent, **limits):
         if isinstance(item, Reply):
@@ -124,7 +125,7 @@ async def aask_events(
     """`ask_events` without blocking the event loop."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = await asyncio.to_thread(_request, context, asked.name, how)
+    sent, limits = await asyncio.to_thread(_request, context, asked, how)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
         lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
@@ -145,8 +146,11 @@ def _model(model: str | Model) -> Model:
     return plugins.model(model) if isinstance(model, str) else model
 
 
-def _request(context: Context, name: str, how: Asking) -> tuple[list[Message], dict[str, Any]]:
+def _request(
+    context: Context, model: Model, how: Asking
+) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
+    _refuse_shared(context)
     sent = messages(
         context,
         prompt=how.prompt,
@@ -154,13 +158,23 @@ def _request(context: Context, name: str, how: Asking) -> tuple[list[Message], d
         channel=how.channel,
         language=how.language,
     )
-    return sent, {
+    return taken(sent, getattr(model, "takes", frozenset())), {
         "max_tokens": answer_limit(
-            context, sent, model=name, wanted=how.max_tokens, window=how.window
+            context, sent, model=model.name, wanted=how.max_tokens, window=how.window
         ),
         "temperature": how.temperature,
         "timeout": how.timeout,
     }
+
+
+def _refuse_shared(context: Context) -> None:
+    """A provider that cites by itself counts blocks; so each must have a marker of its own."""
+    markers = [block.marker for block in context.blocks if block.kind == "chunk"]
+    if cites_itself(context) and markers != list(range(1, len(markers) + 1)):
+        raise BadOption(
+            "the provider cites blocks by itself, and here several have one marker; take a recipe "
+            "that cites chunks, or another format"
+        )
 
 
 def _answer(context: Context, name: str, reply: Reply | None, how: Asking) -> Answer:

@@ -13,11 +13,12 @@ from typing import Any
 from foveate import plugins
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
+from foveate.core.layout.parts import content_of
 from foveate.core.types import Context
 from foveate.core.window import count_messages
 from foveate.plan import Channel
-from foveate.ports import Message
-from foveate.prompts.markers import PARTS, marker_of_context
+from foveate.ports import Content, Message, text_of
+from foveate.prompts.markers import marker_of_context
 from foveate.prompts.text import system_prompt
 
 
@@ -32,6 +33,8 @@ def messages(
 ) -> list[Message]:
     """System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
 
+    A context of content parts (formats `openai-parts`, `anthropic-search-result`,
+    `anthropic-document`) is sent as those, the question as one more.
     `prompt`: `grounded`, `strict`, `soft`, `voice`, one of a plugin, or a file; `system`: the text
     itself, in place of it ("" for none). Assemble with the same prompt, and the window holds it;
     raises `BudgetTooSmall` where it does not. `tokenizer`: where the context was counted by one
@@ -46,10 +49,12 @@ def messages(
     if system is None:
         marker = marker_of_context(context)
         system = system_prompt(prompt, marker=marker, channel=channel, language=language)
-    asked = f"{context.text}\n\n{context.query}" if context.text else context.query
+    parts = content_of(context)
+    asked: Content = counted(context)
+    if parts is not None:
+        asked = [*parts, {"type": "text", "text": context.query}]
     found: list[Message] = [{"role": "system", "content": system}] if system else []
     found.append({"role": "user", "content": asked})
-    _refuse_parts(context)
     _refuse_large(context, found, tokenizer)
     return found
 
@@ -60,18 +65,20 @@ def for_anthropic(found: Sequence[Message]) -> dict[str, Any]:
     >>> for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
     {'system': 'S', 'messages': [{'role': 'user', 'content': 'Q'}]}
     """
-    system = "\n\n".join(m["content"] for m in found if m["role"] == "system")
+    system = "\n\n".join(text_of(m["content"]) for m in found if m["role"] == "system")
     turns = [dict(m) for m in found if m["role"] != "system"]
     return {**({"system": system} if system else {}), "messages": turns}
 
 
-def _refuse_parts(context: Context) -> None:
-    """A list of content parts in JSON is for a provider's own client, not a text to read."""
-    if context.text.startswith('[{"type":"') and context.text.endswith("}]"):
-        raise BadOption(
-            f"the context is a list of content parts (formats {', '.join(PARTS)}, openai-parts); "
-            "give json.loads(context.text) to the provider's client, or take another format"
-        )
+def counted(context: Context) -> str:
+    """What is counted of the user's message: the context, an empty line, the question."""
+    return f"{context.text}\n\n{context.query}" if context.text else context.query
+
+
+def pairs_of(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
+    """Messages as they are counted; parts as the context that they are."""
+    contents = [(message["role"], message["content"]) for message in found]
+    return [(role, c if isinstance(c, str) else counted(context)) for role, c in contents]
 
 
 def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer | None) -> None:
@@ -79,8 +86,7 @@ def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer |
     if budget.window is None:
         return
     limit = budget.window - budget.generation - budget.buffer
-    pairs = [(message["role"], message["content"]) for message in found]
-    needed = count_messages(pairs, budget, given or tokenizer_of(context))
+    needed = count_messages(pairs_of(context, found), budget, given or tokenizer_of(context))
     if needed > limit:
         raise BudgetTooSmall(
             limit,

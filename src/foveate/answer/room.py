@@ -13,7 +13,7 @@ from dataclasses import replace
 from foveate import plugins
 from foveate.adapters.models import bare
 from foveate.adapters.models.gguf import WINDOW, speaker_of
-from foveate.answer.messages import tokenizer_of
+from foveate.answer.messages import pairs_of, tokenizer_of
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
 from foveate.core.window import count_messages
@@ -36,7 +36,7 @@ def answer_limit(
     in place of what the registry says.
     """
     limit = wanted or context.budget.generation or USUAL
-    pairs = [(message["role"], message["content"]) for message in sent]
+    pairs = pairs_of(context, sent)
     budget = context.budget
     if budget.window is not None:
         needed = count_messages(pairs, budget, tokenizer_of(context))

@@ -1,11 +1,45 @@
-"""A checked answer as plain JSON: what the command line prints and a service sends."""
+"""An answer and its check as plain JSON: what the command line prints and a service sends."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from foveate.answer.ask import Answer
 from foveate.answer.check import Checked, Claim
+from foveate.answer.stream import Cited, Event
 from foveate.answer.support import Support
+from foveate.core.types import Context
+from foveate.core.wire import citation_to_json, context_to_json
+
+
+def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
+    """Answer, citations, check, usage, manifest; the same shape everywhere."""
+    whole = context_to_json(context)
+    cited = {entry.marker for entry in answer.citations}
+    return {
+        "query": context.query,
+        "answer": answer.text,
+        "model": answer.reply.model,
+        "finish": answer.reply.finish,
+        "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
+        "check": checked_to_json(answer.checked),
+        "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
+        "context_tokens": context.token_count,
+        "manifest": whole["manifest"],
+    }
+
+
+def event_to_json(event: Event) -> dict[str, Any]:
+    """What arrives while an answer is written: text, or a marker with what it stands for."""
+    if isinstance(event, Cited):
+        return {
+            "text": event.text,
+            "start": event.start,
+            "citations": [citation_to_json(one) for one in event.citations],
+            "dangling": list(event.dangling),
+        }
+    return {"text": event.text}
 
 
 def checked_to_json(checked: Checked) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from foveate.adapters.models import bare
 from foveate.answer.ask import Answer, Asking, ask, ask_events
 from foveate.answer.check import Checked
 from foveate.answer.room import known_as
-from foveate.answer.wire import checked_to_json
+from foveate.answer.wire import answer_to_json
 from foveate.cli import output
 from foveate.cli.assembled import from_store, write_bundle
 from foveate.cli.failures import printable
@@ -19,7 +18,6 @@ from foveate.cli.models import model_named
 from foveate.cli.show import place
 from foveate.core.errors import OutsideFailure
 from foveate.core.types import Context
-from foveate.core.wire import context_to_json
 from foveate.plan import Plan, plan
 from foveate.ports import Model
 
@@ -69,29 +67,12 @@ def answered(
     context = prepared.context
     try:
         if as_json:
-            output.write_json(as_object(ask(context, settled.model, settled.how), context))
+            output.write_json(answer_to_json(ask(context, settled.model, settled.how), context))
         else:
             _print(context, settled)
     except OutsideFailure as error:
         kept = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
         raise OutsideFailure(f"{error}; {kept}") from None
-
-
-def as_object(answer: Answer, context: Context) -> dict[str, Any]:
-    """Answer, citations, check, usage, manifest; the same shape everywhere."""
-    whole = context_to_json(context)
-    cited = {entry.marker for entry in answer.citations}
-    return {
-        "query": context.query,
-        "answer": answer.text,
-        "model": answer.reply.model,
-        "finish": answer.reply.finish,
-        "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "check": checked_to_json(answer.checked),
-        "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
-        "context_tokens": context.token_count,
-        "manifest": whole["manifest"],
-    }
 
 
 def _print(context: Context, settled: Settled) -> None:

@@ -16,7 +16,7 @@ def context_to_json(context: Context) -> dict[str, Any]:
         "text": context.text,
         "token_count": context.token_count,
         "blocks": [_block(block) for block in context.blocks],
-        "citations": [_citation(entry) for entry in context.citations],
+        "citations": [citation_to_json(entry) for entry in context.citations],
         "trace": [stage_to_json(stage) for stage in context.trace],
         "metrics": dict(context.metrics),
         "manifest": manifest_to_json(context.manifest),
@@ -41,7 +41,8 @@ def _block(block: Block) -> dict[str, Any]:
     }
 
 
-def _citation(entry: Citation) -> dict[str, Any]:
+def citation_to_json(entry: Citation) -> dict[str, Any]:
+    """What a marker stands for."""
     return {
         "marker": entry.marker,
         "label": entry.label,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from foveate.core.contracts import Format
 from foveate.core.layout.header import one_line
+from foveate.core.layout.parts import content_of
 from foveate.core.types import Block, Context
 
 PARTS = ("anthropic-document", "anthropic-search-result")
@@ -28,12 +29,18 @@ def marker_of_format(format: Format) -> str | None:
 
 def marker_of_context(context: Context) -> str | None:
     """The same, from what was rendered; None where it shows nothing that could be cited."""
-    if not context.citations:
+    if not context.citations or cites_itself(context):
         return None
     first = context.citations[0]
     if first.label not in (one_line(first.source), one_line(first.title)):
         return _example(first.label, first.marker)
     return "" if one_line(first.label) in context.text[: context.blocks[0].span[0]] else None
+
+
+def cites_itself(context: Context) -> bool:
+    """Whether its blocks are such that the provider says what cites them."""
+    parts = content_of(context) or ()
+    return any(part["type"] in ("document", "search_result") for part in parts)
 
 
 def _example(label: str, marker: int) -> str:

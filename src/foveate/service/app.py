@@ -15,12 +15,13 @@ from foveate.service.guard import guard_of, install
 from foveate.service.held import held
 from foveate.service.playground.routes import router as playground
 from foveate.service.requestid import RequestIds
-from foveate.service.routes import assemble, documents, health, recipes, replay, search
+from foveate.service.routes import ask, assemble, documents, health, recipes, replay, search
 from foveate.service.settings import Settings
 
 ROUTERS = (
     assemble.router,
     search.router,
+    ask.router,
     replay.router,
     documents.router,
     recipes.router,

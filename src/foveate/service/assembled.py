@@ -19,7 +19,6 @@ from foveate.core.errors import BadInput
 from foveate.core.replay import bundle_of
 from foveate.core.types import Context, Inputs
 from foveate.core.wire import context_to_json
-from foveate.given import pairs
 from foveate.packed import key_of, packed, unpacked
 from foveate.plan import Plan
 from foveate.ports import Found
@@ -27,7 +26,7 @@ from foveate.prepare import Call, Flow, Prepared, flow, run, said_of
 from foveate.service.auth.caller import Caller
 from foveate.service.held import Held
 from foveate.service.shelves import Shelf
-from foveate.service.wire.assemble import AssembleAsked
+from foveate.service.wire.assemble import AssembleAsked, GroundsAsked
 
 FORM = b"1"  # of what is kept before a context; another one is not read
 
@@ -46,7 +45,6 @@ class Assembled:
 
 def assembled(held: Held, caller: Caller, asked: AssembleAsked) -> Assembled:
     """The context of a request; raises the errors of `foveate.assemble`."""
-    principals = caller.reading_as(asked.principals)
     settled = held.door.plan(
         query=asked.query,
         recipe=asked.recipe,
@@ -59,18 +57,38 @@ def assembled(held: Held, caller: Caller, asked: AssembleAsked) -> Assembled:
         channel=asked.channel,
         prompt=asked.prompt,
     )
+    messages = tuple((one.role, one.content) for one in asked.messages)
+    return grounds(held, caller, asked.query, asked, settled, messages=messages, anew=asked.bundle)
+
+
+def grounds(
+    held: Held,
+    caller: Caller,
+    query: str,
+    asked: GroundsAsked,
+    settled: Plan,
+    *,
+    messages: tuple[tuple[str, str], ...] = (),
+    anew: bool = False,
+) -> Assembled:
+    """The context for a query by a settled plan; `anew`: not from the cache."""
+    principals = caller.reading_as(asked.principals)
     if asked.candidates is not None:
-        return _from_candidates(held, settled, asked, principals)
+        return _from_candidates(
+            held, query, asked, settled, principals=principals, messages=messages
+        )
     with held.shelves.of(caller.tenant) as shelf:
         search = _Search(
             held=held,
             shelf=shelf,
             tenant=caller.tenant,
+            query=query,
             asked=asked,
             principals=principals,
             plan=settled,
+            messages=messages,
         )
-        return search.assembled()
+        return search.assembled(anew=anew)
 
 
 def as_json(made: Assembled, *, bundle: bool = False) -> dict[str, Any]:
@@ -96,18 +114,24 @@ def found_as_json(found: Found) -> dict[str, Any]:
 
 
 def _from_candidates(
-    held: Held, settled: Plan, asked: AssembleAsked, principals: tuple[str, ...]
+    held: Held,
+    query: str,
+    asked: GroundsAsked,
+    settled: Plan,
+    *,
+    principals: tuple[str, ...],
+    messages: tuple[tuple[str, str], ...],
 ) -> Assembled:
     candidates = asked.candidates or []
     most = held.settings.candidates
     if len(candidates) > most:
         raise BadInput(f"{len(candidates)} candidates; send {most} at the most", field="candidates")
     prepared = prepare_candidates(
-        asked.query,
+        query,
         candidates,
         settled,
         principals=principals,
-        messages=[one.model_dump() for one in asked.messages],
+        messages=[{"role": role, "content": content} for role, content in messages],
         language=asked.language,
         around=held.around,
     )
@@ -121,14 +145,16 @@ class _Search:
     held: Held
     shelf: Shelf
     tenant: str
-    asked: AssembleAsked
+    query: str
+    asked: GroundsAsked
     principals: tuple[str, ...]
     plan: Plan
+    messages: tuple[tuple[str, str], ...]
 
-    def assembled(self) -> Assembled:
-        """From the cache, or anew; a bundle always anew."""
+    def assembled(self, *, anew: bool) -> Assembled:
+        """From the cache, or anew."""
         seen: dict[str, Any] = {}
-        steps = self._anew(seen) if self.asked.bundle else self._kept(seen)
+        steps = self._anew(seen) if anew else self._kept(seen)
         made = run(steps, guarded(self.held.around))
         if isinstance(made, Context):
             return Assembled(context=made, found=seen)
@@ -159,23 +185,23 @@ class _Search:
             tuple(sorted(set(self.principals))),
             sorted((asked.where or {}).items(), key=repr),
             (asked.limit, asked.depth),
-            tuple((one.role, one.content) for one in asked.messages),
+            self.messages,
             asked.language,
             embedder.name if embedder is not None else "",
         )
-        return key_of(asked.query, root, self.plan, *scope)
+        return key_of(self.query, root, self.plan, *scope)
 
     def _anew(self, seen: dict[str, Any]) -> Flow[Prepared]:
         asked, plan, store = self.asked, self.plan, self.shelf.store
         found = yield from self._found()
         seen.update(found_as_json(found))
         inputs = Inputs(
-            query=asked.query,
+            query=self.query,
             candidates=found.candidates,
             recipe=plan.recipe,
             budget=plan.budget,
             principals=self.principals,
-            messages=(*plan.messages, *pairs(one.model_dump() for one in asked.messages)),
+            messages=(*plan.messages, *self.messages),
             language=asked.language,
             state_root=found.state_root,
             exact=found.exact,
@@ -188,11 +214,11 @@ class _Search:
         asked, store, embedder = self.asked, self.shelf.store, self.shelf.embedder
         vector = None
         if embedder is not None:
-            vector = (yield Call("embed", lambda: embedder.embed([asked.query])))[0]
+            vector = (yield Call("embed", lambda: embedder.embed([self.query])))[0]
         found: Found = yield Call(
             "search",
             lambda: store.search(
-                asked.query,
+                self.query,
                 vector,
                 limit=asked.limit,
                 depth=asked.depth,

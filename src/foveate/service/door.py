@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from foveate import plugins
-from foveate.adapters.models import bare
 from foveate.adapters.tokenizers import ENCODINGS
+from foveate.answer.room import known_as
 from foveate.core import formats, stages
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
@@ -25,8 +25,10 @@ from foveate.core.stages.order import By
 from foveate.core.types import Inputs, Recipe
 from foveate.core.zones import Budget
 from foveate.curves import published
-from foveate.models import Model, registry
+from foveate.models import SAFE_WINDOW, registry
+from foveate.models import Model as KnownModel
 from foveate.plan import Plan, plan
+from foveate.ports import Model
 from foveate.prompts.text import LANGUAGES
 from foveate.service.settings import Settings
 from foveate.service.wire.asked import BudgetAsked
@@ -50,7 +52,9 @@ class Door:
         self.languages = settings.languages
         self.orders = (*get_args(By), *(f"attention:{name}" for name in published()))
         self.answering = tuple(settings.models)
-        self._models = {name: bare(spelled) for name, spelled in settings.models.items()}
+        self._models = settings.models
+        self._windows = settings.windows
+        self._speakers: dict[str, Model] = {}
 
     def plan(
         self,
@@ -122,20 +126,27 @@ class Door:
         return self._known
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """One of the list."""
-        return plugins.tokenizer(_among("tokenizer", name, self.tokenizers))
+        """One of the list, or what one of the operator's models counts by."""
+        if not any(self.model(one).tokenizer == name for one in self._models):
+            _among("tokenizer", name, self.tokenizers)
+        return plugins.tokenizer(name)
 
-    def model(self, name: str) -> Model:
+    def model(self, name: str) -> KnownModel:
         """What is known of a model, for its window and tokenizer; nothing is asked of it."""
-        spelled = self._models.get(name, name)
-        found = registry().get(spelled)
-        if found is None and name in self._models:
-            return Model(name=name, window=8_192)
-        if found is None:
+        if name in self._models:
+            known = known_as(self._models[name], self._windows.get(name))
+            return known or KnownModel(name=name, window=SAFE_WINDOW)
+        found = registry().get(name)
+        if found is None or found.tokenizer not in self.tokenizers:
             raise UnknownName("model", name, (*self._models, *registry()))
-        if found.tokenizer not in self.tokenizers:
-            raise UnknownName("tokenizer", found.tokenizer, self.tokenizers)
         return found
+
+    def speaker(self, name: str) -> Model:
+        """One of the models that the operator allows, to be asked; one object for all requests."""
+        spelled = self._models[_among("model", name, self._models)]
+        if name not in self._speakers:
+            self._speakers[name] = plugins.model(spelled)
+        return self._speakers[name]
 
     def language(self, name: str) -> str:
         """One of the list."""

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from foveate.adapters.caches import open_cache
 from foveate.around import Around
 from foveate.ports import Cache
+from foveate.service.answering import Answering
 from foveate.service.cached import OwnCache
 from foveate.service.door import Door
 from foveate.service.settings import Settings
@@ -36,6 +37,7 @@ class Held:
         self.work = Work(
             threads=settings.threads, waiting=settings.waiting, seconds=settings.seconds
         )
+        self.answering = Answering(most=settings.asking, seconds=settings.answer_seconds)
         # One write at a time: the embedded store has one writer, and waits for other processes'.
         self.writing = Work(
             threads=1, waiting=settings.waiting, seconds=settings.seconds, name="writing"

@@ -95,10 +95,17 @@ def problem_of(error: Exception) -> ProblemError:
 def response_of(request: Request, error: Exception) -> Response:
     """The answer that says what is wrong; what the operator must know goes to the log."""
     found = problem_of(error)
+    body = as_bytes(told(request, error))
+    return Response(body, found.status_code, media_type=MEDIA_TYPE, headers=found.headers)
+
+
+def told(request: Request, error: Exception) -> dict[str, Any]:
+    """The problem as JSON; a fault and a failure outside go to the log, under the same id."""
+    found = problem_of(error)
     instance = str(request.scope.get("state", {}).get("request_id", ""))
     if found.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and found is not error:
         log.error("request %s: %s", instance, type(error).__name__, exc_info=error)
-    body = {
+    return {
         "type": f"urn:foveate:problem:{found.kind}",
         "title": HTTPStatus(found.status_code).phrase,
         "status": found.status_code,
@@ -106,7 +113,6 @@ def response_of(request: Request, error: Exception) -> Response:
         "instance": instance,
         **{name: value for name, value in found.more.items() if value is not None},
     }
-    return Response(as_bytes(body), found.status_code, media_type=MEDIA_TYPE, headers=found.headers)
 
 
 def install(app: FastAPI) -> None:

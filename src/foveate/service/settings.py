@@ -46,6 +46,10 @@ class Settings(BaseSettings):
         description="Models that answer: the name in requests → the model as `foveate ask` takes "
         "it. The first one is the default.",
     )
+    windows: dict[str, int] = Field(
+        default_factory=dict,
+        description="Tokens that a model of these holds, where the registry is wrong about it.",
+    )
     tokenizers: tuple[str, ...] = Field(
         (), description="Tokenizers that requests may name besides the built-in ones."
     )

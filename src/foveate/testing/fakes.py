@@ -15,7 +15,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.gauge import Gauge
 from foveate.core.types import Candidate, Chunk, Origin, Place, Request, Supplement, Vector
 from foveate.core.zones import Budget
-from foveate.ports import Message, Reply, Usage
+from foveate.ports import Message, Reply, Usage, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Words:
 class Told:
     """A model that says what `says` makes of the messages; words are its tokens.
 
-    >>> model = Told(says=lambda messages: messages[-1]["content"].upper())
+    >>> model = Told(says=lambda messages: str(messages[-1]["content"]).upper())
     >>> model.complete([{"role": "user", "content": "nine metres deep"}], max_tokens=2)
     Reply(text='NINE METRES', finish='length', usage=Usage(prompt=3, completion=2, cached=None),
         model='told')
@@ -68,7 +68,7 @@ class Told:
         said = said[: min(ends)] if ends else said
         words = Words()
         text = words.truncate(said, max_tokens)
-        read = sum(words.count(message["content"]) for message in messages)
+        read = sum(words.count(text_of(message["content"])) for message in messages)
         return Reply(
             text=text,
             finish="stop" if text == said else "length",

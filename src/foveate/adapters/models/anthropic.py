@@ -29,7 +29,7 @@ from foveate.adapters.models.wire import (
     refuse_keyless,
 )
 from foveate.core.errors import MissingExtra
-from foveate.ports import Message, Reply, Usage
+from foveate.ports import Message, Reply, Usage, text_of
 
 _HOME = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
@@ -59,6 +59,11 @@ class AnthropicSpeaker:
     def where(self) -> str:
         """The address, where the name does not say it."""
         return "" if self._own else self._url
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """Text, and what the model cites by itself."""
+        return frozenset({"text", "search_result", "document"})
 
     @property
     def scores(self) -> bool:
@@ -138,14 +143,19 @@ class AnthropicSpeaker:
 
 def apart(asked: Asked) -> tuple[str, list[Message]]:
     """System messages as one text, and the turns."""
-    system = [m["content"] for m in asked.messages if m["role"] == "system"]
+    system = [text_of(m["content"]) for m in asked.messages if m["role"] == "system"]
     turns = [m for m in asked.messages if m["role"] != "system"]
     return "\n\n".join(system), turns
 
 
 async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | Reply, None]:
-    """Text as it comes; thinking and pings are signs of life."""
+    """Text as it comes; thinking and pings are signs of life.
+
+    Behind a stretch of text that the provider gives sources for stand their markers: `[n]` is the
+    nth block with citations on that was sent.
+    """
     said: list[str] = []
+    cited: dict[int, None] = {}
     finish, usage = "", Usage()
     trouble: Trouble | None = None
     try:
@@ -155,10 +165,15 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
                 model, usage = event.message.model or model, _read(event.message.usage)
             elif event.type == "content_block_delta" and event.delta.type == "text_delta":
                 text = event.delta.text
-                said.append(text)
+            elif event.type == "content_block_delta" and event.delta.type == "citations_delta":
+                cited[_place(event.delta.citation)] = None
+            elif event.type == "content_block_stop" and cited:
+                text = " " + "".join(f"[{place + 1}]" for place in cited)
+                cited = {}
             elif event.type == "message_delta":
                 finish = event.delta.stop_reason or finish
                 usage = _written(usage, event.usage)
+            said += [text] if text else []
             yield text
     except Exception as error:  # noqa: BLE001
         trouble = _trouble(error, seen)
@@ -167,6 +182,13 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
     if not finish:
         raise cut_off()
     yield Reply(text="".join(said), finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+
+
+def _place(citation: Any) -> int:
+    """The block's place among those of its kind, from 0."""
+    if citation.type == "search_result_location":
+        return int(citation.search_result_index)
+    return int(citation.document_index)
 
 
 def _read(said: Any) -> Usage:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.ports import Message, Reply
+from foveate.ports import Message, Reply, text_of
 
 LONGEST_WAIT = 86_400.0
 """Seconds: a day. No call is given more, and clocks hold it."""
 ROLES = ("system", "user", "assistant")
+TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,10 @@ class Speaker(Protocol):
         """Which server, for errors."""
 
     @property
+    def takes(self) -> frozenset[str]:
+        """The types of content parts that it can be sent; of none: text alone."""
+
+    @property
     def scores(self) -> bool:
         """Whether it can be told what to write, and says how likely each token of it was."""
 
@@ -101,9 +106,11 @@ def check_asked(
     if not messages:
         raise BadInput("no messages; give at least the user's", field="messages")
     for number, message in enumerate(messages, 1):
-        if message.get("role") not in ROLES or not isinstance(message.get("content"), str):
+        content: object = message.get("content")
+        if message.get("role") not in ROLES or not (isinstance(content, str) or _parts(content)):
             raise BadInput(
-                f"message {number} needs a role ({', '.join(ROLES)}) and a content, a text",
+                f"message {number} needs a role ({', '.join(ROLES)}) and a content: a text, or a "
+                "list of parts with a type",
                 field="messages",
             )
     if max_tokens < 1 or not 0 <= temperature <= 2:
@@ -112,6 +119,38 @@ def check_asked(
             "a temperature of 0 to 2"
         )
     check_timeout(timeout)
+
+
+def _parts(content: object) -> bool:
+    return (
+        isinstance(content, Sequence)
+        and bool(content)
+        and all(isinstance(p, Mapping) and isinstance(p.get("type"), str) for p in content)
+        and all(isinstance(p.get("text"), str) for p in content if p["type"] == TEXT)
+    )
+
+
+def taken(messages: Sequence[Message], takes: frozenset[str]) -> tuple[Message, ...]:
+    """The messages for a model that takes parts of these types; others become text if they are.
+
+    Raises `BadInput` for parts that are no text and that the model does not take.
+
+    >>> taken([{"role": "user", "content": [{"type": "text", "text": "Hi."}]}], frozenset())
+    ({'role': 'user', 'content': 'Hi.'},)
+    """
+    found: list[Message] = []
+    for number, message in enumerate(messages, 1):
+        content = message["content"]
+        kinds = set() if isinstance(content, str) else {part["type"] for part in content}
+        if strange := sorted(kinds - takes - {TEXT}):
+            raise BadInput(
+                f"message {number} has parts that this model does not take ({', '.join(strange)}); "
+                "take another format, such as openai-parts or numbered",
+                field="messages",
+            )
+        flat = bool(kinds) and TEXT not in takes
+        found.append({**message, "content": text_of(content)} if flat else message)
+    return tuple(found)
 
 
 def check_timeout(seconds: float) -> None:

@@ -56,6 +56,11 @@ class GgufSpeaker:
         return ""
 
     @property
+    def takes(self) -> frozenset[str]:
+        """None: a message is a text."""
+        return frozenset()
+
+    @property
     def scores(self) -> bool:
         """Yes: it writes the tokens that it is told to."""
         return True

@@ -24,7 +24,7 @@ from foveate.adapters.models.trouble import (
 )
 from foveate.adapters.models.wire import OWN_KEY, check_address, http_options, key_in
 from foveate.core.errors import MissingExtra
-from foveate.ports import Reply, Usage
+from foveate.ports import Reply, Usage, text_of
 
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
 _LEAST = 4096
@@ -49,6 +49,11 @@ class OllamaSpeaker:
     def where(self) -> str:
         """The address, where the name does not say it."""
         return "" if self._own else (self._url or "127.0.0.1:11434")
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """None: a message is a text."""
+        return frozenset()
 
     @property
     def scores(self) -> bool:
@@ -133,7 +138,7 @@ def context_size(asked: Asked) -> int:
     is too much costs memory; what is too little would be cut out of the prompt without a word. The
     server itself does not go beyond what the model was trained for.
     """
-    size = sum(len(message["content"].encode()) + _FRAME for message in asked.messages)
+    size = sum(len(text_of(message["content"]).encode()) + _FRAME for message in asked.messages)
     return max(_LEAST, 1 << (size + asked.max_tokens - 1).bit_length())
 
 

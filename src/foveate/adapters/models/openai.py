@@ -58,6 +58,11 @@ class OpenAISpeaker:
         return "" if self._own else self._url
 
     @property
+    def takes(self) -> frozenset[str]:
+        """Text parts."""
+        return frozenset({"text"})
+
+    @property
     def scores(self) -> bool:
         """No: the protocol has no way to ask for it."""
         return False

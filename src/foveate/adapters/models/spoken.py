@@ -14,7 +14,7 @@ from dataclasses import replace
 from random import uniform
 from statistics import fmean
 
-from foveate.adapters.models.asked import Asked, Limits, Scored, Speaker, check_asked
+from foveate.adapters.models.asked import Asked, Limits, Scored, Speaker, check_asked, taken
 from foveate.adapters.models.thread import pumped
 from foveate.adapters.models.trouble import Trouble, failure
 from foveate.core.errors import BadInput, OutsideFailure
@@ -38,6 +38,11 @@ class SpokenModel:
     def name(self) -> str:
         """Provider and model, as one types them."""
         return self._speaker.name
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The types of content parts that messages may have."""
+        return self._speaker.takes
 
     def check(self) -> None:
         """Raise `OutsideFailure` where it is known, before anything is asked, that nothing can be.
@@ -134,7 +139,7 @@ class SpokenModel:
         self._speaker.check()
         self._speaker.ready()
         return Asked(
-            messages=tuple(messages),
+            messages=taken(messages, self._speaker.takes),
             max_tokens=max_tokens,
             temperature=temperature,
             stop=(stop,) if isinstance(stop, str) else tuple(stop),

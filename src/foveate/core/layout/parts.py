@@ -16,7 +16,7 @@ from typing import Any
 
 from foveate.core.layout.aside import supplement_line
 from foveate.core.text.escape import Guard
-from foveate.core.types import Block
+from foveate.core.types import Block, Context
 
 TEXT = '{"type":"text","text":"'
 CLOSE = '"}'
@@ -40,6 +40,21 @@ def after(following: Block | None) -> str:
 def supplement(block: Block, guard: Guard, following: Block | None) -> tuple[str, str]:
     """A text part of its own: what stands before and after the body."""
     return TEXT + quoted(supplement_line(block, guard) + "\n"), CLOSE + after(following)
+
+
+def content_of(context: Context) -> list[dict[str, Any]] | None:
+    """The parts of a context that was rendered as some; None where it is a text.
+
+    A text may look like parts by itself; in a format of parts, the list begins before the first
+    block's text and ends behind the last one's.
+    """
+    if not context.blocks:
+        return None
+    first, last = context.blocks[0].span[0], context.blocks[-1].span[1]
+    if not (context.text[:first].startswith('[{"type":"') and context.text[last:].endswith("}]")):
+        return None
+    found: list[dict[str, Any]] = json.loads(context.text)
+    return found
 
 
 def read(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:

@@ -19,7 +19,7 @@ from foveate.evals.answers.pose import Posed, posed
 from foveate.evals.cases import Case
 from foveate.evals.trials import Setting
 from foveate.plugins import tokenizer
-from foveate.ports import Model, Scores
+from foveate.ports import Model, Scores, text_of
 
 ENOUGH = 5
 """Failures in a row, after which no more is asked."""
@@ -96,7 +96,7 @@ class Judge:
                     before += 1
                     continue
                 counts[kind] += 1
-                read += sum(counter.count(message["content"]) for message in one.messages)
+                read += sum(counter.count(text_of(message["content"])) for message in one.messages)
         return Need(answers=counts["answer"], scores=counts["score"], read=read, known=before)
 
     def run(

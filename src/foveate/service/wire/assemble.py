@@ -26,10 +26,9 @@ Candidates = Annotated[
 ]
 
 
-class AssembleAsked(Asked):
-    """Candidates, or a search of the store, to a context that fits."""
+class GroundsAsked(Asked):
+    """What a context is to be made of, and how large it may be."""
 
-    query: Query
     candidates: Candidates = None
     where: Filter = None
     limit: Annotated[
@@ -40,26 +39,31 @@ class AssembleAsked(Asked):
     ] = 50
     budget: Tokens = None
     recipe: RecipeAsked = None
+    principals: Principals = None
+    language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
+    channel: Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")] = (
+        "text"
+    )
+
+
+class AssembleAsked(GroundsAsked):
+    """Candidates, or a search of the store, to a context that fits."""
+
+    query: Query
     tokenizer: Annotated[
         Name | None, Field(description="What counts; `GET /v1/me` lists them.")
     ] = None
     model: Annotated[
-        Name | None,
-        Field(description="Take this model's tokenizer and window instead."),
+        Name | None, Field(description="Take this model's tokenizer and window instead.")
     ] = None
     format: Annotated[Name | None, Field(description="Another format than the recipe's.")] = None
     order: Annotated[
         Name | None,
         Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
     ] = None
-    principals: Principals = None
     messages: Annotated[
         list[MessageAsked], Field(max_length=1_000, description="What else shares the window.")
     ] = Field(default_factory=list)
-    language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
-    channel: Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")] = (
-        "text"
-    )
     prompt: Annotated[
         Name | None, Field(description="The system prompt that is sent along, by name.")
     ] = None
