@@ -21,6 +21,7 @@ from foveate.cli import (
     diagnose,
     index,
     keys,
+    mcp,
     output,
     plugins,
     recipes,
@@ -57,6 +58,7 @@ app.add_typer(eval_.app, name="eval")
 app.command()(diagnose.diagnose)
 app.command()(calibrate.calibrate)
 app.command(cls=serve.ServeCommand)(serve.serve)
+app.command()(mcp.mcp)
 app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
 app.add_typer(recipes.app, name="recipes")

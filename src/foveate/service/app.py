@@ -13,6 +13,7 @@ from foveate._version import __version__
 from foveate.service import problems
 from foveate.service.guard import guard_of, install
 from foveate.service.held import held
+from foveate.service.mcp import http as mcp
 from foveate.service.playground.routes import router as playground
 from foveate.service.requestid import RequestIds
 from foveate.service.routes import ask, assemble, documents, health, recipes, replay, search
@@ -26,6 +27,7 @@ ROUTERS = (
     documents.router,
     recipes.router,
     health.router,
+    mcp.router,
     playground,
 )
 SMALL = 1_024
@@ -69,6 +71,10 @@ def described(app: FastAPI) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
-    async with held(app.state.settings) as found, app.state.guard.watching() as told:
+    async with (
+        held(app.state.settings) as found,
+        app.state.guard.watching() as told,
+        mcp.speaking(app, found),
+    ):
         app.state.held = found
         yield told

@@ -107,6 +107,10 @@ class Settings(BaseSettings):
         False, description="Bring each line of the audit to the disk before the answer goes out."
     )
 
+    mcp: bool = Field(True, description="Serve the tools for agents at /mcp.")
+    mcp_budget: int = Field(4_000, ge=1, description="Tokens of a tool's context, unasked.")
+    mcp_most: int = Field(32_000, ge=1, description="Tokens that a tool's call may ask for.")
+
     size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
     overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")
     questions: bool = Field(True, description="Index chunks under the questions they answer too.")

@@ -1,0 +1,44 @@
+"""`foveate mcp`: the tools for agents, over standard input and output."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from foveate.cli.options import STORE, Principals
+
+
+def mcp(
+    store: Annotated[
+        str, typer.Option("--store", metavar="URL", help="The store to answer from.")
+    ] = str(STORE),
+    principal: Principals = None,
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", min=1, help="Tokens, where a call names none.")
+    ] = 4_000,
+    max_budget: Annotated[
+        int, typer.Option("--max-budget", metavar="N", min=1, help="Tokens a call may ask for.")
+    ] = 32_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for one call.")
+    ] = 60.0,
+) -> None:
+    """Serve a store to an agent: the tools assemble, search and check_answer.
+
+    Speaks the Model Context Protocol on standard input and output, as programs that start their
+    tools themselves do, and ends when its input ends. `foveate serve` has the same tools over HTTP,
+    at /mcp.
+    """
+    from foveate.service.mcp.bounds import Bounds
+    from foveate.service.mcp.stdio import serve
+    from foveate.stored import opened
+
+    with opened(store) as (shelf, embedder):
+        serve(
+            shelf,
+            embedder,
+            principals=tuple(principal or ()),
+            bounds=Bounds(budget=max_budget, usual=min(budget, max_budget)),
+            seconds=timeout,
+        )

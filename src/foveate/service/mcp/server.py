@@ -1,0 +1,142 @@
+"""The tools as an MCP server, whatever carries the messages.
+
+Rules: what goes wrong in a call is the result of that call, as an error that says what to do, so
+that the agent reads it; the log gets the rest. A tool that the caller may not use is not listed,
+and is unknown to a call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from foveate._version import __version__
+from foveate.core.errors import MissingExtra
+from foveate.service.mcp.arguments import checked
+from foveate.service.mcp.calls import Desk
+from foveate.service.mcp.failures import Failure, failure_of
+from foveate.service.mcp.shown import Answer
+from foveate.service.mcp.tools import INSTRUCTIONS, Tool
+
+if TYPE_CHECKING:
+    from mcp import types
+    from mcp.server import Server, ServerRequestContext
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request: the desk it is served from, and the tools that whoever asks may use.
+
+    `note` puts down what an answer is made of, before it is given.
+    """
+
+    desk: Desk
+    tools: tuple[Tool, ...]
+    note: Callable[[Answer], None] = lambda _: None
+
+
+class Run(Protocol):
+    """Does the work of one call somewhere where it holds nobody up."""
+
+    def __call__(self, work: Callable[[], Answer], /) -> Awaitable[Answer]:
+        """Its answer; raises what the work raises, `Refused` or `TimeoutError`."""
+
+
+class Reception(Protocol):
+    """Who asks, and what they may; for the HTTP transport the request has the key."""
+
+    def __call__(self, request: Any, /) -> Visit:
+        """The visit; the request is None where there is none."""
+
+
+def server_of(reception: Reception, run: Run) -> Server[Any]:
+    """The server; raises `MissingExtra` where its package is not installed."""
+    try:
+        from mcp import types
+        from mcp.server import Server
+    except ImportError:
+        raise MissingExtra("mcp", "mcp") from None
+
+    async def list_tools(
+        ctx: ServerRequestContext[Any, Any], _: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        visit = reception(ctx.request)
+        return types.ListToolsResult(tools=[_listed(tool) for tool in visit.tools])
+
+    async def call_tool(
+        ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        visit = reception(ctx.request)
+        tool = _named(params.name, visit.tools)
+        try:
+            asked = checked(params.arguments, tool.takes)
+            answer = await run(lambda: tool.work(visit.desk, asked))
+            visit.note(answer)
+            return _result(answer)
+        except Exception as error:
+            failure = failure_of(error, visit.desk.bounds.budget)
+            if failure.ours:
+                logger.exception("%s failed", tool.name)
+            return _failed(failure)
+
+    return Server(
+        "foveate",
+        version=__version__,
+        title="foveate",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _named(name: str, tools: tuple[Tool, ...]) -> Tool:
+    """The tool of that name, as a protocol error where there is none."""
+    from mcp import types
+    from mcp.shared.exceptions import MCPError
+
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    known = ", ".join(tool.name for tool in tools)
+    raise MCPError(types.INVALID_PARAMS, f"unknown tool {name[:60]!r}; known: {known}")
+
+
+def _listed(tool: Tool) -> types.Tool:
+    from mcp import types
+
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.takes,
+        output_schema=tool.gives,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    from mcp import types
+
+    return types.CallToolResult(
+        content=[types.TextContent(text=part) for part in answer.parts],
+        structured_content=dict(answer.data),
+    )
+
+
+def _failed(failure: Failure) -> types.CallToolResult:
+    """An error that the agent reads; the budget that would do for programs too."""
+    from mcp import types
+
+    meta = {"foveate/needed": failure.needed} if failure.needed is not None else None
+    content = [types.TextContent(text=failure.message)]
+    return types.CallToolResult(content=[*content], is_error=True, _meta=meta)

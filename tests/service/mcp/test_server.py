@@ -1,0 +1,142 @@
+"""The server itself, in this process, with the official client: calls that take their time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from mcp import types
+from mcp.shared.exceptions import MCPError
+
+from agents import Agent, said, session
+from foveate.adapters.stores import open_store
+from foveate.core.errors import OutsideFailure, StageBroke
+from foveate.service.mcp.bounds import Bounds
+from foveate.service.mcp.calls import Desk
+from foveate.service.mcp.server import Visit, server_of
+from foveate.service.mcp.shown import Answer
+from foveate.service.mcp.stdio import _visit
+from foveate.service.mcp.tools import Tool, tools
+from foveate.service.mcp.turns import Turns
+
+EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": []}
+
+
+@pytest.fixture
+def desk(tmp_path) -> Iterator[Desk]:
+    """An empty store."""
+    store = open_store(tmp_path / "store")
+    yield _visit(store, None, (), Bounds(budget=100)).desk
+    store.close()
+
+
+def every(desk: Desk) -> tuple[Tool, ...]:
+    """The tools of a desk."""
+    return tools(desk.bounds, ["default", "citations"], ["xml"])
+
+
+@contextmanager
+def serving(desk: Desk, work: Callable[..., Answer], turns: Turns, **options) -> Iterator[Agent]:
+    """A session with a server whose search does this."""
+    made = [replace(t, work=work) if t.name == "search" else t for t in every(desk)]
+    visit = Visit(desk=desk, tools=tuple(made))
+    with session(server_of(lambda _: visit, turns), **options) as agent:
+        yield agent
+    turns.close()
+
+
+class Held:
+    """Work that waits until it is let go, and counts how often it was begun."""
+
+    def __init__(self) -> None:
+        self.begun, self.go, self.count = threading.Event(), threading.Event(), 0
+
+    def __call__(self, *_) -> Answer:
+        """Wait."""
+        self.count += 1
+        self.begun.set()
+        assert self.go.wait(60)
+        return Answer(parts=("done",), data=EMPTY)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_call_that_is_cancelled(desk, mode):
+    """F4: the protocol goes on at once; the work keeps its place until it is done."""
+    held, turns = Held(), Turns(at_work=1, waiting=1)
+    with serving(desk, held, turns, mode=mode) as agent:
+        running = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "a"})
+        assert held.begun.wait(60)
+        running.cancel()
+        with pytest.raises(CancelledError):
+            running.result(60)
+        waiting = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "b"})
+        while turns._open < 2:  # it is on its way
+            assert [tool.name for tool in agent.tools()][1] == "search"
+        assert "too many calls are open" in agent.refused("search", query="c")
+        assert held.count == 1
+        held.go.set()
+        assert said(waiting.result(60)) == ["done"]
+        assert said(agent.call("search", query="d")) == ["done"]
+        assert held.count == 3
+
+
+def test_a_call_that_takes_too_long(desk):
+    """F4, X3: it is told so, and the next one is served."""
+    held, turns = Held(), Turns(at_work=2, seconds=0.01)
+    with serving(desk, held, turns) as agent:
+        told = agent.refused("search", query="a")
+        held.go.set()
+        turns._seconds = 60
+        after = agent.call("assemble", query="a")
+
+    assert told == "this took too long; ask for less: a smaller limit or budget"
+    assert "Nothing that you may read was found" in said(after)[0]
+    assert after.structured_content["token_count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OutsideFailure("postgresql://u:pw@db/x: /var/lib is away"), "the store cannot be read"),
+        (StageBroke("stage /opt/x.py lost c7"), "this failed inside"),
+        (KeyError("/etc/passwd"), "this failed inside"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, told):
+    """X5, X1, F4: the log has what it was, the agent has not."""
+
+    def broken(*_) -> Answer:
+        raise error
+
+    with serving(desk, broken, Turns()) as agent:
+        message = agent.refused("search", query="a")
+
+    assert message.startswith(told)
+    assert "/" not in message
+    assert str(error) in caplog.text
+
+
+def test_a_tool_that_one_may_not_use_is_not_there(desk):
+    """X5, F4: it is not listed, and a call of it is answered as that of one that never was."""
+    visit = Visit(desk=desk, tools=every(desk)[:1])
+    with session(server_of(lambda _: visit, Turns())) as agent:
+        assert [tool.name for tool in agent.tools()] == ["assemble"]
+        for name in ("search", "rm"):
+            with pytest.raises(MCPError, match=f"unknown tool '{name}'; known: assemble") as found:
+                agent.call(name, query="a")
+            assert found.value.error.code == types.INVALID_PARAMS
+
+
+def test_a_budget_over_the_bound_says_so(desk):
+    """B1, F4: where no budget that may be asked for would do, that is what it says."""
+    own = [{"text": "word " * 400, "title": "t " * 300, "source": "s " * 300}]
+    with session(server_of(lambda _: visit, Turns())) as agent:
+        visit = Visit(desk=desk, tools=every(desk))
+        told = agent.refused("assemble", query="word", recipe="citations", candidates=own)
+
+    assert "more than the 100 that a call may ask for" in told
