@@ -14,9 +14,20 @@ from foveate.service import problems
 from foveate.service.guard import guard_of, install
 from foveate.service.held import held
 from foveate.service.mcp import http as mcp
+from foveate.service.observe.observed import Observed
+from foveate.service.observe.requests import Watched
 from foveate.service.playground.routes import router as playground
 from foveate.service.requestid import RequestIds
-from foveate.service.routes import ask, assemble, documents, health, recipes, replay, search
+from foveate.service.routes import (
+    ask,
+    assemble,
+    documents,
+    health,
+    metrics,
+    recipes,
+    replay,
+    search,
+)
 from foveate.service.settings import Settings
 
 ROUTERS = (
@@ -29,6 +40,7 @@ ROUTERS = (
     health.router,
     mcp.router,
     playground,
+    metrics.router,
 )
 SMALL = 1_024
 """Bytes of an answer below which packing it is not worth the while."""
@@ -49,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.guard = guard_of(settings)
+    app.state.observed = Observed(settings)
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)
@@ -56,8 +69,14 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5)
     install(app, app.state.guard, settings)
     app.add_middleware(RequestIds)
+    app.add_middleware(Watched, observed=app.state.observed, routes=paths())
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app
+
+
+def paths() -> list[str]:
+    """The routes as they are written."""
+    return [getattr(route, "path", "") for router in ROUTERS for route in router.routes]
 
 
 def described(app: FastAPI) -> dict[str, Any]:
@@ -77,4 +96,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         mcp.speaking(app, found),
     ):
         app.state.held = found
-        yield told
+        async with app.state.observed.watching(found):
+            yield told

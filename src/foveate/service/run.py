@@ -16,6 +16,7 @@ from uvicorn import Config, Server
 
 from foveate.service.app import create_app
 from foveate.service.limits.connections import Connection
+from foveate.service.observe import logs
 from foveate.service.settings import Settings
 
 
@@ -76,6 +77,7 @@ def config_of(app: FastAPI, settings: Settings) -> Config:
 
 def serve(settings: Settings) -> int:
     """Serve until told to stop; the exit code. Raises `BadOption` where `guard.py` lets nobody."""
+    logs.set_up(settings)
     server = Served(create_app(settings), settings)
     server.run()
     return 0 if server.started else 1

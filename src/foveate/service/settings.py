@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
@@ -107,9 +107,25 @@ class Settings(BaseSettings):
         False, description="Bring each line of the audit to the disk before the answer goes out."
     )
 
+<<<<<<< HEAD
     mcp: bool = Field(True, description="Serve the tools for agents at /mcp.")
     mcp_budget: int = Field(4_000, ge=1, description="Tokens of a tool's context, unasked.")
     mcp_most: int = Field(32_000, ge=1, description="Tokens that a tool's call may ask for.")
+=======
+    log_format: Literal["auto", "json", "plain"] = Field(
+        "auto", description="Log lines; auto: plain on a terminal, else JSON."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="The least that is logged; requests are INFO."
+    )
+    log_content: bool = Field(
+        False, description="Questions, contexts and answers may stand in logs and on spans."
+    )
+    otlp: str = Field(
+        "",
+        description="Where traces go, as http://collector:4318; unset: as OTEL_ variables say.",
+    )
+>>>>>>> be3d21e (Count, trace and log what a service does, without saying who asked for what)
 
     size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
     overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")

@@ -25,9 +25,14 @@ class Gone(Exception):
 
 
 class Work:
-    """`threads` at work, `waiting` more in the queue; `seconds` for each, waiting included."""
+    """`threads` at work, `waiting` more in the queue; `seconds` for each, waiting included.
+
+    `told` is called with the places that are taken, and the threads, whenever that changes.
+    """
 
     def __init__(self, *, threads: int, waiting: int, seconds: float, name: str = "work") -> None:
+        self.name = name
+        self.told: Callable[[int, int], None] | None = None
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"foveate-{name}")
         self._places = threads + waiting
         self._threads = threads
@@ -45,9 +50,9 @@ class Work:
             raise busy("all places are taken; come again in a second")
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
-        self.taken += 1
+        self._take(1)
         done = self._pool.submit(context.run, call)
-        done.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free))
+        done.add_done_callback(lambda _: loop.call_soon_threadsafe(self._take, -1))
         try:
             return await attended(request, asyncio.wrap_future(done), self._seconds)
         except TimeoutError:
@@ -55,8 +60,10 @@ class Work:
         finally:
             done.cancel()  # what has not begun never will
 
-    def _free(self) -> None:
-        self.taken -= 1
+    def _take(self, places: int) -> None:
+        self.taken += places
+        if self.told is not None:
+            self.told(self.taken, self._threads)
 
     def _too_slow(self, done: Future[Any]) -> ProblemError:
         if done.cancel():

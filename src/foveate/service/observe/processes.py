@@ -1,0 +1,121 @@
+"""Metrics of several processes: each counts in files of its own, and whoever is asked sums them.
+
+The files lie in a folder of the service's own, readable by its user alone, which goes when the
+service does. One that a killed service left behind goes when the next one starts: its lock is
+free, and that of a running one is not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable by which the metrics' library knows that there are several processes."""
+PREFIX = "foveate-metrics-"
+LOCK = "lock"
+_LOCKS = sys.platform != "win32"
+
+
+@contextmanager
+def shared_metrics(*, under: Path | None = None) -> Iterator[Path]:
+    """The folder for the metrics of the processes that are started meanwhile.
+
+    Whoever starts them enters it first, for they are told of it by their environment; a folder
+    that is named there already, by an operator, is used and left as it is.
+    """
+    given = os.environ.get(FOLDER)
+    if given:
+        Path(given).mkdir(parents=True, exist_ok=True)
+        yield Path(given)
+        return
+    base = under or Path(tempfile.gettempdir())
+    sweep(base)
+    folder, lock = _made(base)
+    os.environ[FOLDER] = str(folder)
+    try:
+        yield folder
+    finally:
+        del os.environ[FOLDER]
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _made(base: Path) -> tuple[Path, int | None]:
+    """A new folder, and its lock; another one where a sweep was faster than the lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+        with suppress(FileNotFoundError):
+            lock = _locked(folder)
+            if not _LOCKS or (lock is not None and (folder / LOCK).exists()):
+                return folder, lock
+
+
+def sweep(base: Path) -> None:
+    """Remove the folders of services of this user that are no more."""
+    for folder in base.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            lock = _locked(folder)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """The folder's lock, held; None where another process holds it, or the system has none."""
+    if not _LOCKS:
+        return None
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def summed() -> CollectorRegistry:
+    """A registry that reads the files of all processes, those that ended included.
+
+    What a gauge counts ends with its process, also where that was killed.
+    """
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    _forget_dead(Path(os.environ[FOLDER]))
+    registry = CollectorRegistry()
+    collector: Any = MultiProcessCollector
+    collector(registry)
+    return registry
+
+
+def _forget_dead(folder: Path) -> None:
+    """Remove the gauges of processes that are no more; their counters stay, for they count on."""
+    for path in folder.glob("gauge_live*_*.db"):
+        number = path.stem.rpartition("_")[2]
+        if number.isdigit() and not _lives(int(number)):
+            path.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,111 @@
+"""Traces of the service: a span a request, and in it those of its assembly, sent over OTLP/HTTP.
+
+On where an address is given, by `otlp` or by OpenTelemetry's own variables; what those say of
+sampling, headers, limits and names holds. Nothing of it is global: a program that embeds the
+service keeps its own set-up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from foveate._version import __version__
+from foveate.adapters.watchers.opentelemetry import Tracing, failed
+from foveate.core.errors import MissingExtra
+from foveate.service.settings import Settings
+
+ADDRESSES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether traces have anywhere to go."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    if os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "none":
+        return False
+    return bool(settings.otlp) or any(os.environ.get(name) for name in ADDRESSES)
+
+
+def check_installed() -> None:
+    """Raise `MissingExtra` where traces are asked for and nothing can make them."""
+    from importlib.util import find_spec
+
+    for package in ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"):
+        try:
+            found = find_spec(package)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise MissingExtra("opentelemetry-sdk", "otel")
+
+
+class Traces:
+    """The provider of one process, and what makes spans with it. Closed when the service ends."""
+
+    def __init__(self, settings: Settings, named: Callable[[str], str]) -> None:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        about = {"service.version": __version__}
+        if not os.environ.get("OTEL_SERVICE_NAME"):
+            about["service.name"] = "foveate"
+        self._provider = TracerProvider(resource=Resource.create(about), shutdown_on_exit=False)
+        address = f"{settings.otlp.rstrip('/')}/v1/traces" if settings.otlp else None
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
+        self.content = settings.log_content
+        self.around = Tracing(self._provider, content=self.content, named=named)
+
+    def begin(self, verb: str, headers: Any) -> RequestSpan:
+        """The span of a request, within the trace that its `traceparent` names."""
+        return RequestSpan(self, verb, headers)
+
+    def close(self) -> None:
+        """Send what is left; waits a while, so not in an event loop."""
+        self._provider.shutdown()
+
+
+class RequestSpan:
+    """The span of one request, current until it ends."""
+
+    def __init__(self, by: Traces, verb: str, headers: Any) -> None:
+        from opentelemetry import context, trace
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        given = {name: headers.get(name, "") for name in ("traceparent", "tracestate")}
+        # W3C's two headers alone: baggage would go on to whoever the service asks.
+        outer = TraceContextTextMapPropagator().extract(given)
+        self._by = by
+        self._span = by.around.tracer.start_span(verb, context=outer, kind=trace.SpanKind.SERVER)
+        self._before = context.attach(trace.set_span_in_context(self._span, outer))
+
+    @property
+    def trace_id(self) -> str:
+        """The trace's id, 32 hex digits."""
+        return f"{self._span.get_span_context().trace_id:032x}"
+
+    def end(self, verb: str, route: str, status: int, request_id: str) -> None:
+        """With what is known of the request now; never its path, which may name a document."""
+        from opentelemetry import context
+        from opentelemetry.trace import Status, StatusCode
+
+        context.detach(self._before)
+        self._span.update_name(f"{verb} {route}")
+        self._span.set_attributes(
+            {
+                "http.request.method": verb,
+                "http.route": route,
+                "http.response.status_code": status,
+                "foveate.request_id": request_id,
+            }
+        )
+        if status >= 500:
+            self._span.set_status(Status(StatusCode.ERROR))
+        self._span.end()
+
+    def failed(self, error: BaseException) -> None:
+        """Something was raised that no layer made an answer of."""
+        failed(self._span, error, content=self._by.content)

@@ -1,0 +1,27 @@
+"""`GET /metrics`, for Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from foveate.service.auth.caller import Caller, caller_with
+from foveate.service.problems import documented
+
+router = APIRouter(tags=["health"])
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses=documented(401, 403, 429, 500, 503),
+)
+async def metrics(request: Request, caller: Annotated[Caller, caller_with("metrics")]) -> Response:
+    """What the service has counted, of all callers together, in Prometheus' text format."""
+    observed = request.app.state.observed
+    accept = request.headers.get("accept", "")
+    body, media_type = await asyncio.to_thread(observed.metrics.text, accept)
+    return Response(body, headers={"content-type": media_type})

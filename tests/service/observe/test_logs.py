@@ -1,0 +1,201 @@
+"""Logs of a running service: one line a record, one record a request, no content."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from foveate.service.observe.logs import Lines, Plain
+from service_logs import running
+from source_tree import ROOT
+
+BODY = {"query": "How much does the boiler hold?", "budget": 200}
+SETTINGS = {"embedder": "hashing", "log_format": "json"}
+
+
+def test_a_request_is_one_line_of_json(filled_store):
+    """F7: the line says which request, where, how it went, how long, and counts; nothing else."""
+    with running({**SETTINGS, "store": str(filled_store)}) as service:
+        answer = service.client.post("/v1/assemble", json=BODY, headers={"x-request-id": "r-1"})
+        service.client.get("/healthz")
+        service.client.get("/v1/documents/secret-name-of-a-page.md")
+        code = service.stop()
+
+    records = service.records()
+    found = [one for one in records if one["logger"] == "foveate.access"]
+    first, second = found
+    made = answer.json()
+    assert code == 0
+    assert {
+        "message": "request",
+        "level": "info",
+        "request_id": "r-1",
+        "method": "POST",
+        "route": "/v1/assemble",
+        "status": 200,
+        "recipe": "default",
+        "cached": 0,
+        "tokens": made["token_count"],
+        "blocks": len(made["blocks"]),
+        "excluded_chunks": made["metrics"]["excluded_chunks"],
+        "badge": "hybrid",
+    }.items() <= first.items()
+    assert first["seconds"] > 0
+    assert datetime.fromisoformat(first["time"]).tzinfo == UTC
+    assert second["route"].startswith("/v1/documents/{")
+    assert "secret-name" not in "".join(service.lines)
+    assert not any("uvicorn.access" in line for line in service.lines)
+    assert {"foveate.access", "uvicorn.error"} <= {one["logger"] for one in records}
+
+
+def test_lines_of_a_traced_request_carry_its_trace(filled_store):
+    """F7: with traces on, a line names the trace, so that one leads to the other."""
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    environment = {"OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+    settings = {**SETTINGS, "store": str(filled_store), "otlp": "http://127.0.0.1:9"}
+    with running(settings, environment) as service:
+        service.client.post(
+            "/v1/assemble", json=BODY, headers={"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
+        )
+        service.stop()
+
+    found = [one for one in service.records() if one["logger"] == "foveate.access"]
+    assert [one["trace_id"] for one in found] == [trace]
+
+
+def test_content_is_logged_where_it_is_asked_for(filled_store):
+    """F7: with `log_content` the line has the question and the context; without it, neither."""
+    for content in (False, True):
+        with running({**SETTINGS, "store": str(filled_store), "log_content": content}) as service:
+            text = service.client.post("/v1/assemble", json=BODY).json()["text"]
+            service.stop()
+
+        said = next(one for one in service.records() if one["logger"] == "foveate.access")
+        assert (said.get("query") == BODY["query"]) is content
+        assert (said.get("text") == text) is content
+        assert ("forty litres" in "".join(service.lines)) is content
+
+
+def test_a_person_reads_one_plain_line(filled_store):
+    """F7: `plain` gives a line a record that a person reads, with the same figures."""
+    with running(
+        {**SETTINGS, "store": str(filled_store), "log_format": "plain", "log_level": "DEBUG"}
+    ) as service:
+        service.client.post("/v1/assemble", json=BODY, headers={"x-request-id": "r-9"})
+        service.client.get("/healthz")
+        service.stop()
+
+    lines = [line for line in service.lines if "/v1/assemble" in line]
+    assert len(lines) == 1
+    assert re.search(r" INFO    POST /v1/assemble 200 request_id=r-9 seconds=[\d.]+ ", lines[0])
+    assert "recipe=default" in lines[0]
+    assert any(" DEBUG   GET /healthz 200" in line for line in service.lines)
+
+
+@pytest.fixture
+def logged():
+    """A logger of each kind, and what a formatter makes of its records."""
+    made = []
+
+    def log(formatter: logging.Formatter, name: str, *said: object, **more: object) -> str:
+        out = io.StringIO()
+        handler = logging.StreamHandler(out)
+        handler.setFormatter(formatter)
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        made.append((logger, handler))
+        logger.error(*said, **more)
+        logger.removeHandler(handler)
+        return out.getvalue()
+
+    yield log
+    for logger, handler in made:
+        logger.removeHandler(handler)
+
+
+def failure() -> Exception:
+    """An error with a cause, both of which quote what they were about."""
+    try:
+        try:
+            int("plantedinner text")
+        except ValueError as inner:
+            raise RuntimeError("plantedouter text") from inner
+    except RuntimeError as error:
+        return error
+
+
+@pytest.mark.parametrize("kind", [Lines, Plain])
+def test_an_error_is_its_kind_and_its_place(logged, kind):
+    """F7: what errors say is withheld, with their causes' names and the place kept."""
+    quiet = logged(kind(content=False), "foveate.service", "a fault", exc_info=failure())
+    told = logged(kind(content=True), "foveate.service", "a fault", exc_info=failure())
+
+    assert "planted" not in quiet
+    assert "plantedouter" in told
+    for line in (quiet, told):
+        assert "RuntimeError" in line
+        assert "ValueError" in line
+        assert "test_logs.py" in line
+        assert line.count("\n") == 1
+
+
+def test_what_other_libraries_say_is_withheld(logged):
+    """F7: a foreign record keeps its logger, level and place; its words only with content."""
+    quiet = json.loads(logged(Lines(content=False), "asyncio", "task %r", "plantedtask"))
+    told = json.loads(logged(Lines(content=True), "asyncio", "task %r", "plantedtask"))
+    ours = json.loads(logged(Lines(content=False), "uvicorn.error", "Started server"))
+
+    assert quiet["logger"] == "asyncio"
+    assert quiet["level"] == "error"
+    assert "planted" not in json.dumps(quiet)
+    assert "plantedtask" in told["message"]
+    assert ours["message"] == "Started server"
+
+
+@pytest.mark.parametrize("kind", [Lines, Plain])
+def test_no_text_can_forge_a_line(logged, kind):
+    """F7: line ends and control characters in a value stay within its line."""
+    line = logged(
+        kind(content=True),
+        "foveate.service",
+        "a\nb\r\x1b[31m\u2028c",
+        extra={"fields": {"x": "1\n2"}},
+    )
+
+    assert line.count("\n") == 1
+    assert len(line.splitlines()) == 1
+    assert "\x1b" not in line
+
+
+WARNS = """
+import logging, sys, warnings
+from foveate.service.observe import logs
+from foveate.service.settings import Settings
+logs.set_up(Settings(store="", log_level="WARNING"))
+warnings.warn("plantedwarning")
+logging.getLogger("foveate.access").info("request")
+logging.getLogger("httpx").info("plantedurl")
+"""
+
+
+def test_warnings_are_records_too():
+    """F7: what Python warns of is a line of JSON as well; what is below the level is none."""
+    done = subprocess.run(
+        [sys.executable, "-c", WARNS],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+
+    (line,) = done.stderr.splitlines()
+    assert json.loads(line)["logger"] == "py.warnings"
+    assert "planted" not in line
