@@ -107,11 +107,9 @@ class Settings(BaseSettings):
         False, description="Bring each line of the audit to the disk before the answer goes out."
     )
 
-<<<<<<< HEAD
     mcp: bool = Field(True, description="Serve the tools for agents at /mcp.")
     mcp_budget: int = Field(4_000, ge=1, description="Tokens of a tool's context, unasked.")
     mcp_most: int = Field(32_000, ge=1, description="Tokens that a tool's call may ask for.")
-=======
     log_format: Literal["auto", "json", "plain"] = Field(
         "auto", description="Log lines; auto: plain on a terminal, else JSON."
     )
@@ -125,7 +123,6 @@ class Settings(BaseSettings):
         "",
         description="Where traces go, as http://collector:4318; unset: as OTEL_ variables say.",
     )
->>>>>>> be3d21e (Count, trace and log what a service does, without saying who asked for what)
 
     size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
     overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")
