@@ -121,15 +121,21 @@ def install(app: FastAPI) -> None:
         app.add_exception_handler(kind, _handled)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems that a route can answer with, for its OpenAPI description."""
-    return {
-        status: {
-            "description": _SAID.get(status, HTTPStatus(status).phrase),
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-        for status in sorted(statuses)
-    }
+LAYERS = (400, 401, 403, 421, 429, 431, 500, 503)
+"""What the layers around the application answer with, whatever is asked (`guard.py`)."""
+BODIES = (408, 413, 415, 422)
+"""What comes of a body besides."""
+
+
+def documented(*own: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route can answer with; `openapi.py` describes them."""
+    statuses = {*LAYERS, *own, *(BODIES if body else ())}
+    return {status: {"description": said(status)} for status in sorted(statuses)}
+
+
+def said(status: int) -> str:
+    """A status in a sentence."""
+    return _SAID.get(status, HTTPStatus(status).phrase)
 
 
 async def _handled(request: Request, error: Exception) -> Response:
@@ -173,9 +179,8 @@ def _where(place: tuple[int | str, ...]) -> str:
 
 def _plain(error: HTTPException) -> ProblemError:
     """What the framework refuses, in its words for the status."""
-    said = _SAID.get(error.status_code, HTTPStatus(error.status_code).phrase)
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return ProblemError(error.status_code, kind, said, headers=error.headers)
+    return ProblemError(error.status_code, kind, said(error.status_code), headers=error.headers)
 
 
 def _kind(error: BadRequest) -> str:
@@ -208,7 +213,9 @@ _SAID = {
     411: "Say the body's length.",
     413: "The body is too large.",
     415: "Send application/json.",
+    421: "This service does not answer to that name.",
     422: "A field is wrong, or the budget is too small.",
+    431: "The headers are too long.",
     429: "Too many requests; Retry-After says when to come again.",
     500: "A fault in the service.",
     502: "The model did not answer.",

@@ -31,7 +31,7 @@ UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 @router.post(
     "/ask",
     response_model=AskAnswer,
-    responses=STREAM | documented(400, 401, 403, 404, 413, 415, 422, 429, 500, 502, 503, 504),
+    responses=STREAM | documented(404, 502, 504, body=True),
 )
 async def ask(
     request: Request, asked: AskAsked, caller: Annotated[Caller, caller_with("ask")]

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 @router.post(
     "/assemble",
     response_model=AssembleAnswer,
-    responses=documented(400, 401, 403, 404, 413, 415, 422, 429, 500, 503, 504),
+    responses=documented(404, 504, body=True),
 )
 async def assemble(
     request: Request, asked: AssembleAsked, caller: Annotated[Caller, caller_with("assemble")]

@@ -23,8 +23,8 @@ from foveate.service.wire.document import (
 from foveate.service.wire.json import as_bytes, sent
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=StrictRoute)
-PROBLEMS = documented(400, 401, 403, 404, 422, 429, 500, 501, 503, 504)
-WRITING = documented(400, 401, 403, 404, 413, 415, 422, 429, 500, 501, 503, 504)
+PROBLEMS = documented(404, 422, 501, 504)
+WRITING = documented(404, 501, 504, body=True)
 
 Name = Annotated[
     str,

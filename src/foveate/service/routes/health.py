@@ -17,13 +17,13 @@ class State(BaseModel):
     status: str
 
 
-@router.get("/healthz", response_model=State, responses=documented(500))
+@router.get("/healthz", response_model=State, responses=documented())
 async def healthz() -> Response:
     """Whether the process answers at all."""
     return answer({"status": "ok"})
 
 
-@router.get("/readyz", response_model=State, responses=documented(500, 503))
+@router.get("/readyz", response_model=State, responses=documented())
 async def readyz(request: Request) -> Response:
     """Whether new requests should be sent here; red as soon as it is told to stop."""
     if not request.app.state.held.ready:

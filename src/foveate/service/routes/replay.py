@@ -15,7 +15,7 @@ from foveate.service.wire.json import as_bytes, sent
 from foveate.service.wire.replay import ReplayAnswer, ReplayAsked
 
 router = APIRouter(prefix="/v1", tags=["reviews"], route_class=StrictRoute)
-PROBLEMS = documented(400, 401, 403, 413, 415, 422, 429, 500, 503, 504)
+PROBLEMS = documented(504, body=True)
 
 
 @router.post("/replay", response_model=ReplayAnswer, responses=PROBLEMS)

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 @router.post(
     "/search",
     response_model=SearchAnswer,
-    responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504),
+    responses=documented(404, 409, 504, body=True),
 )
 async def search(
     request: Request, asked: SearchAsked, caller: Annotated[Caller, caller_with("search")]

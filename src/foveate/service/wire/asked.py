@@ -64,23 +64,28 @@ RecipeAsked = Annotated[
 ]
 
 
+LARGEST = 10_000_000
+Some = Annotated[int, Field(ge=1, le=LARGEST)]
+Zone = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
 class BudgetAsked(Asked):
     """Tokens by zone, as `foveate.Budget`."""
 
-    documents: int | None = None
-    characters: int | None = None
-    window: int | None = None
-    system: int = 0
-    conversation: int = 0
-    query: int = 0
-    generation: int = 0
-    buffer: int = 0
-    per_message: int = 0
-    per_reply: int = 0
+    documents: Some | None = None
+    characters: Some | None = None
+    window: Some | None = None
+    system: Zone = 0
+    conversation: Zone = 0
+    query: Zone = 0
+    generation: Zone = 0
+    buffer: Zone = 0
+    per_message: Zone = 0
+    per_reply: Zone = 0
 
 
 Tokens = Annotated[
-    int | BudgetAsked | None,
+    Some | BudgetAsked | None,
     Field(description="Tokens for the documents, or zones. Absent: the recipe's.", examples=[800]),
 ]
 

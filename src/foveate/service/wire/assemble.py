@@ -16,12 +16,13 @@ from foveate.service.wire.asked import (
     RecipeAsked,
     Tokens,
 )
-from foveate.service.wire.candidate import CANDIDATES
 from foveate.service.wire.context import ContextOut, FoundOut
 
 Candidates = Annotated[
     list[Any] | None,
-    WithJsonSchema(CANDIDATES),
+    WithJsonSchema(
+        {"anyOf": [{"type": "array", "items": {"x-schema": "Candidate"}}, {"type": "null"}]}
+    ),
     Field(description="What a retriever found. Absent: the store is searched."),
 ]
 
@@ -76,4 +77,4 @@ class AssembleAnswer(ContextOut):
     """The context, and how its candidates were found."""
 
     found: FoundOut | None = None
-    bundle: dict[str, Any] | None = None
+    bundle: Annotated[dict[str, Any] | None, WithJsonSchema({"x-schema": "Bundle"})] = None

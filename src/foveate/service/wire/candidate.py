@@ -32,4 +32,3 @@ CANDIDATE: dict[str, Any] = {
     "description": "A chunk with its scores; a key that is not named here is metadata.",
     "examples": [{"id": "c1", "source": "boiler.md", "score": 0.9, "text": "Keep it at one bar."}],
 }
-CANDIDATES: dict[str, Any] = {"anyOf": [{"type": "array", "items": CANDIDATE}, {"type": "null"}]}

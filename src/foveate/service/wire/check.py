@@ -6,18 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from foveate.service.openapi import COMPONENT
 from foveate.service.wire.asked import Asked, Name
 from foveate.service.wire.context import Span
 
-_CONTEXT = {
-    COMPONENT: "AssembleAnswer",
-    "description": "The context, as `/v1/assemble` gave it.",
-}
-_BUNDLE = {
-    "type": "object",
-    "description": "Or the bundle it came with; it is assembled again.",
-}
+_CONTEXT = {"x-schema": "AssembleAnswer"}
+_BUNDLE = {"x-schema": "Bundle"}
 
 
 class CheckAsked(Asked):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from foveate.service.wire.asked import Asked
 
-_BUNDLE = {"type": "object", "description": "A bundle, as `/v1/assemble` with `bundle` gave it."}
+_BUNDLE = {"x-schema": "Bundle"}
 Bundle = Annotated[dict[str, Any] | None, WithJsonSchema(_BUNDLE)]
 
 

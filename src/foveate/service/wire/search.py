@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from foveate.service.wire.asked import Asked, Filter, Principals, Query
-from foveate.service.wire.candidate import CANDIDATE
 from foveate.service.wire.cursor import LONGEST
 
 
@@ -34,5 +33,5 @@ class SearchAnswer(BaseModel):
     badge: str = Field(description="`hybrid`, or `vector_only` where no word was found.")
     lexical_matches: int
     exact: bool = Field(description="Whether every chunk was compared.")
-    candidates: list[Annotated[dict[str, Any], WithJsonSchema(CANDIDATE)]]
+    candidates: list[Annotated[dict[str, Any], WithJsonSchema({"x-schema": "Candidate"})]]
     next: str | None = Field(description="Where the next page begins; null at the end.")

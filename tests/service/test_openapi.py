@@ -1,0 +1,138 @@
+"""The OpenAPI description, held against itself and against what the service answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from command_line import CHUNKS, QUERY
+from foveate import assemble
+from foveate.core.wire import context_to_json
+
+
+@pytest.fixture(scope="module")
+def described(service) -> dict[str, Any]:
+    """The description that the service gives."""
+    return service.get("/openapi.json").json()
+
+
+def parts(value: Any):
+    """All objects in a description."""
+    inner = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        yield value
+        inner = list(value.values())
+    for one in inner:
+        yield from parts(one)
+
+
+def resolved(described, reference: str) -> Any:
+    """What a reference stands for."""
+    found = described
+    for name in reference.removeprefix("#/").split("/"):
+        found = found[name.replace("~1", "/")]
+    return found
+
+
+def operations(described):
+    """(address, method, operation) of all."""
+    return [
+        (path, method, operation)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def schema_of(described, operation, status: str) -> dict[str, Any]:
+    """The schema of an answer, with all components at hand."""
+    answer = operation["responses"][status]
+    answer = resolved(described, answer["$ref"]) if "$ref" in answer else answer
+    (content, *_) = answer["content"].values()
+    return {**content["schema"], "components": described["components"]}
+
+
+def test_every_reference_leads_somewhere(described):
+    """F3: no reference dangles, and nothing of the framework's own is left."""
+    references = [part["$ref"] for part in parts(described) if isinstance(part.get("$ref"), str)]
+
+    assert references
+    assert all(resolved(described, one) is not None for one in references)
+    assert "HTTPValidationError" not in str(described)
+    assert not [part for part in parts(described) if "x-schema" in part]
+
+
+def test_every_operation_says_what_it_can_answer(described):
+    """F3: its problems, the request's id on each answer, words, and a name of its own."""
+    names = [operation["operationId"] for _, _, operation in operations(described)]
+
+    assert sorted(set(names)) == sorted(names)
+    for path, method, operation in operations(described):
+        assert {"400", "401", "429", "500", "503"} <= set(operation["responses"]), path
+        assert ("413" in operation["responses"]) == (method in {"post", "put"}), path
+        assert operation["description"] or operation["summary"]
+        for answer in operation["responses"].values():
+            whole = resolved(described, answer["$ref"]) if "$ref" in answer else answer
+            assert "X-Request-Id" in whole["headers"]
+
+
+def test_examples_are_what_their_schema_says(described):
+    """F3: each example is valid; components that nobody names do not stand there."""
+    checked = 0
+    for part in parts(described):
+        for example in part.get("examples", []) if "type" in part or "anyOf" in part else []:
+            schema = {**part, "components": described["components"]}
+            assert Draft202012Validator(schema).is_valid(example), part
+            checked += 1
+    for name, answer in described["components"]["responses"].items():
+        (content,) = answer["content"].values()
+        if "example" in content:
+            schema = {**content["schema"], "components": described["components"]}
+            assert Draft202012Validator(schema).is_valid(content["example"]), name
+            checked += 1
+    used = {part["$ref"] for part in parts(described) if isinstance(part.get("$ref"), str)}
+    unused = {f"#/components/schemas/{n}" for n in described["components"]["schemas"]} - used
+
+    assert checked > 8
+    assert unused == set()
+
+
+CHECKED = {
+    "answer": "It is 2 bar [1]. “Two” [3].",
+    "context": context_to_json(assemble(QUERY, CHUNKS)),
+}
+ANSWERED = [
+    ("post", "/v1/assemble", {"query": QUERY, "candidates": CHUNKS, "bundle": True}, 200),
+    ("post", "/v1/assemble", {"query": QUERY, "where": {"page": [1, 2]}}, 400),
+    ("post", "/v1/assemble", {"query": QUERY}, 200),
+    ("post", "/v1/assemble", {"query": QUERY, "budget": 2}, 422),
+    ("post", "/v1/assemble", {"query": 1, "recipe": 2}, 422),
+    ("post", "/v1/search", {"query": QUERY, "limit": 1}, 200),
+    ("post", "/v1/replay", {"bundle": {"kind": "x"}}, 400),
+    ("post", "/v1/check-answer", CHECKED, 200),
+    ("get", "/v1/documents", None, 200),
+    ("get", "/v1/documents?limit=0", None, 422),
+    ("get", "/v1/documents/nowhere", None, 404),
+    ("get", "/v1/recipes", None, 200),
+    ("get", "/v1/recipes/default", None, 200),
+    ("get", "/v1/recipes/nothing", None, 404),
+    ("get", "/v1/me", None, 200),
+    ("get", "/healthz", None, 200),
+    ("get", "/readyz", None, 200),
+]
+
+
+@pytest.mark.parametrize("asked", ANSWERED, ids=lambda asked: f"{asked[1]} {asked[3]}")
+def test_answers_are_what_is_described(service, described, asked):
+    """F3: real answers are valid under the schema of their status."""
+    method, address, body, status = asked
+    answer = service.request(method, address, **({"json": body} if body else {}))
+
+    known, path = described["paths"], address.partition("?")[0]
+    if path not in known:
+        (path,) = (one for one in known if one.startswith(f"{path.rpartition('/')[0]}/{{"))
+    assert answer.status_code == status, answer.text
+    schema = schema_of(described, known[path][method], str(status))
+    errors = [error.message for error in Draft202012Validator(schema).iter_errors(answer.json())]
+    assert errors == []
