@@ -177,12 +177,12 @@ def test_two_that_add_at_once_lose_nothing(tmp_path):
             held.reverse()
 
     with ThreadPoolExecutor(4) as pool:
-        tokens = pool.map(by_program, range(4))
+        tokens = pool.map(by_program, range(3))
         turned = list(pool.map(by_call, range(40)))
         made = {digest_of(token.rstrip("\n")) for token in tokens}
 
     assert {key.digest for key in read_keys(path)} == made
-    assert (len(made), len(turned)) == (4, 40)
+    assert (len(made), len(turned)) == (3, 40)
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -229,3 +229,21 @@ def test_all_scopes_may_be_given(run):
     made = json.loads(run("keys", "add", *words, "--json").out)
 
     assert made["scopes"] == sorted(SCOPES)
+
+
+def test_the_command_refuses_with_2_and_what_to_do(run):
+    """X4, F2: before it listens; in one line."""
+    ran = run("serve", "--host", "0.0.0.0", "--store", "")
+
+    assert ran.code == 2
+    assert "make a key first: foveate keys add" in ran.complaint
+
+
+def test_a_damaged_file_of_keys_is_no_start(run, tmp_path):
+    """X4, F2: exit code 3 and the line, on this machine too."""
+    (tmp_path / "foveate-keys.jsonl").write_text("{}\n")
+    (tmp_path / "foveate-keys.jsonl").chmod(0o600)
+    ran = run("serve", "--store", "")
+
+    assert ran.code == 3
+    assert "line 1 is damaged" in ran.complaint

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 
+from foveate.service.auth.keys import KEY_WITHIN
 from foveate.service.problems import response_of
 from foveate.service.work import Gone
 
@@ -35,7 +36,8 @@ class RequestIds:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get(HEADER, "")
-        own = given if _VALID.fullmatch(given) else secrets.token_hex(16)
+        fine = _VALID.fullmatch(given) and not KEY_WITHIN.search(given.encode())
+        own = given if fine else secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = own
         begun = False
 

@@ -4,45 +4,17 @@ from __future__ import annotations
 
 import os
 import string
-from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadInput, OutsideFailure
-from foveate.service.auth.keyfile import changing, read_keys
-from foveate.service.auth.keys import SHAPE, Key, digest_of, minted, now
+from foveate.service.auth.keyfile import read_keys
+from foveate.service.auth.keys import SHAPE, digest_of, minted, now
 from foveate.service.auth.ring import KeyRing
-
-
-def put(path: Path, **fields: object) -> str:
-    """A new key in the file; gives what its holder sends."""
-    with changing(path) as held:
-        number, token = minted()
-        made = Key(
-            id=number,
-            name="test",
-            tenant="default",
-            principals=(),
-            scopes=("search",),
-            created=now(),
-            expires=None,
-            revoked=None,
-            digest=digest_of(token),
-        )
-        held.append(replace(made, **fields))
-    return token
-
-
-def take(path: Path, token: str) -> None:
-    """Revoke it."""
-    with changing(path) as held:
-        held[:] = [
-            replace(key, revoked=now(), digest="") if key.id in token else key for key in held
-        ]
+from service_keys import put, take
 
 
 def test_a_key_is_found_by_all_of_it(tmp_path):

@@ -7,7 +7,6 @@ keys the service is for this machine alone, and whoever is on it may do everythi
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import unquote_to_bytes
 
@@ -15,13 +14,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foveate.core.errors import OutsideFailure
 from foveate.service.auth.caller import Caller
-from foveate.service.auth.keys import SCOPES, TENANT
+from foveate.service.auth.keys import KEY_WITHIN, SCOPES, TENANT
 from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.asgi import header, is_public, refuse
 from foveate.service.problems import ProblemError, busy
 
 REALM = 'Bearer realm="foveate"'
-_KEY = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
 _FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
 
 
@@ -47,7 +45,7 @@ class Identify:
         await self._app(scope, receive, send)
 
     def _caller(self, scope: Scope) -> Caller:
-        if _KEY.search(unquote_to_bytes(scope["raw_path"] + b"?" + scope["query_string"])):
+        if KEY_WITHIN.search(unquote_to_bytes(scope["raw_path"] + b"?" + scope["query_string"])):
             raise ProblemError(
                 400,
                 "key-in-address",

@@ -25,6 +25,8 @@ TENANT = "default"
 
 ID_LENGTH, SECRET_BYTES, SECRET_LENGTH = 8, 32, 43
 SHAPE = re.compile(rf"fov_([0-9a-z]{{{ID_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})", re.ASCII)
+KEY_WITHIN = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
+"""A key, or the beginning of one, where none should be."""
 
 _TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _ID = re.compile(rf"[0-9a-z]{{{ID_LENGTH}}}", re.ASCII)

@@ -7,6 +7,7 @@ elsewhere without reading the answers; browsers say so in Origin and Sec-Fetch-S
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,6 +16,7 @@ from foveate.service.limits.asgi import HEALTH, header, refuse
 from foveate.service.problems import ProblemError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.ASCII)
 ELSEWHERE = (b"cross-site", b"same-site")
 
 
@@ -61,7 +63,8 @@ class Hosts:
 
     def _wrong(self, scope: Scope) -> ProblemError | None:
         host = (header(scope, b"host") or b"").decode("latin-1").lower()
-        if not host or (self._names is not None and _name(host) not in self._names):
+        name = _name(host)
+        if not name or (self._names is not None and name not in self._names):
             return ProblemError(
                 421, "host", "this service does not answer to that name; see its setting hosts"
             )
@@ -84,7 +87,6 @@ class Hosts:
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without its port: `[::1]:8020` is `::1`."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """The name in a Host header, without its port: `[::1]:8020` is `::1`; empty for none."""
+    found = _HOST.fullmatch(host)
+    return found[1].strip("[]") if found else ""

@@ -22,6 +22,7 @@ from foveate.service.limits.window import Windows
 
 log = logging.getLogger("foveate.service.rates")
 
+SCHEMES = ("redis://", "rediss://", "unix://")
 PATIENCE = 0.25
 """Seconds for Redis to answer; it stands before every request."""
 AWAY = 5.0
@@ -90,9 +91,11 @@ def _redis(url: str) -> Any:
     from limits.aio.storage import RedisStorage
     from limits.errors import ConfigurationError
 
+    if not url.startswith(SCHEMES):
+        raise BadOption(f"rate_store: give a URL that begins with one of {', '.join(SCHEMES)}")
     try:
         return RedisStorage(
-            f"async+{url}",
+            f"async+{url}".replace("async+unix:", "async+redis+unix:"),
             implementation="redispy",
             key_prefix="foveate:rate",
             socket_timeout=PATIENCE,
@@ -101,4 +104,4 @@ def _redis(url: str) -> Any:
     except ConfigurationError:
         raise MissingExtra("redis", "redis") from None
     except ValueError as error:
-        raise BadOption(f"rates: the Redis URL cannot be used: {error}") from None
+        raise BadOption(f"rate_store: the Redis URL cannot be used: {error}") from None

@@ -2,27 +2,27 @@
 
 Otherwise the server would read on and throw away whatever length the request claimed. The client
 may still be sending, and would lose the answer if the line were cut under it, so what it sends is
-taken and dropped for a moment.
+taken and dropped for a moment, or until it pauses.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.limits.asgi import has_body
 
-MOMENT = 2.0
-"""Seconds for a client to notice that it is refused."""
+MOMENT, PAUSE = 2.0, 0.1
+"""Seconds for a client to notice that it is refused, and without a byte of it."""
 
 
 class Unread:
     """Closes the connection behind an answer to a body that nobody read to its end."""
 
-    def __init__(self, app: ASGIApp, *, moment: float = MOMENT) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._moment = moment
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Watch whether the body is read before the answer is over."""
@@ -47,15 +47,17 @@ class Unread:
                 await send(message)
             else:
                 await send({**message, "more_body": True})
-                await self._drop(receiving)
+                await _drop(receiving)
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
         await self._app(scope, receiving, sending)
 
-    async def _drop(self, receive: Receive) -> None:
-        try:
-            async with asyncio.timeout(self._moment):
-                while (await receive()).get("more_body"):
-                    pass
-        except TimeoutError:
-            return
+
+async def _drop(receive: Receive) -> None:
+    """Take what comes, for a moment."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(MOMENT):
+            more = True
+            while more:
+                async with asyncio.timeout(PAUSE):
+                    more = bool((await receive()).get("more_body"))

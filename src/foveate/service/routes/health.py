@@ -25,8 +25,11 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_model=State, responses=documented())
 async def readyz(request: Request) -> Response:
-    """Whether new requests should be sent here; red as soon as it is told to stop."""
-    if not request.app.state.held.ready:
+    """Whether new requests should be sent here; red as soon as it is told to stop.
+
+    Red also while keys cannot be checked.
+    """
+    if not request.app.state.held.ready or request.app.state.guard.ring.fault is not None:
         raise ProblemError(
             503, "not-ready", "this process takes no new requests", headers={"Retry-After": "5"}
         )

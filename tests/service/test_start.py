@@ -1,0 +1,63 @@
+"""How a service may start: on this machine alone, or with keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.core.errors import BadOption
+from foveate.service.app import create_app
+from foveate.service.settings import Settings
+from service_keys import put, take
+from service_server import problem, serving
+
+OTHERS = "0.0.0.0"
+
+
+@pytest.mark.parametrize("host", [OTHERS, "::", "192.0.2.1", "foveate.example"])
+def test_others_are_served_with_keys_only(tmp_path, host):
+    """X4: an address that others reach needs a key that counts; the refusal says what to do."""
+    keys = tmp_path / "keys"
+    settings = Settings(store="", host=host, keys=keys)
+    said = []
+    for prepare in (lambda: None, lambda: keys.touch(0o600), lambda: take(keys, put(keys))):
+        prepare()
+        with pytest.raises(BadOption, match="foveate keys add") as refused:
+            create_app(settings)
+        said.append(str(refused.value))
+    put(keys)
+
+    assert create_app(settings).state.guard.ring.in_use
+    assert said[0].startswith("keys is")
+    assert said[2].startswith(f"host is {host}")
+
+
+def test_without_keys_whoever_is_behind_a_proxy_is_refused():
+    """X4: who passes requests of others on has to make keys, as those others are not here."""
+    with serving(Settings(store="")) as client:
+        plain = client.get("/v1/nowhere")
+        passed = [
+            client.get("/v1/nowhere", headers={name: "198.51.100.7"})
+            for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Host")
+        ]
+
+    assert plain.status_code == 404
+    assert [answer.status_code for answer in passed] == [403] * 4
+    assert "foveate keys add" in problem(passed[0])["detail"]
+
+
+def test_the_layers_stand_as_they_are_described(tmp_path):
+    """X4: the order that `guard.py` explains is the order that is installed."""
+    from foveate.service import guard
+
+    settings = Settings(
+        store="", origins=("https://a.example",), proxies=("10.0.0.0/8",), audit=tmp_path / "audit"
+    )
+    app = create_app(settings)
+    listed = [line.split(" ", 2)[1] for line in guard.__doc__.splitlines() if line[:1].isdigit()]
+    known = {"ProxyHeadersMiddleware": "proxies", "CORSMiddleware": "CORS"}
+    installed = [known.get(one.cls.__name__, one.cls.__name__) for one in app.user_middleware]
+    app.state.guard.audit.close()
+    described = [name.strip("`") for name in listed]
+
+    assert [name for name in installed if name in described] == described
+    assert installed[0] == "RequestIds"

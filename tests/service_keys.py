@@ -1,0 +1,48 @@
+"""Keys for tests: put into a file, taken away, and sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from foveate.service.auth.keyfile import changing
+from foveate.service.auth.keys import SCOPES, Key, digest_of, minted, now
+
+
+def put(path: Path, **fields: Any) -> str:
+    """A new key in the file, with all scopes unless told otherwise; what its holder sends."""
+    with changing(path) as held:
+        number, token = minted()
+        made = Key(
+            id=number,
+            name="test",
+            tenant="default",
+            principals=(),
+            scopes=SCOPES,
+            created=now(),
+            expires=None,
+            revoked=None,
+            digest=digest_of(token),
+        )
+        held.append(replace(made, **fields))
+    return token
+
+
+def take(path: Path, token: str) -> None:
+    """Revoke it."""
+    with changing(path) as held:
+        held[:] = [
+            replace(key, revoked=now(), digest="") if key.id == id_of(token) else key
+            for key in held
+        ]
+
+
+def id_of(token: str) -> str:
+    """The part of a key that may be shown."""
+    return token.split("_")[1]
+
+
+def by(token: str) -> dict[str, str]:
+    """The headers of a request with this key."""
+    return {"Authorization": f"Bearer {token}"}
