@@ -30,6 +30,8 @@ class Server:
     behaviour: str
     pieces: tuple[str, ...] = PIECES
     places: tuple[tuple[int, ...], ...] = ()
+    door: bytes = b""
+    logprobs: tuple[tuple[int, float], ...] = ()
     port: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -90,6 +92,9 @@ async def _one(server: Server, reader: asyncio.StreamReader, out: asyncio.Stream
     )
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     server.requests.append(json.loads(body))
+    if head[0].split()[1] == "/tokenize":
+        await _tokenize(server, out)
+        return
     assert head[0].split()[1].endswith(_PATHS[server.protocol]), head[0]
     behave = globals()[f"_{server.behaviour}"]
     await behave(server, reader, out)
@@ -204,6 +209,31 @@ async def _fine(server: Server, reader: Any, out: Any) -> None:
     for event in events(server.protocol, server.pieces):
         out.write(event)
         await out.drain()
+
+
+async def _tokenize(server: Server, out: Any) -> None:
+    """The door of llama.cpp's server for tokens, where it is told what to say there."""
+    if not server.door:
+        _error(server, out, 404, "no such path")
+        return
+    kind = "text/html" if server.door.startswith(b"<") else "application/json"
+    _begin(server, out, kind)
+    out.write(server.door)
+    await out.drain()
+
+
+async def _dictated(server: Server, reader: Any, out: Any) -> None:
+    """Says probabilities of tokens, whatever was asked for."""
+    said = [
+        {"token": "x", "bytes": None, "logprob": logprob, "top_logprobs": [], "id": number}
+        for number, logprob in server.logprobs
+    ]
+    first, last = ({"index": 0, "delta": {}, "finish_reason": end} for end in (None, "length"))
+    _begin(server, out)
+    for choice in ({**first, "logprobs": {"content": said}}, last):
+        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "tiny-1"}
+        out.write(b"data: " + json.dumps({**chunk, "choices": [choice]}).encode() + b"\n\n")
+    out.write(b"data: [DONE]\n\n")
 
 
 async def _cites(server: Server, reader: Any, out: Any) -> None:

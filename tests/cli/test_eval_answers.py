@@ -9,7 +9,7 @@ import pytest
 
 from command_line import jsonl
 from golden_cases import records
-from local_model import weights
+from local_model import KEY, local_name, weights
 from model_servers import ANSWER, serving
 
 FLAGS = ("--recipes", "naive,default", "--budgets", 60, "--out", "found", "--no-plot")
@@ -50,14 +50,29 @@ def test_a_real_model_is_judged(run, farm, monkeypatch):
     assert json.loads(Path("found/summary.json").read_text())["answers"] == answers
 
 
+def test_a_real_server_gives_probabilities(run, farm, monkeypatch):
+    """E1, F8: llama.cpp's own server is asked over OpenAI's protocol; the primary figure is there."""
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
+    words = ("--limit", 1, "--answer-tokens", 0, "--json")
+    ran = run("eval", "--dataset", farm, "--model", local_name(), *FLAGS, *words)
+
+    assert ran.code == 0, ran.err
+    assert "0 answers, 2 probabilities" in ran.err
+    ours = ran.json["answers"]["overall"][1]
+    assert ours["logprob"]["known"] == 1
+    assert ours["logprob"]["mean"] < 0
+
+
 def test_a_server_that_gives_no_probabilities(run, farm):
     """E1, F8: over a protocol that cannot score, the answers alone are judged."""
     with serving("openai") as server:
         ran = run("eval", "--dataset", farm, "--model", server.name, *FLAGS, "--json")
 
     assert ran.code == 0, ran.err
-    assert len(server.requests) == 4
-    assert {sent["max_tokens"] for sent in server.requests} == {64}
+    asked, *requests = server.requests
+    assert asked["content"] == "yes"  # whether it would say how likely a text is
+    assert len(requests) == 4
+    assert {sent["max_tokens"] for sent in requests} == {64}
     assert "4 answers, 0 probabilities" in ran.err
     ours = ran.json["answers"]["overall"][1]
     assert ours["logprob"] == {"mean": None, "known": 0}

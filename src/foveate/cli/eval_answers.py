@@ -37,6 +37,7 @@ def answered(
     """Ask about every context; raises `OutsideFailure` where nobody answers any more."""
     kept = out / ANSWERS if out is not None else None
     judge = Judge(wanted.model, wanted.how, kept)
+    judge.settle()
     _say(before(judge.need(cases, made), judge.model.name, wanted.how))
     try:
         with progress() as on_progress:

@@ -104,11 +104,32 @@ def test_texts_that_cannot_be_forced(monkeypatch):
 
     assert model.likelihood(MESSAGES, "龘") is None
     assert model.likelihood(MESSAGES, "<|im_end|>").tokens > 1
-    assert (remote.scores, remote.likelihood(MESSAGES, "nine")) == (False, None)
+    assert remote.likelihood(MESSAGES, "龘") is None
+    assert remote.scores  # that text alone has none
     with pytest.raises(BadInput, match="is empty"):
         model.likelihood(MESSAGES, "")
     with pytest.raises(OutsideFailure, match="exceeds the available context size"):
         model.likelihood([{"role": "user", "content": "word " * (WINDOW + 500)}], "nine")
+    with pytest.raises(OutsideFailure, match="exceeds the available context size"):
+        remote.likelihood([{"role": "user", "content": "word " * (WINDOW + 500)}], "nine")
+
+
+def test_how_likely_over_http(monkeypatch):
+    """E1, F8: llama.cpp's server says over OpenAI's protocol what the weights say in this process.
+
+    By the same calls, so to the last bit where it reads the same; what it has read before it may
+    take from its memory, and that moves the last digits.
+    """
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
+    for answer in ("Nine metres deep", 'Forty metres, "they" say'):
+        here = local_model().likelihood(MESSAGES, answer)
+        there = load(local_name()).likelihood(MESSAGES, answer)
+        assert there.tokens == here.tokens > 3
+        assert there.mean == pytest.approx(here.mean, abs=0.01)
+        assert there.usage.completion == there.tokens
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", "sk-guess")
+    with pytest.raises(OutsideFailure, match="answered 401"):
+        load(local_name()).likelihood(MESSAGES, "nine")
 
 
 def test_the_door_for_tokens():

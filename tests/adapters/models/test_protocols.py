@@ -351,6 +351,55 @@ def test_parts_that_a_model_does_not_take(protocol, part, said):
     assert server.requests == []
 
 
+DOOR = b'{"tokens": [{"id": 7, "piece": "ni"}, {"id": 9, "piece": "ne"}]}'
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, 1),
+        ({"door": b"<!doctype html>"}, 1),
+        ({"door": b"{not json"}, 1),
+        ({"door": b'{"tokens": [7, 9]}'}, 1),
+        ({"door": DOOR}, 2),
+        ({"door": DOOR, "behaviour": "dictated", "logprobs": ((7, -0.5), (8, -1.0))}, 2),
+        ({"door": DOOR, "behaviour": "dictated", "logprobs": ((7, -0.5),)}, 2),
+        ({"door": DOOR, "behaviour": "dictated", "logprobs": ((7, 0.0), (9, -0.0))}, 2),
+    ],
+    ids=["no door", "a page", "no JSON", "no pieces", "no probabilities", "other tokens",
+         "too few", "a certainty"],
+)  # fmt: skip
+def test_a_server_that_cannot_say_how_likely(options, asked):
+    """E1: what is not said of the very text, before any grammar, is no figure; it is asked once."""
+    with serving("openai", **options) as server:
+        model = load(server.name)
+        found = model.likelihood(MESSAGES, "nine")
+        first = len(server.requests)
+        model.find_out()
+        assert len(server.requests) == first
+
+    assert (found, model.scores, first) == (None, False, asked)
+    assert model.likelihood(MESSAGES, "nine") is None  # the server is gone, and is not asked
+
+
+def test_a_server_that_says_how_likely():
+    """E1: the mean over the tokens of the text, which the server was told to write."""
+    said = ((7, -0.5), (9, -1.5))
+    with serving("openai", "dictated", door=DOOR, logprobs=said) as server:
+        model = load(server.name)
+        model.find_out(timeout=5)
+        trial = len(server.requests)
+        found = model.likelihood(MESSAGES, "nine")
+
+    assert (found.mean, found.tokens, model.scores) == (-1.0, 2, True)
+    door, chat = server.requests[trial:]
+    assert door["content"] == "nine"
+    assert (chat["grammar"], chat["max_tokens"]) == ("root ::= <[7]> <[9]>", 2)
+    assert (chat["post_sampling_probs"], chat["temperature"]) == (False, 0.0)
+    assert not load("openai:gpt-4.1").scores
+    assert not load("anthropic:claude-haiku-4-5").scores
+
+
 def test_what_a_provider_cites_becomes_markers():
     """C3, R1: search results that come back beside the text stand behind it as `[n]`."""
     pieces = ("It is nine metres deep.", " Nobody knows why.", " It has a lid.")

@@ -78,6 +78,27 @@ def test_every_context_is_asked_about_once(two):
     assert judge.need(two, TRIED).known == judge.spent.calls  # and nothing is left to ask
 
 
+@dataclass
+class Mute(Reader):
+    """Finds out when it is asked that it cannot say how likely a text is."""
+
+    def likelihood(self, messages, answer, *, timeout=1.0):
+        """Nothing, and it says so from then on."""
+        self._heard("score")
+        self.scores = False
+
+
+def test_a_server_that_turns_out_not_to_say_is_not_asked_again(two, tmp_path):
+    """E1: one call finds it out, nothing of it is kept, and the answers are judged all the same."""
+    reader, file = Mute(), tmp_path / "answers.jsonl"
+    found = Judge(reader, kept=file).run(two, TRIED)
+
+    assert reader.asked.count("score") == 1
+    assert {one.logprob for one in found} == {None}
+    assert None not in {one.f1 for one in found}
+    assert '"score"' not in file.read_text()
+
+
 def test_the_measures_are_those_of_what_was_said(two):
     """E1: the probability as the model gave it, the answer without its markers, claims as cited."""
     outcomes = {(o.id, o.recipe, o.budget): o for o in Judge(Reader()).run(two, TRIED)}

@@ -83,8 +83,11 @@ class Speaker(Protocol):
         """The types of content parts that it can be sent; of none: text alone."""
 
     @property
-    def scores(self) -> bool:
-        """Whether it can be told what to write, and says how likely each token of it was."""
+    def scores(self) -> bool | None:
+        """Whether it can be told what to write, and says how likely each token of it was.
+
+        None: nobody has asked it yet.
+        """
 
     def check(self) -> None:
         """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""

@@ -20,7 +20,11 @@ def tokens_of(address: str, key: str, text: str) -> list[int] | None:
     None where one ends within a character, which a grammar cannot hold, or where there are none.
     """
     asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
-    found = posted(address, "/tokenize", key, asked)
+    return tokens_in(posted(address, "/tokenize", key, asked))
+
+
+def tokens_in(found: Any) -> list[int] | None:
+    """The tokens in what that door answers; raises `Trouble` where it is something else."""
     try:
         tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
     except (KeyError, TypeError, ValueError):

@@ -12,7 +12,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
-from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.asked import Asked, Scored
+from foveate.adapters.models.dictated import CannotSay, options_for, scored, tokens_at
 from foveate.adapters.models.trouble import (
     Seen,
     Trouble,
@@ -46,6 +47,8 @@ class OpenAISpeaker:
         self._own = bool(url)
         self._refused: frozenset[str] = frozenset()  # options that this model does not take
         self._url = url or check_address(os.environ.get("OPENAI_BASE_URL") or _HOME)
+        # whether it says how likely a given text is; None until it is asked
+        self._says: bool | None = False if self._url == _HOME else None
 
     @property
     def name(self) -> str:
@@ -63,9 +66,9 @@ class OpenAISpeaker:
         return frozenset({"text"})
 
     @property
-    def scores(self) -> bool:
-        """No: the protocol has no way to ask for it."""
-        return False
+    def scores(self) -> bool | None:
+        """Not at OpenAI; a server of one's own may, which asking it shows (`dictated`)."""
+        return self._says
 
     def key(self) -> str:
         """Read when it is used, and kept nowhere."""
@@ -97,16 +100,36 @@ class OpenAISpeaker:
         wire = http_options(
             httpx2, connect=asked.connect, seen=seen, headers=headers, own=self._own
         )
+        http = httpx2.AsyncClient(**wire)
         async with AsyncOpenAI(
-            api_key=key or "none",
-            base_url=self._url,
-            max_retries=0,
-            http_client=httpx2.AsyncClient(**wire),
+            api_key=key or "none", base_url=self._url, max_retries=0, http_client=http
         ) as client:
+            if asked.forced:
+                yield await self._scored(client.chat.completions.create, http, asked, seen)
+                return
             stream = await self._opened(client.chat.completions.create, asked, seen)
             async with stream, aclosing(_pieces(stream, self._model, seen)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    async def _scored(self, create: Any, http: Any, asked: Asked, seen: Seen) -> Scored:
+        """How likely the text is that was dictated; nothing where this server cannot say."""
+        trouble: Trouble | None = None
+        try:
+            tokens = await tokens_at(http, self._url, asked.forced, seen)
+            if tokens is not None:
+                options = {**self._options(asked), **options_for(tokens)}
+                async with await create(**options) as stream:
+                    found = await scored(stream, tokens, _usage)
+                self._says = True
+                return found
+        except CannotSay:
+            self._says = False
+        except Exception as error:  # noqa: BLE001
+            trouble = _trouble(error, seen)
+        if trouble is not None:
+            raise trouble
+        return Scored(text="")
 
     async def _opened(self, create: Any, asked: Asked, seen: Seen) -> Any:
         """The stream, once the model takes what it is asked; raises `Trouble`."""

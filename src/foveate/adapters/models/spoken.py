@@ -24,6 +24,9 @@ _CLOSING = 1.0
 """Seconds for closing a connection that is no longer wanted."""
 
 
+_TRIAL: tuple[Message, ...] = ({"role": "user", "content": "Say yes."},)
+
+
 class SpokenModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
@@ -80,8 +83,13 @@ class SpokenModel:
 
     @property
     def scores(self) -> bool:
-        """Whether it says how likely a given answer is."""
-        return self._speaker.scores
+        """Whether it says how likely a given answer is; may do so, before `find_out` has asked."""
+        return self._speaker.scores is not False
+
+    def find_out(self, *, timeout: float = 120.0) -> None:
+        """Ask it whether it says how likely a text is, where only asking tells."""
+        if self._speaker.scores is None:
+            self.likelihood(_TRIAL, "yes", timeout=timeout)
 
     def likelihood(
         self, messages: Sequence[Message], answer: str, *, timeout: float = 120.0
@@ -89,7 +97,7 @@ class SpokenModel:
         """How likely the answer is as the next message; None where this model does not say."""
         if not answer:
             raise BadInput("is empty; give the text whose probability is asked for", field="answer")
-        if not self._speaker.scores:
+        if self._speaker.scores is False:
             return None
         asked = self._asked(messages, len(answer.encode()), 0.0, (), timeout)
         *_, found = self._pumped(replace(asked, forced=answer), timeout, whole=True)

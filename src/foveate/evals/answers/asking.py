@@ -8,6 +8,7 @@ the run, for then nobody is there, and what was answered is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -81,6 +82,16 @@ class Judge:
         able = getattr(self.model, "scores", False)
         self._scorer = cast("Scores", self.model) if able else None
 
+    def settle(self) -> None:
+        """Ask a server that may say how likely a text is whether it does: what is needed follows.
+
+        One that does not answer has its failures counted when it is asked.
+        """
+        find_out = getattr(self.model, "find_out", None)
+        if find_out is not None:
+            with suppress(OutsideFailure):
+                find_out(timeout=self.how.timeout)
+
     def need(self, cases: Sequence[Case], setting: Setting) -> Need:
         """What `run` would ask."""
         counter = tokenizer(setting.tokenizer)
@@ -116,7 +127,7 @@ class Judge:
         name, keys = self.model.name, {}
         if self.how.tokens:
             keys["answer"] = key_of("answer", name, one.messages, self.how.tokens)
-        if one.gold and self._scorer is not None:
+        if one.gold and self._able():
             keys["score"] = key_of("score", name, one.messages, one.gold)
         return keys
 
@@ -145,9 +156,14 @@ class Judge:
         self.spent.read += said.read
         self.spent.wrote += said.wrote
         self._known[key] = said
-        if self.kept is not None:
+        mute = kind == "score" and said.mean is None and not self._able()
+        if self.kept is not None and not mute:
             keep(self.kept, said)
         return said
+
+    def _able(self) -> bool:
+        """Whether it still says that it can; a server may show only when asked that it cannot."""
+        return self._scorer is not None and self._scorer.scores
 
     def _give_up(self, error: OutsideFailure) -> None:
         if self._in_a_row >= ENOUGH:
