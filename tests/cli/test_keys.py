@@ -247,3 +247,26 @@ def test_a_damaged_file_of_keys_is_no_start(run, tmp_path):
 
     assert ran.code == 3
     assert "line 1 is damaged" in ran.complaint
+
+
+def test_a_key_for_a_tenant_without_a_store_is_not_made(run, tmp_path, monkeypatch):
+    """X4, X5: neither where a file of settings says that there is one store, nor otherwise."""
+    (tmp_path / "one.toml").write_text('store = "data"\nkeys = "one.jsonl"\n')
+    (tmp_path / "many.toml").write_text('store = "data/{tenant}"\nkeys = "many.jsonl"\n')
+    refused = [add(run, "--tenant", "acme", "--settings", "one.toml")]
+    made = [
+        add(run, "--tenant", "acme", "--settings", "many.toml"),
+        add(run, "--settings", "one.toml"),
+        add(run, "--tenant", "acme", "--settings", "many.toml", "--keys", "own.jsonl"),
+    ]
+    monkeypatch.setenv("FOVEATE_SERVE_STORE", "data")
+    refused.append(add(run, "--tenant", "acme"))
+    tenants = {
+        name: [key.tenant for key in read_keys(tmp_path / name)]
+        for name in ("one.jsonl", "many.jsonl", "own.jsonl", FILE)
+    }
+
+    assert [ran.code for ran in (*refused, *made)] == [2, 2, 0, 0, 0]
+    assert "put {tenant} into its setting store" in refused[0].complaint
+    assert tenants == {"one.jsonl": ["default"], "many.jsonl": ["acme"], "own.jsonl": ["acme"],
+                       FILE: []}  # fmt: skip

@@ -19,15 +19,18 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 KeyFile = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--keys",
         metavar="FILE",
         envvar="FOVEATE_SERVE_KEYS",
-        help="The file of the service's keys.",
+        help="The file of keys [foveate-keys.jsonl].",
     ),
 ]
-FILE = Path("foveate-keys.jsonl")
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option("--settings", metavar="FILE", help="The service's TOML file, which names it."),
+]
 
 
 @app.command()
@@ -52,7 +55,8 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
         str | None,
         typer.Option(metavar="WHEN", help="A number of days (90d), or a time [never]."),
     ] = None,
-    keys: KeyFile = FILE,
+    keys: KeyFile = None,
+    settings: SettingsFile = None,
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, once; what is kept of it is a hash.
@@ -64,9 +68,10 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
     from foveate.service.auth.keyfile import changing
     from foveate.service.auth.keys import Key, digest_of, minted, now
 
+    place = _place(keys, settings, tenant)
     created = now()
     ends = None if expires is None else expiry(expires, created)
-    with changing(keys) as held:
+    with changing(place) as held:
         number, token = minted(frozenset(key.id for key in held))
         made = Key(
             id=number,
@@ -87,14 +92,14 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
 
 
 @app.command("list")
-def names(keys: KeyFile = FILE, as_json: Json = False) -> None:
+def names(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
     from foveate.cli import output
     from foveate.cli.layout import rows
     from foveate.service.auth.keyfile import read_keys
     from foveate.service.auth.keys import now
 
-    held = read_keys(keys)
+    held = read_keys(_place(keys, settings))
     if as_json:
         output.write_json({"keys": [_shown(key) for key in held]})
         return
@@ -107,7 +112,8 @@ def names(keys: KeyFile = FILE, as_json: Json = False) -> None:
 @app.command()
 def revoke(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The ids, as list shows them.")],
-    keys: KeyFile = FILE,
+    keys: KeyFile = None,
+    settings: SettingsFile = None,
     as_json: Json = False,
 ) -> None:
     """Take keys away. A running service refuses them from the next request on.
@@ -122,7 +128,7 @@ def revoke(
     from foveate.service.auth.keys import now
 
     moment = now()
-    with changing(keys) as held:
+    with changing(_place(keys, settings)) as held:
         places = {key.id: place for place, key in enumerate(held)}
         unknown = next((name for name in ids if name not in places), None)
         if unknown is not None:
@@ -136,6 +142,28 @@ def revoke(
     else:
         for key in gone:
             output.write_line(f"{key.id} revoked")
+
+
+def _place(keys: Path | None, settings: Path | None, tenant: str = "default") -> Path:
+    """The file of keys; raises `BadOption` for a tenant that the service has no store for."""
+    import os
+
+    from foveate.core.errors import BadOption
+    from foveate.service.auth.keyfile import KEY_FILE
+
+    store = os.environ.get("FOVEATE_SERVE_STORE")
+    place = keys or KEY_FILE
+    if settings is not None:
+        from foveate.service.settings import settings_from
+
+        found = settings_from(settings, **({} if keys is None else {"keys": keys}))
+        store, place = found.store, found.keys
+    if tenant != "default" and store is not None and "{tenant}" not in store:
+        raise BadOption(
+            f"tenant {tenant!r}: the service has one store, which is that of the tenant 'default'; "
+            "put {tenant} into its setting store"
+        )
+    return place
 
 
 def _shown(key: Key) -> dict[str, Any]:

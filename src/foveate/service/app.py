@@ -62,6 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.guard = guard_of(settings)
     app.state.observed = Observed(settings)
+    app.state.guard.rates.told = app.state.observed.metrics.rate_misses.inc
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)

@@ -197,8 +197,10 @@ def test_a_damaged_file_lets_nobody_in_and_is_seen_from_outside(house):
 
 
 @pytest.mark.parametrize(
-    "address", ["/v1/assemble?key={}", "/v1/assemble?q=1&access_token={}", "/v1/{}", "/healthz/{}"]
-)
+    "address",
+    ["/v1/assemble?key={}", "/v1/assemble?q=1&access_token={}", "/v1/{}", "/healthz/{}",
+     "/healthz?{}", "/playground/?key={}"],
+)  # fmt: skip
 def test_a_key_in_an_address_is_refused(house, address):
     """X4: in whatever place of it, spelled with per cent signs or not; one is told to revoke it."""
     for spelled in (house.staff, house.staff.replace("_", "%5F"), house.staff[:16]):

@@ -175,7 +175,7 @@ def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
     """X3, X4: one window for all replicas; without Redis each has its own, counted, said once."""
     url, *command = redis
     limit = rate("4/hour")
-    clock = [0.0]
+    clock, told = [0.0], list[int]()
 
     async def hits(replicas: list[Rates], count: int) -> list[bool]:
         return [(await replicas[n % 2].hit(limit, "key", "k")).allowed for n in range(count)]
@@ -185,6 +185,8 @@ def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
 
         clock[0] = time.time()
         replicas = [Rates(url, clock=lambda: clock[0]) for _ in range(2)]
+        for replica in replicas:
+            replica.told = lambda: told.append(1)
         with ExitStack() as stack:
             server = started(command, stack)
             together = await hits(replicas, 6)
@@ -201,6 +203,7 @@ def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
                 await replica.close()
         assert 3_590 <= after <= 3_601
         assert missed == [5, 5]
+        assert len(told) == 12
         return [together, alone, still, again]
 
     found = asyncio.run(play())

@@ -19,6 +19,7 @@ from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.asgi import header, is_public, refuse
 from foveate.service.problems import ProblemError, busy
 
+IN_ADDRESS = "key-in-address"
 REALM = 'Bearer realm="foveate"'
 _FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
 
@@ -48,7 +49,7 @@ class Identify:
         if KEY_WITHIN.search(unquote_to_bytes(scope["raw_path"] + b"?" + scope["query_string"])):
             raise ProblemError(
                 400,
-                "key-in-address",
+                IN_ADDRESS,
                 "a key stood in the address, where logs keep it: revoke it, "
                 "and send the next one as Authorization: Bearer KEY",
             )
@@ -83,7 +84,10 @@ class Identify:
 
 
 class Required:
-    """Lets callers through, and everybody to the page and to the state of health."""
+    """Lets callers through, and everybody to the page and to the state of health.
+
+    A key in an address is refused there too: it is out, and whoever has put it there must hear.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -91,7 +95,7 @@ class Required:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse whoever is nobody."""
         refusal = scope["state"]["refusal"] if scope["type"] == "http" else None
-        if refusal is None or is_public(scope["path"]):
+        if refusal is None or (is_public(scope["path"]) and refusal.kind != IN_ADDRESS):
             await self._app(scope, receive, send)
         else:
             await refuse(scope, receive, send, refusal)

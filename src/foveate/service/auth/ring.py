@@ -48,9 +48,11 @@ class KeyRing:
         self._settled = True
         self._fault: BadInput | OutsideFailure | None = None
         self.compared = 0
+        self._begun = False
         self._refresh()
         if self._fault is not None:
             raise self._fault
+        self._begun = True
 
     @property
     def in_use(self) -> bool:
@@ -123,7 +125,7 @@ class KeyRing:
 
     def _broken(self, fault: BadInput | OutsideFailure, stamp: Stamp) -> None:
         """From here on nobody is accepted; said once."""
-        if self._fault is None:
+        if self._begun and self._fault is None:
             log.error("no key is accepted: %s", fault)
         self._keys, self._stamp, self._fault = {}, stamp, fault
 

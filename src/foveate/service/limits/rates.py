@@ -51,7 +51,10 @@ def rate(text: str) -> RateLimitItem | None:
 
 
 class Rates:
-    """Counts requests, in this process or in the Redis at `url`. `missed`: see above."""
+    """Counts requests, in this process or in the Redis at `url`.
+
+    `missed`: see above; `told` is called for each of those.
+    """
 
     def __init__(self, url: str = "", *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -59,6 +62,7 @@ class Rates:
         self._shared = MovingWindowRateLimiter(_redis(url)) if url else None
         self._away = 0.0
         self.missed = 0
+        self.told: Callable[[], None] = _nobody
 
     async def hit(self, limit: RateLimitItem, *who: str) -> Verdict:
         """Count a request of `who`, where the limit leaves room for it."""
@@ -70,6 +74,7 @@ class Rates:
                 log.warning("rates are counted by each process: %s", type(error).__name__)
         if self._shared is not None:
             self.missed += 1
+            self.told()
         return await self._asked(self._here, limit, who)
 
     async def _asked(
@@ -85,6 +90,10 @@ class Rates:
         if self._shared is not None:
             storage: Any = self._shared.storage
             await storage.bridge.get_connection().aclose()
+
+
+def _nobody() -> None:
+    """To whom it is told while nobody wants to know."""
 
 
 def _redis(url: str) -> Any:

@@ -53,6 +53,9 @@ class Metrics:
             "request_seconds", "From a request's head to the end of its answer.", ["route"], SECONDS
         )
         self.in_flight = made.gauge("requests_in_flight", "Requests taken and not yet answered.")
+        self.rate_misses = made.counter(
+            "rate_misses", "Requests whose rate one process counted alone, without Redis."
+        )
         self.running = made.gauge("work_running", "Requests at work in a pool.", ["pool"])
         self.waiting = made.gauge("work_waiting", "Requests that wait for a pool.", ["pool"])
 
