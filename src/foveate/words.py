@@ -57,7 +57,7 @@ STITCHED = {
     "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
     "merged": "joined to {by}, {overlap} repeated characters left out",
 }
-_SEVERAL = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
+SEVERAL = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
 COUNTERFACTUALS: Mapping[str, str] = {
     "short_by": "fits with +{short_by} tokens",
     "likelier": "some {likelier} tokens that are likelier come before it",
@@ -79,7 +79,7 @@ def in_words(decision: Decision) -> str:
     for name, words in COUNTERFACTUALS.items():
         if name in decision.numbers and (filled := _filled(words, values)):
             said.append(filled)
-    return _SEVERAL.sub(r"1 \1", "; ".join(said))
+    return SEVERAL.sub(r"1 \1", "; ".join(said))
 
 
 def _filled(sentence: str, values: Mapping[str, str]) -> str:

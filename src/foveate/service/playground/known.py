@@ -10,7 +10,7 @@ from foveate.core.text.stopwords import STOP_WORDS
 from foveate.core.zones import Budget
 from foveate.curves import published
 from foveate.service.playground.charts import own_styles
-from foveate.words import COUNTERFACTUALS, SENTENCES, STITCHED
+from foveate.words import COUNTERFACTUALS, SENTENCES, SEVERAL, STITCHED
 
 
 @lru_cache(maxsize=1)
@@ -21,6 +21,7 @@ def known() -> bytes:
             "sentences": dict(SENTENCES),
             "stitched": STITCHED,
             "counterfactuals": dict(COUNTERFACTUALS),
+            "several": SEVERAL.pattern,
             "light": {language: sorted(words) for language, words in STOP_WORDS.items()},
             "zones": {field.name: field.default for field in fields(Budget)},
             "curves": [asdict(curve) for curve in published().values()],

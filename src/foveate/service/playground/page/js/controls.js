@@ -104,8 +104,9 @@ export async function offer({ recipes, models, store }, before) {
   );
   byId("model").closest(".field").hidden = models.length === 0;
   if (Number(before.budget) > 0) set(Number(before.budget));
-  byId("question").value = before.q || "";
-  byId("gold").value = before.expected || "";
+  // What was typed meanwhile stays.
+  byId("question").value ||= before.q || "";
+  byId("gold").value ||= before.expected || "";
   about();
   await learnZones();
 }

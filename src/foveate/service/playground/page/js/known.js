@@ -4,6 +4,7 @@ export const known = {
   sentences: {},
   stitched: {},
   counterfactuals: {},
+  several: "$^",
   light: {},
   zones: {},
   curves: [],

@@ -59,7 +59,7 @@ async function begin() {
       fillSample();
       submit();
     });
-    if (before.q) submit();
+    if (asked || before.q) submit();
   } catch (error) {
     failed(error, begin);
   }
@@ -108,7 +108,7 @@ async function assemble(signal, anew = false) {
 
 /** Whether the controls can be asked; what is missing is said beside them. */
 function ready(wanted) {
-  if (!wanted.question || !wanted.tokens) return false;
+  if (!wanted.question || !wanted.tokens || !wanted.recipe) return false;
   if (wanted.fault) byId("pasted-said").textContent = wanted.fault;
   return !wanted.fault;
 }

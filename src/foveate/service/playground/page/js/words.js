@@ -34,7 +34,7 @@ function filled(sentence, values) {
     if (!(name in values)) whole = false;
     return values[name];
   });
-  return whole ? said : "";
+  return whole ? said.replace(new RegExp(known.several, "g"), "1 $1") : "";
 }
 
 /** Reason, culprit and numbers as they are: a plugin's stage has reasons of its own. */

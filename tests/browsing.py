@@ -1,0 +1,85 @@
+"""A page in a real browser, and a record of all that goes wrong on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tools.browser import browser
+
+WIDE, NARROW = (1280, 900), (390, 844)
+PATIENCE = 15_000  # milliseconds until something awaited counts as missing
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """The browser; its loop runs in this thread, so it ends before other tests begin."""
+    found = browser()
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=found.program,
+            args=list(found.flags),
+            env={**os.environ, **found.environment},
+        )
+        yield running
+        running.close()
+
+
+@dataclass
+class Visit:
+    """A page, and what its console, its errors and its requests said."""
+
+    page: Page
+    site: str
+    console: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        """From now on."""
+        self.page.on("console", lambda said: self._said(said.type, said.text))
+        self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: self.console.append(f"dialog: {dialog.message}"))
+        self.page.context.on("request", lambda request: self._asked(request.url))
+
+    def _said(self, kind: str, text: str) -> None:
+        if kind in {"error", "warning", "assert"}:
+            self.console.append(f"{kind}: {text}")
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith(("blob:", "data:")) and _origin(url) != _origin(self.site):
+            self.elsewhere.append(url)
+
+    def check_quiet(self, allowed: tuple[str, ...]) -> None:
+        """Nothing on the console but what holds one of these, and no request to anybody else."""
+        loud = [said for said in self.console if not any(one in said for one in allowed)]
+        assert loud == []
+        assert self.elsewhere == []
+
+    def ask(self, question: str, *, gold: str = "", budget: int | None = None) -> None:
+        """Ask, and wait until the context is there."""
+        page = self.page
+        page.fill("#question", question)
+        page.fill("#gold", gold)
+        if budget is not None:
+            page.fill("#tokens", str(budget))
+        page.click("#go")
+        self.settled()
+
+    def settled(self) -> None:
+        """Until nothing is under way and the bar says what came of it."""
+        expect(self.page.locator("#state")).to_contain_text(" tokens, ", timeout=PATIENCE)
+
+    def tokens(self) -> int:
+        """How many tokens the shown context has."""
+        said = self.page.inner_text("#headline b.nums")
+        return int(said.partition(" ")[0].replace(",", ""))
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc

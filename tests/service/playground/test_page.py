@@ -1,0 +1,255 @@
+"""The page in a real browser, over the real service: what it shows is what the API says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from foveate.core.types import Decision
+from foveate.words import in_words
+from harbour import GOLD, QUESTION
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+ROWS = "#candidates > li"
+REFUSED = ("status of 422",)
+
+
+def told(visit: Any, **more: Any) -> dict[str, Any]:
+    """What the API says to the same request as the page's, bundle included."""
+    body = {"query": QUESTION, "limit": 50, "recipe": "default", "bundle": True, **more}
+    answer = httpx.post(f"{visit.site}/v1/assemble", json=body, timeout=60, trust_env=False)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_it_shows_what_each_stage_did(visit):
+    """F5: asked a question, the page shows stages, badges and tokens as the API gives them."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    context = told(here, budget=300)
+    page = here.page
+    counts = page.locator("#flow .count").all_text_contents()
+    stages = page.locator("#flow .name").all_text_contents()
+
+    assert stages == [stage["stage"] for stage in context["trace"]]
+    assert [c.removesuffix(" chunks") for c in counts[1:]] == [
+        f"{stage['before']} → {stage['after']}" for stage in context["trace"][1:]
+    ]
+    assert here.tokens() == context["token_count"]
+    assert page.locator("#badges li").all_text_contents()[0] == context["found"]["badge"]
+    assert f"{context['found']['lexical_matches']} lexical" in page.inner_text("#badges")
+    assert page.locator("#assembled .reading").inner_text() != ""
+
+
+def test_the_contexts_are_shown_character_for_character(visit):
+    """F5: both contexts stand there as the model reads them, the naive one beside the other."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    shown = """name => [...document.querySelectorAll(`#${name} .frame, #${name} .body`)].map(
+        part => [...part.childNodes].filter(one => !one.classList?.contains("how"))
+            .map(one => one.textContent).join("")).join("")"""
+
+    assert here.page.evaluate(shown, "assembled") == told(here, budget=300)["text"]
+    assert here.page.evaluate(shown, "naive") == told(here, budget=300, recipe="naive")["text"]
+
+
+def test_every_candidate_has_its_fate_and_the_reason_in_words(visit):
+    """F5, D7: one row for each candidate that the run knew, in the words of the command line."""
+    here = visit()
+    here.ask(QUESTION, budget=200)
+    page = here.page
+    context = told(here, budget=200)
+    ids = {one["id"] for one in context["bundle"]["candidates"]}
+    decisions = [one for stage in context["trace"] for one in stage["decisions"]]
+    ids |= {one["chunk_id"] for one in decisions}
+    rows = page.eval_on_selector_all(ROWS, "rows => rows.map(row => row.dataset.id)")
+    words = page.evaluate(
+        """async ([place, decisions]) => {
+            const { inWords } = await import(place);
+            return decisions.map(inWords);
+        }""",
+        [_module(page, "words.js"), decisions],
+    )
+
+    assert sorted(rows) == sorted(ids)
+    assert words == [in_words(Decision(**one)) for one in decisions]
+    assert page.locator(f"{ROWS} .whatif").first.inner_text().startswith(("fits with", "some"))
+
+
+def test_candidates_are_filtered_by_fate_and_by_stage(visit):
+    """F5: a filter shows its kind alone, and as many as it says."""
+    here = visit()
+    here.ask(QUESTION, budget=200)
+    page = here.page
+    chosen = page.locator("#filters button", has_text="over budget")
+    chosen.click()
+
+    assert page.locator(f"{ROWS} .chip.budget").count() == page.locator(ROWS).count() > 0
+    assert chosen.inner_text().split()[-1] == str(page.locator(ROWS).count())
+    expect(page.locator("#filters button[aria-pressed=true]")).to_be_focused()
+
+    stage = page.locator("#flow button", has_text="dedup_exact")
+    stage.click()
+    expect(page.locator("#stage-detail")).to_contain_text("DedupExact")
+    page.click("#stage-detail button")
+    decided = {
+        one["chunk_id"]
+        for entry in told(here, budget=200)["trace"]
+        if entry["stage"] == "dedup_exact"
+        for one in entry["decisions"]
+    }
+    rows = page.eval_on_selector_all(ROWS, "rows => rows.map(row => row.dataset.id)")
+    assert set(rows) == decided
+
+
+def test_the_slider_assembles_anew(visit):
+    """F5: each move of the slider asks again, for what it says, and shows the new context."""
+    here = visit()
+    here.ask(QUESTION, budget=400)
+    page = here.page
+    before = here.tokens()
+    with page.expect_response("**/v1/assemble") as waited:
+        page.focus("#budget")
+        for _ in range(12):
+            page.keyboard.press("ArrowLeft")
+    asked = json.loads(waited.value.request.post_data)["budget"]["documents"]
+    expect(page.locator("#headline")).to_contain_text(f"of {asked} tokens")
+
+    assert asked < 400
+    assert asked == int(page.input_value("#tokens"))
+    assert here.tokens() <= asked < before
+
+
+def test_an_answer_that_comes_late_is_dropped(visit):
+    """F5: while the slider goes on, the last good context stays, and no stale one replaces it."""
+    here = visit(allow=("ERR_ABORTED",))
+    here.ask(QUESTION, budget=400)
+    page = here.page
+    held: list[Any] = []
+    full = 2  # one request for each of the two contexts
+    page.route(
+        "**/v1/assemble",
+        lambda route: route.continue_() if len(held) == full else held.append(route),
+    )
+    with page.expect_request("**/v1/assemble"):
+        page.fill("#tokens", "150")
+    expect(page.locator("#headline")).to_contain_text("of 400 tokens")
+    expect(page.locator("#state")).to_have_text("assembling …")
+    page.fill("#tokens", "250")
+    expect(page.locator("#headline")).to_contain_text("of 250 tokens")
+    for late in held:
+        late.continue_()
+    here.settled()
+
+    assert len(held) == full
+    expect(page.locator("#headline")).to_contain_text("of 250 tokens")
+
+
+def test_the_recipe_is_switched_and_its_zones_with_it(visit):
+    """F5: another recipe assembles the same question anew; its own window is shown, if it has one."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    page = here.page
+    expect(page.locator("#bars")).to_contain_text("window of 128,000")
+    page.select_option("#recipe", "local-llm")
+    expect(page.locator("#headline")).to_contain_text("local-llm")
+    expect(page.locator("#bars")).to_contain_text("window of 8,192")
+
+    assert page.locator("#assembled .frame", has_text="<chunk").count() > 0
+    assert "For small local models" in page.inner_text("#about")
+
+
+def test_a_citation_leads_to_its_chunk_and_back(visit):
+    """F5, C1: a marker jumps to the block it stands for, Escape back to the marker."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    page = here.page
+    context = told(here, budget=300)
+    link = page.locator("#sources a", has_text="[2]")
+    link.click()
+    block = page.locator(":focus")
+    text = next(one["text"] for one in context["blocks"] if one["marker"] == 2)
+
+    assert text in str(block.text_content())
+    page.keyboard.press("Escape")
+    expect(link).to_be_focused()
+
+    why = page.get_by_role("button", name="Why is block 2 there?")
+    why.click()
+    row = page.locator("li", has=page.locator(":focus"))
+    ids = next(one["chunk_ids"] for one in context["blocks"] if one["marker"] == 2)
+    assert row.last.get_attribute("data-id") in ids
+
+
+def test_evidence_is_lit_in_both_contexts(visit):
+    """F5: words of the question and the expected answer are marked, and it is said where it is."""
+    here = visit()
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    page = here.page
+
+    for pane in ("#assembled", "#naive"):
+        marks = page.locator(f"{pane} mark.gold").all_text_contents()
+        assert {" ".join(one.split()) for one in marks} == {GOLD}
+        terms = {one.lower() for one in page.locator(f"{pane} mark:not(.gold)").all_text_contents()}
+        assert {"berth", "winter"} <= terms
+        assert not {"a", "the", "in"} & terms
+        expect(page.locator(f"{pane} .gold-said")).to_contain_text("block")
+    page.fill("#gold", "no such words")
+    expect(page.locator("#assembled .gold-said")).to_contain_text("not in it")
+
+
+def test_what_is_wrong_is_said_and_can_be_mended(visit):
+    """F5, X2: a problem stands there as the service says it; the last good context stays."""
+    here = visit(allow=REFUSED)
+    here.ask(QUESTION, budget=300)
+    page = here.page
+    page.fill("#tokens", "3")
+    card = page.get_by_role("alert").filter(has_text="budget too small")
+    expect(card).to_be_visible()
+    expect(page.locator("#headline")).to_contain_text("of 300 tokens")
+    card.get_by_role("button", name="Use ").click()
+    here.settled()
+
+    assert 0 < here.tokens() <= int(page.input_value("#tokens")) < 300
+    expect(card).to_have_count(0)
+
+
+def test_candidates_of_ones_own_take_the_place_of_the_store(visit):
+    """F5, I2: JSON Lines are assembled, and a line that is none is named."""
+    here = visit(allow=("status of 400",))
+    page = here.page
+    page.click("text=Try an example")
+    here.settled()
+    expect(page.locator("#badges")).to_contain_text("your candidates")
+    assert page.locator(f"{ROWS} .chip.twin").count() == 1
+
+    page.fill("#pasted", '{"text": "The quay is of oak."}\n{"text": "The quay')
+    expect(page.locator("#pasted-said")).to_contain_text("Line 2 is not JSON")
+    page.fill("#pasted", '{"text": "The quay is of oak."}\n{"text": "And long.", "page": -1}')
+    card = page.get_by_role("alert").filter(has_text="page")
+    expect(card).to_contain_text("line 2")
+
+
+def test_what_was_asked_outlives_a_reload_and_reaches_no_server(visit):
+    """F5: question, recipe and budget stand behind the # of the address."""
+    here = visit()
+    here.ask(QUESTION, budget=350)
+    page = here.page
+    page.reload()
+    here.settled()
+
+    assert page.input_value("#question") == QUESTION
+    assert page.input_value("#tokens") == "350"
+    assert "?" not in page.url.partition("#")[0]
+
+
+def _module(page: Any, name: str) -> str:
+    """The address of one of the page's modules."""
+    start = page.locator("script[type=module]").get_attribute("src")
+    return f"/playground/{start.replace('main.js', name)}"
