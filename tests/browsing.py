@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-
 from tools.browser import browser
 
 WIDE, NARROW = (1280, 900), (390, 844)

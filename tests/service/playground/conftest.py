@@ -15,10 +15,15 @@ from service_server import serving
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of the handbook, which the tests only read."""
+    return str(filled(tmp_path_factory.mktemp("harbour")))
+
+
+@pytest.fixture(scope="session")
+def site(handbook: str) -> Iterator[str]:
     """The address of a service over the handbook."""
-    store = filled(tmp_path_factory.mktemp("harbour"))
-    with serving(Settings(store=str(store), embedder="hashing")) as client:
+    with serving(Settings(store=handbook, embedder="hashing")) as client:
         yield str(client.base_url)
 
 

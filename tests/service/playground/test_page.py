@@ -152,7 +152,7 @@ def test_an_answer_that_comes_late_is_dropped(visit):
 
 
 def test_the_recipe_is_switched_and_its_zones_with_it(visit):
-    """F5: another recipe assembles the same question anew; its own window is shown, if it has one."""
+    """F5: another recipe assembles the same question anew, within its own window."""
     here = visit()
     here.ask(QUESTION, budget=300)
     page = here.page

@@ -27,7 +27,7 @@ export function showBeside(host, run, naive, gold) {
         el(
           "tr",
           null,
-          el("th", { scope: "col" }, ""),
+          el("th", { scope: "col" }, "Measure"),
           [run, naive].map((one) => el("th", { scope: "col", class: "n" }, one.manifest.recipe)),
         ),
       ),

@@ -1,20 +1,13 @@
 // Live work: waits until the hand rests, ends what is under way, and drops answers that come late.
 
-/** `latest(work, wait)` → `run(…given)`; `work(signal, …given)` is called for the last `run` alone. */
-export function latest(work, wait) {
+/** `latest(work)` → `run(wait, …given)`; `work(signal, …given)` is done for the last `run` alone. */
+export function latest(work) {
   let timer = 0;
-  let under = null;
-  return (...given) => {
+  let under = new AbortController();
+  return (wait, ...given) => {
     clearTimeout(timer);
-    if (under) under.abort();
-    const mine = new AbortController();
-    under = mine;
-    timer = setTimeout(async () => {
-      try {
-        await work(mine.signal, ...given);
-      } finally {
-        if (under === mine) under = null;
-      }
-    }, wait);
+    under.abort();
+    under = new AbortController();
+    timer = setTimeout(work, wait, under.signal, ...given);
   };
 }

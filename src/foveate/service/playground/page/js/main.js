@@ -20,14 +20,13 @@ import { themeSwitch } from "./theme-switch.js";
 import { light, show, shown, themed, toMarker } from "./view.js";
 
 const REST = 140; // milliseconds that a hand rests before the slider's work begins
-const live = latest(assemble, REST);
-const at_once = latest(assemble, 0);
+const run = latest(assemble);
 let asked = false; // until something was asked, moving a control asks nothing
 
 themeSwitch(byId("theme"), themed);
 controls({
   changed: () => {
-    if (asked) live();
+    if (asked) run(REST);
   },
   looked: () => light(byId("gold").value),
 });
@@ -73,25 +72,26 @@ const serviceSaid = ({ key, tenant, principals }) => [
 
 function submit() {
   asked = true;
-  at_once(true);
+  run(0, true);
 }
 
-/** One round; `whole`: asked anew, so the model is asked as well. */
+/** One round; `anew`: asked for by hand, so the model is asked as well. */
 async function assemble(signal, anew = false) {
   const wanted = wish();
+  busy(ready(wanted));
   if (!ready(wanted)) return;
-  busy(true);
   const begun = performance.now();
   try {
-    const [run, naive] = await Promise.all([
+    const [made, naive] = await Promise.all([
       assembled(wanted, signal),
       joined(wanted, signal).catch(notNaive),
     ]);
     if (signal.aborted) return;
     clearProblem(byId("problem"));
-    show(run, naive, wish().gold);
+    show(made, naive, wish().gold);
+    const took = whole(performance.now() - begun);
     byId("state").textContent =
-      `${many(run.blocks.length, "block")}, ${whole(run.token_count)} tokens, ${whole(performance.now() - begun)} ms`;
+      `${many(made.blocks.length, "block")}, ${whole(made.token_count)} tokens, ${took} ms`;
     toAddress({
       q: wanted.question,
       recipe: wanted.recipe,
@@ -119,14 +119,26 @@ function notNaive(error) {
   throw error;
 }
 
+/** The model's answer from the very context that is shown; its trouble is told where it would be. */
 async function answer(wanted, signal) {
-  const { query, bundle, limit, depth, ...rest } = body(wanted);
-  await answered(
-    { question: query, ...rest, channel: "text", stream: true },
-    { answer: byId("answer"), checked: byId("checked") },
-    toMarker,
-    signal,
-  );
+  const { query, bundle, ...rest } = body(wanted);
+  const hosts = { answer: byId("answer"), checked: byId("checked") };
+  try {
+    await answered({ question: query, ...rest, stream: true }, hosts, toAnswered, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Problem)) throw error;
+    showProblem(hosts.answer, error, { again: submit });
+  }
+}
+
+/** To what a marker stood for, as long as the context is the one that the answer was given from. */
+function toAnswered(marker, from, hash) {
+  if (shown().manifest.output_hash === hash) {
+    toMarker(marker, from);
+    return;
+  }
+  fill(byId("state"), "That answer was given from another context; ask again.");
 }
 
 function failed(error, again) {
@@ -136,8 +148,8 @@ function failed(error, again) {
     return;
   }
   byId("state").textContent = "";
-  byId("result").classList.toggle("stale", shown() !== null);
   showProblem(byId("problem"), error, {
+    before: shown() !== null,
     again,
     budget: (tokens) => {
       set(tokens);
@@ -150,7 +162,6 @@ function busy(on) {
   document.querySelector(".live").classList.toggle("busy", on);
   byId("result").setAttribute("aria-busy", String(on));
   if (on) byId("state").textContent = "assembling …";
-  if (on) byId("result").classList.remove("stale");
 }
 
 async function replayed() {

@@ -29,6 +29,7 @@ export function showPane(host, name, title, run, look, why) {
   });
   const rest = cut(at, Infinity);
   if (rest) parts.push(frame(rest, parts.length > 0));
+  const read = host.querySelector(".reading")?.scrollTop || 0;
   fill(
     host,
     header(name, title, run, look),
@@ -40,6 +41,7 @@ export function showPane(host, name, title, run, look, why) {
           parts,
         ),
   );
+  host.lastElementChild.scrollTop = read; // where one was reading before the slider moved
 }
 
 function header(name, title, run, { gold }) {

@@ -3,7 +3,8 @@
 import { el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 
-/** `remedy`: `{budget(tokens), again()}`; what applies becomes a button. */
+/** `remedy`: `{budget(tokens), again()}`; what applies becomes a button. `before`: what stands below
+ *  came of an earlier request. */
 export function showProblem(host, problem, remedy = {}) {
   const { said } = problem;
   const where = [said.line && `line ${said.line}`, said.field && `field ${said.field}`]
@@ -29,6 +30,8 @@ export function showProblem(host, problem, remedy = {}) {
           { class: "quiet" },
           el("small", null, "Request ", el("span", { class: "id" }, said.instance)),
         ),
+      remedy.before &&
+        el("p", { class: "quiet" }, "What stands below is of the last request that went well."),
       (needed || remedy.again) &&
         el(
           "div",

@@ -7,6 +7,7 @@ import { byId, el, fill } from "./dom.js";
 import { termsOf } from "./evidence.js";
 import { showFlow } from "./flow.js";
 import { jump } from "./jump.js";
+import { keepingFocus } from "./keep-focus.js";
 import { showPane } from "./pane.js";
 import { blockOf, showSources } from "./sources.js";
 import { showSummary } from "./summary.js";
@@ -25,17 +26,19 @@ export function show(run, naive, gold) {
   byId("welcome").hidden = true;
   byId("result").hidden = false;
   byId("export").disabled = false;
-  showSummary(byId("headline"), byId("badges"), run);
-  showFlow(byId("flow"), byId("stage-detail"), run, seeStage);
-  showZones(byId("bars"), run, toBlock);
-  lit();
+  keepingFocus(() => {
+    showSummary(byId("headline"), byId("badges"), run);
+    showFlow(byId("flow"), byId("stage-detail"), run, seeStage);
+    showZones(byId("bars"), run, toBlock);
+    lit();
+  });
 }
 
 /** Draw again what depends on what is lit: the question's words, the expected answer. */
 export function light(gold) {
   if (!now) return;
   now.gold = gold;
-  lit();
+  keepingFocus(lit);
 }
 
 function lit() {

@@ -1,0 +1,134 @@
+"""Texts that would like to be more than text: they stay what they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import model_servers
+from foveate.service.settings import Settings
+from harbour import filled
+from service_server import serving
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+PAYLOADS = (
+    '<img src=x onerror="window.taken=1">',
+    "<script>window.taken=1</script>",
+    "</pre><svg onload=window.taken=1>",
+    '<a href="javascript:window.taken=1">berth</a>',
+    "{{constructor.constructor('window.taken=1')()}}",
+    "&lt;b&gt;bold&lt;/b&gt; <b>bold</b>",
+)
+NAMES = ("__proto__", "constructor", "toString", "javascript:window.taken=1", "#result", "a\"b'c")
+QUESTION = "What does the berth <img src=x onerror=window.taken=1> cost?"
+
+
+def candidates() -> str:
+    """A payload in every field that the page shows."""
+    lines = [
+        {
+            "id": f"{NAMES[n]} {payload}" if n else NAMES[n],
+            "source": f"{payload} {NAMES[n]}",
+            "title": payload,
+            "section": payload,
+            "score": 0.9 - n / 10,
+            "text": f"The berth number {n} costs {n} euros a day. {payload}",
+            "metadata": {payload: payload},
+        }
+        for n, payload in enumerate(PAYLOADS)
+    ]
+    return "\n".join(json.dumps(line) for line in [*lines, {**lines[2], "id": "copy"}])
+
+
+def check_untouched(page: Page) -> None:
+    """No element came out of a text, and nothing ran."""
+    made = page.locator("main img, main script, main svg:not(.main-svg), main a[href^=javascript]")
+
+    assert made.count() == 0
+    assert page.evaluate("() => window.taken") is None
+    assert page.evaluate("() => ({}).taken") is None
+
+
+def test_hostile_candidates_stay_text(visit):
+    """F5: ids, sources, titles, sections and texts stand there letter for letter."""
+    here = visit()
+    page = here.page
+    page.check("[name=origin][value=own]", force=True)
+    page.fill("#pasted", candidates())
+    here.ask(QUESTION, gold=PAYLOADS[0], budget=600)
+    page.locator("#curve").scroll_into_view_if_needed()
+    expect(page.locator(".chart .main-svg").first).to_be_attached()
+    for stage in range(3):
+        page.locator("#flow button").nth(stage).click()
+    for row in page.locator("#candidates summary").all():
+        row.click()
+
+    shown = page.locator("#assembled .reading").inner_text()
+    for payload in PAYLOADS:
+        assert payload in shown
+        assert payload in page.locator("#candidates").inner_text()
+    check_untouched(page)
+
+
+def test_a_hostile_store_and_a_hostile_model_stay_text(visit, tmp_path_factory):
+    """F5: titles of documents and a model's answer are text as well."""
+    with hostile_site(tmp_path_factory.mktemp("hostile")) as site:
+        here = visit(at=site)
+        page = here.page
+        expect(page.locator(".shelf li").first).to_contain_text("<img")
+        page.select_option("#model", "bad")
+        here.ask("What does the berth cost?", budget=300)
+        expect(page.locator("#answer .said")).to_contain_text("<script>")
+        expect(page.locator("#answer .used")).to_contain_text("tokens read")
+        page.fill("#said", PAYLOADS[0])
+        page.click("#check button")
+        expect(page.locator(".claims")).to_contain_text("<img")
+
+        check_untouched(page)
+
+
+def test_a_hostile_bundle_stays_text(visit, tmp_path):
+    """F5: what a file says of a run is shown, and does nothing."""
+    here = visit(allow=("status of 4",))
+    page = here.page
+    page.check("[name=origin][value=own]", force=True)
+    page.fill("#pasted", candidates())
+    here.ask("What does the berth cost?", budget=400)
+    with page.expect_download() as waited:
+        page.click("#export")
+    bundle = json.loads(Path(waited.value.path()).read_text(encoding="utf-8"))
+    bundle["query"] = bundle["manifest"]["recipe"] = PAYLOADS[0]
+    bundle["trace"][0]["stage"] = bundle["trace"][0]["options"] = PAYLOADS[1]
+    path = tmp_path / "bundle.json"
+    path.write_text(json.dumps(bundle), encoding="utf-8")
+    page.set_input_files("#import", str(path))
+    page.get_by_role("button", name="Show this run above").click()
+    expect(page.locator("#headline")).to_contain_text("<img")
+
+    check_untouched(page)
+
+
+@contextmanager
+def hostile_site(folder: Path) -> Iterator[str]:
+    """A service whose documents and whose model say such things."""
+    pages = {
+        f"{n}.md": f"# {payload}\n\nThe berth costs {n} euros. {payload}\n"
+        for n, payload in enumerate(PAYLOADS)
+    }
+    store = filled(folder, pages)
+    with (
+        model_servers.serving("openai", "fine", pieces=PAYLOADS) as model,
+        serving(
+            Settings(
+                store=str(store), embedder="hashing",
+                models={"bad": model.name}, windows={"bad": 8_192},
+            )
+        ) as client,
+    ):  # fmt: skip
+        yield str(client.base_url)

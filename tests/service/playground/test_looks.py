@@ -1,0 +1,149 @@
+"""How the page looks and reads, in both themes and at both widths; pictures are kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from browsing import NARROW, WIDE
+from harbour import GOLD, QUESTION
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+SIZES = {"1280": WIDE, "390": NARROW}
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+STOP = """selector => {
+    const here = document.activeElement;
+    const drawn = (element, part) => {
+        const style = getComputedStyle(element, part);
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
+    };
+    // These three show it on what they look like: their label, or their thumb.
+    const parts = { radio: here.nextElementSibling, file: here.previousElementSibling };
+    const shown = here.type === "range" || drawn(parts[here.type] || here);
+    return [here.matches(selector), shown, here.id || here.textContent];
+}"""
+AXE_EMPTY = {("390", "dark"), ("1280", "light")}
+
+
+def check_axe(page: Page) -> None:
+    """Nothing that its rules know is wrong."""
+    found = Axe().run(page).response["violations"]
+    said = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+    assert said == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_reads_well_in_every_theme_and_width(visit, pictures: Path, theme: str, size: str):
+    """F5: no fault that axe knows, no sideways scrolling; before and after a question."""
+    here = visit(theme=theme, size=SIZES[size])
+    page = here.page
+    expect(page.locator(".shelf li").first).to_be_visible()
+    if (size, theme) in AXE_EMPTY:
+        check_axe(page)
+    assert page.evaluate(OVERFLOW) == 0
+    page.screenshot(path=pictures / f"playground-{size}-{theme}-empty.png", full_page=True)
+
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    page.locator("#curve").scroll_into_view_if_needed()
+    expect(page.locator(".chart .main-svg").first).to_be_visible()
+    page.locator("#curve summary").click()
+    page.locator("#candidates summary").first.click()
+    check_axe(page)
+    assert page.evaluate(OVERFLOW) == 0
+    page.evaluate("() => scrollTo(0, 0)")
+    page.screenshot(path=pictures / f"playground-{size}-{theme}.png", full_page=True)
+
+
+def test_the_chart_has_its_figures_as_a_table(visit):
+    """F5, E6: what the chart shows stands in a table too, for the curve that was chosen."""
+    here = visit()
+    page = here.page
+    here.ask(QUESTION, gold=GOLD, budget=300)
+    page.locator("#curve summary").click()
+    tables = page.locator("#curve table")
+    blocks = page.locator("#assembled .body").count()
+
+    assert tables.nth(0).locator("tbody tr").count() == blocks
+    assert "here" in tables.nth(0).inner_text()
+    page.select_option("#which-curve", "flat")
+    assert set(tables.nth(0).locator("tbody td:nth-child(5)").all_inner_texts()) == {"100 %"}
+    expect(page.get_by_role("img").first).to_have_attribute("aria-label", re.compile("100"))
+
+
+def test_the_theme_is_switched_and_kept(visit):
+    """F5: the switch turns the page dark, and a reload finds it so."""
+    page = visit().page
+    before = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Dark theme").click()
+    after = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    page.reload()
+    kept = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+
+    assert after not in {before, ""}
+    assert kept == after
+
+
+def test_the_keyboard_alone_is_enough(visit):
+    """F5: ask, slide, switch, open and come back without a mouse; every stop shows itself."""
+    here = visit()
+    page = here.page
+    press = page.keyboard.press
+    expect(page.locator("#recipe option").first).to_be_attached()
+    press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    reached(page, "#question")
+    page.keyboard.type(QUESTION)
+    press("Enter")
+    here.settled()
+    reached(page, "#recipe")
+    press("ArrowDown")
+    expect(page.locator("#headline b").first).to_have_text(page.input_value("#recipe"))
+    reached(page, "#budget")
+    before = page.get_attribute("#budget", "aria-valuetext")
+    press("ArrowLeft")
+    assert page.get_attribute("#budget", "aria-valuetext") != before
+    reached(page, "#flow button:first-child")
+    press("Enter")
+    expect(page.locator("#stage-detail")).to_be_visible()
+    reached(page, "#sources a")
+    link = page.evaluate("() => document.activeElement.textContent")
+    press("Enter")
+    expect(page.locator("#assembled .body:focus")).to_have_count(1)
+    press("Escape")
+    assert page.evaluate("() => document.activeElement.textContent") == link
+    reached(page, "#candidates summary")
+    press("Enter")
+    expect(page.locator("#candidates details[open] .path").first).to_be_visible()
+    reached(page, "#export")
+
+
+def reached(page: Page, selector: str) -> None:
+    """Tab on until it has the focus; every stop on the way shows that it is one."""
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        there, shown, name = page.evaluate(STOP, selector)
+        assert shown, name
+        if there:
+            return
+    pytest.fail(f"{selector} cannot be reached")
+
+
+def test_nothing_breaks_the_order_of_the_keyboard(visit):
+    """F5: no positive tabindex, every control has a name, and parts of the page are landmarks."""
+    here = visit()
+    here.ask(QUESTION, budget=300)
+    page = here.page
+    orders: list[Any] = page.eval_on_selector_all(
+        "[tabindex]", "all => all.map(one => one.tabIndex)"
+    )
+
+    assert max(orders) <= 0
+    for landmark in ("banner", "navigation", "main", "contentinfo"):
+        expect(page.get_by_role(landmark)).to_have_count(1)
