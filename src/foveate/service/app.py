@@ -12,7 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from foveate._version import __version__
 from foveate.service import problems
 from foveate.service.guard import guard_of, install
-from foveate.service.held import held
+from foveate.service.held import Held, serving
 from foveate.service.mcp import http as mcp
 from foveate.service.observe.observed import Observed
 from foveate.service.observe.requests import Watched
@@ -47,7 +47,7 @@ SMALL = 1_024
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; what it holds is opened when it starts to serve (`app.state.held`)."""
+    """The application; what it holds (`app.state.held`) is closed when it has served."""
     app = FastAPI(
         title="foveate",
         version=__version__,
@@ -60,6 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
+    app.state.held = Held(settings)
     app.state.guard = guard_of(settings)
     app.state.observed = Observed(settings)
     app.state.guard.rates.told = app.state.observed.metrics.rate_misses.inc
@@ -92,10 +93,9 @@ def described(app: FastAPI) -> dict[str, Any]:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     async with (
-        held(app.state.settings) as found,
+        serving(app.state.held) as found,
         app.state.guard.watching() as told,
         mcp.speaking(app, found),
+        app.state.observed.watching(found),
     ):
-        app.state.held = found
-        async with app.state.observed.watching(found):
-            yield told
+        yield told

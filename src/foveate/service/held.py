@@ -1,7 +1,8 @@
 """What a running service holds: stores by tenant, the cache, the models, its threads.
 
-Opened when the process starts to serve, closed when it has finished what it took. A store is
-opened when its tenant first asks; what is wrong with it is the operator's to read in the log.
+Made before the process serves, so that a setting which names nothing is said at once; closed when
+it has finished what it took. A store is opened when its tenant first asks; what is wrong with it
+is the operator's to read in the log.
 """
 
 from __future__ import annotations
@@ -62,10 +63,9 @@ class Held:
 
 
 @asynccontextmanager
-async def held(settings: Settings) -> AsyncIterator[Held]:
+async def serving(held: Held) -> AsyncIterator[Held]:
     """What the service holds, for as long as it serves."""
-    found = Held(settings)
     try:
-        yield found
+        yield held
     finally:
-        await found.close()
+        await held.close()

@@ -1,4 +1,4 @@
-"""`foveate serve`: the application in a server that stops in good order.
+"""`foveate serve`: the application in a server, or in several, that stop in good order.
 
 Told to stop (SIGTERM, Ctrl-C), it says at once that it is not ready, still takes requests for
 `drain` seconds, since whoever sends them has yet to notice, then takes no more, finishes what it
@@ -8,57 +8,100 @@ took, and ends with 0. Told again, it does not wait to be noticed; a third time,
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import signal
+import socket
 from collections.abc import Callable
 from types import FrameType
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
 
+from foveate.core.errors import FoveateError, OutsideFailure
 from foveate.service.app import create_app
+from foveate.service.door import Door
+from foveate.service.guard import guard_of
 from foveate.service.limits.connections import Connection
 from foveate.service.observe import logs
+from foveate.service.observe.processes import shared_metrics
 from foveate.service.settings import Settings
+from foveate.service.workers import Leash, Workers
+
+BACKLOG = 2_048
+"""Connections that wait to be taken."""
+
+log = logging.getLogger("foveate.service")
 
 
 class Served(Server):
-    """A server that is not ready some time before it stops."""
+    """A server that is not ready some time before it stops.
+
+    `leash`: where it is one of several, the line to who started it, who hands signals on.
+    """
 
     def __init__(
-        self, app: FastAPI, settings: Settings, *, on_started: Callable[[], None] | None = None
+        self,
+        app: FastAPI,
+        settings: Settings,
+        *,
+        on_started: Callable[[], None] | None = None,
+        leash: Leash | None = None,
     ) -> None:
-        super().__init__(config_of(app, settings))
+        super().__init__(config_of(app, settings, shares=leash is not None))
         self._app = app
         self._drain = settings.drain
         self._on_started = on_started
+        self._leash = leash
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._told = 0
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        """Say when it listens."""
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
         self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)  # type: ignore[arg-type]
+        await super().startup(sockets)
+        if not self.started:
+            return
+        for listening in sockets or ():
+            listening.listen(BACKLOG)
+        if self._leash is not None:
+            self._leash.when_cut(self.tell)
+            self._leash.ready()
         if self._on_started is not None:
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal: red, then closed; the next one hurries."""
+        if self._leash is None or sig != signal.SIGINT:
+            self.tell()
+
+    def tell(self) -> None:
+        """As by a signal, from any thread."""
         self._told += 1
         if self._told > 2:
             self.force_exit = True
-        self._loop.call_soon_threadsafe(self._stop_soon)
+        if self._loop is None:
+            self.should_exit = True
+        else:
+            self._loop.call_soon_threadsafe(self._stop_soon)
 
     def _stop_soon(self) -> None:
         self._app.state.held.draining = True
         if self._told > 1 or not self._drain:
             self.should_exit = True
         else:
-            self._loop.call_later(self._drain, self._stop)
+            asyncio.get_running_loop().call_later(self._drain, self._stop)
 
     def _stop(self) -> None:
         self.should_exit = True
 
 
-def config_of(app: FastAPI, settings: Settings) -> Config:
-    """How the server is set up: no log of its own for each request, no name in its answers."""
+def config_of(app: FastAPI, settings: Settings, *, shares: bool = False) -> Config:
+    """How the server is set up: no log of its own for each request, no name in its answers.
+
+    `shares`: it has the port with others, and takes one connection at a time, so that none of
+    them takes all that wait.
+    """
     return Config(
         app,
         host=settings.host,
@@ -69,6 +112,7 @@ def config_of(app: FastAPI, settings: Settings) -> Config:
         lifespan="on",
         ws="none",
         http=Connection,
+        backlog=1 if shares else BACKLOG,
         h11_max_incomplete_event_size=settings.header_bytes,
         proxy_headers=False,  # guard.py: from proxies that the settings name
         timeout_graceful_shutdown=int(settings.grace),
@@ -76,8 +120,46 @@ def config_of(app: FastAPI, settings: Settings) -> Config:
 
 
 def serve(settings: Settings) -> int:
-    """Serve until told to stop; the exit code. Raises `BadOption` where `guard.py` lets nobody."""
+    """Serve until told to stop; the exit code.
+
+    Raises `BadOption` where `guard.py` lets nobody, `UnknownName` or `BadInput` for a setting that
+    names nothing, `OutsideFailure` where the port is taken.
+    """
     logs.set_up(settings)
-    server = Served(create_app(settings), settings)
-    server.run()
+    if settings.workers == 1:
+        server = Served(create_app(settings), settings)
+        with listening_on(settings) as port:
+            server.run([port])
+        return 0 if server.started else 1
+    guard_of(settings)
+    Door(settings)
+    with listening_on(settings) as port, shared_metrics():
+        return Workers(settings=settings, listening=port, run=work).serve()
+
+
+def work(settings: Settings, port: socket.socket, leash: Leash) -> int:
+    """One of several processes, from beginning to end; its exit code."""
+    logs.set_up(settings)
+    try:
+        server = Served(create_app(settings), settings, leash=leash)
+    except FoveateError as error:
+        log.error("%s", error)  # noqa: TRY400  # said in full; where it was raised says nothing
+        return os.EX_CONFIG
+    server.run([port])
     return 0 if server.started else 1
+
+
+def listening_on(settings: Settings) -> socket.socket:
+    """The port, taken; the log says where it is."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        port = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise OutsideFailure(
+            f"cannot listen on {where}: {error.strerror or error}; give another --port, or --host"
+        ) from error
+    host, number = port.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    log.info("listening on http://%s:%s", shown, number)
+    return port

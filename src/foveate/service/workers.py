@@ -1,0 +1,212 @@
+"""Several processes that share one port: started, watched, started again, stopped in good order.
+
+Each is a whole service of its own; the system hands each connection to one of them. One that dies
+is started again, ever later the sooner it died; where none could be started at all, that is the
+end. Whoever started them waits for events and does nothing else: no process asks another how it
+is. A worker whose starter is gone stops by itself, so that no port is held by nobody.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from threading import Thread
+from time import monotonic
+
+from foveate.service.settings import Settings
+
+SPAWN = multiprocessing.get_context("spawn")
+STOPS = (signal.SIGTERM, signal.SIGINT)
+YOUNG = 10.0
+"""Seconds of life; one that dies sooner is started again later."""
+LONGEST = 30.0
+READY = b"ready"
+
+log = logging.getLogger("foveate.service")
+
+Run = Callable[[Settings, socket.socket, "Leash"], int]
+
+
+@dataclass(slots=True)
+class Leash:
+    """A worker's end of the line to who started it."""
+
+    line: Connection
+
+    def ready(self) -> None:
+        """Say that it serves."""
+        self.line.send_bytes(READY)
+
+    def when_cut(self, stop: Callable[[], None]) -> None:
+        """Call this once whoever started it is gone."""
+
+        def listen() -> None:
+            try:
+                while True:
+                    self.line.recv_bytes()
+            except (EOFError, OSError):
+                stop()
+
+        Thread(target=listen, name="foveate-leash", daemon=True).start()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Worker:
+    """One process. `silent`: nothing more is to be heard of it but its end."""
+
+    process: SpawnProcess
+    line: Connection
+    born: float
+    silent: bool = False
+    ready: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Place:
+    """Where a worker is, or will be again at `due`. `early`: deaths in a row before their time."""
+
+    worker: _Worker | None = None
+    due: float = 0.0
+    early: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Workers:
+    """`settings.workers` processes that run `run`, until told to stop."""
+
+    settings: Settings
+    listening: socket.socket
+    run: Run
+    on_ready: Callable[[int], None] | None = None
+    _places: list[_Place] = field(default_factory=list)
+    _stopping: bool = False
+    _failed: bool = False
+    _served: bool = False
+
+    def serve(self) -> int:
+        """Start them, watch them, and wait for their end; the exit code."""
+        with _signals() as told:
+            self._places = [_Place() for _ in range(self.settings.workers)]
+            while not self._stopping or any(place.worker for place in self._places):
+                self._start_due()
+                self._wait(told)
+        return 1 if self._failed else 0
+
+    def pids(self) -> list[int]:
+        """The processes that run now."""
+        return [p.worker.process.pid or 0 for p in self._places if p.worker is not None]
+
+    def _start_due(self) -> None:
+        now = monotonic()
+        for place in self._places:
+            if place.worker is None and not self._stopping and place.due <= now:
+                place.worker = self._started()
+
+    def _started(self) -> _Worker:
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(
+            target=_work, args=(self.settings, self.listening, theirs, self.run), name="worker"
+        )
+        process.start()
+        theirs.close()
+        return _Worker(process=process, line=ours, born=monotonic())
+
+    def _wait(self, told: Connection) -> None:
+        """Until something happens, or a place is due."""
+        workers = [place.worker for place in self._places if place.worker is not None]
+        waiting: list[Connection | int] = [told]
+        waiting += [worker.process.sentinel for worker in workers]
+        waiting += [worker.line for worker in workers if not worker.silent]
+        happened = wait(waiting, self._patience())
+        if told in happened:
+            self._tell(told)
+        for place in self._places:
+            worker = place.worker
+            if worker is None:
+                continue
+            if not worker.silent and worker.line in happened:
+                self._heard(worker)
+            if worker.process.sentinel in happened:
+                self._died(place, worker)
+
+    def _patience(self) -> float | None:
+        """Seconds until the next place is due; None where none is."""
+        due = [place.due for place in self._places if place.worker is None]
+        return max(0.0, min(due) - monotonic()) if due and not self._stopping else None
+
+    def _heard(self, worker: _Worker) -> None:
+        worker.silent = True
+        try:
+            worker.ready = worker.line.recv_bytes() == READY
+        except (EOFError, OSError):
+            return  # it is dying, which its sentinel says
+        self._served = True
+        if self.on_ready is not None:
+            self.on_ready(worker.process.pid or 0)
+
+    def _tell(self, told: Connection) -> None:
+        """Hand the signal on: once is 'stop', again is 'hurry'."""
+        told.recv_bytes()
+        self._stop()
+
+    def _stop(self) -> None:
+        self._stopping = True
+        for place in self._places:
+            if place.worker is not None and place.worker.process.is_alive():
+                place.worker.process.terminate()
+
+    def _died(self, place: _Place, worker: _Worker) -> None:
+        worker.process.join()
+        worker.line.close()
+        code = worker.process.exitcode
+        place.worker = None
+        if self._stopping:
+            # One that was still on its way up when it was told had nothing to finish.
+            self._failed = self._failed or code not in {0, *([] if worker.ready else [-STOPS[0]])}
+            return
+        if not worker.ready and not self._served:
+            log.error("a worker could not be started; this service stops")
+            self._failed = True
+            self._stop()
+            return
+        young = monotonic() - worker.born < YOUNG
+        place.early = place.early + 1 if young else 0
+        after = min(LONGEST, 0.1 * 2**place.early) if young else 0.0
+        place.due = monotonic() + after
+        log.warning("worker %s ended with %s; another one is started", worker.process.pid, code)
+
+
+def _work(
+    settings: Settings, listening: socket.socket, line: Connection, run: Run
+) -> None:  # pragma: no cover  # in another process
+    # Ctrl-C reaches all processes of a terminal; the one that started this hands it on. Until the
+    # server takes over, nothing was taken that would have to be finished.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    raise SystemExit(run(settings, listening, Leash(line)))
+
+
+@contextmanager
+def _signals() -> Iterator[Connection]:
+    """A line on which every signal to stop arrives, as an event among others."""
+    heard, told = multiprocessing.Pipe(duplex=False)
+
+    def handle(number: int, _frame: object) -> None:
+        told.send_bytes(bytes([number]))
+
+    before = {number: signal.signal(number, handle) for number in STOPS}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        told.close()
+        heard.close()
