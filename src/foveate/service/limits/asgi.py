@@ -16,14 +16,9 @@ PAGE = "/playground"
 """Files that tell nothing; what the page asks for is asked with a key."""
 
 
-def on_page(path: str) -> bool:
-    """Whether an address is of the page."""
-    return path == PAGE or path.startswith(f"{PAGE}/")
-
-
 def is_public(path: str) -> bool:
     """Whether an address needs no key. All others do, those that do not exist included."""
-    return path in HEALTH or on_page(path)
+    return path in HEALTH or path == PAGE or path.startswith(f"{PAGE}/")
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
