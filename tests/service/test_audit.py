@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from foveate.core.errors import OutsideFailure
 from foveate.service.audit import Audit
 from foveate.service.settings import Settings
 from raw_http import head, wire
-from service_keys import by, id_of, put
+from service_keys import by, id_of, put, take
+from service_process import running
 from service_server import PAGES, SECRET, problem, serving
 from source_tree import PACKAGE
 
@@ -184,3 +186,26 @@ def test_a_place_that_cannot_be_written_is_no_start(tmp_path):
     """X4: one hears of it at the start, not with the first request."""
     with pytest.raises(OutsideFailure, match="cannot be written"):
         Audit(tmp_path / "nowhere" / "audit")
+
+
+def test_processes_share_keys_and_audit(tmp_path):
+    """X4: each of several sees a revoked key at once, and writes to one file, rotated or not."""
+    keys, audit = tmp_path / "keys", tmp_path / "audit.jsonl"
+    tokens = [put(keys) for _ in range(2)]
+    with running(tmp_path / "run", store="", keys=keys, audit=audit, workers=2) as service:
+        base = f"http://{service.address[0]}:{service.address[1]}"
+
+        def ask(token: str) -> int:
+            return httpx.get(f"{base}/v1/recipes", headers=by(token), trust_env=False).status_code
+
+        before = [ask(token) for token in tokens * 5]
+        audit.rename(tmp_path / "audit.1")
+        service.tell(signal.SIGHUP)
+        take(keys, tokens[0])
+        after = [ask(token) for token in tokens * 5]
+        told = service.said()
+
+    assert before == [200] * 10
+    assert after == [401, 200] * 5
+    assert [len(lines(path)) for path in (tmp_path / "audit.1", audit)] == [10, 5]
+    assert not any(token[13:] in told for token in tokens)

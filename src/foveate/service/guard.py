@@ -18,11 +18,9 @@ From the outside in; each is asked only if those before it let the request pass:
 
 from __future__ import annotations
 
-import asyncio
 import re
-import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
@@ -68,13 +66,7 @@ class Guard:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[dict[str, Any]]:
-        """As long as the service runs; gives what its connections must know.
-
-        A file that rotates is noticed without a signal; the usual one must not end the service.
-        """
-        if self.audit is not None:
-            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
-                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
+        """As long as the service runs; gives what its connections must know."""
         try:
             yield {STATE: self.bounds}
         finally:

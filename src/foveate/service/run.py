@@ -126,6 +126,8 @@ def serve(settings: Settings) -> int:
     names nothing, `OutsideFailure` where the port is taken.
     """
     logs.set_up(settings)
+    if settings.audit is not None and hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it; workers inherit
     if settings.workers == 1:
         server = Served(create_app(settings), settings)
         with listening_on(settings) as port:
