@@ -20,7 +20,9 @@ from foveate.core.talk.request import Conversation, conversation
 from foveate.core.talk.turns import Turn
 from foveate.core.types import Chunk, Inputs, Recipe, Supplement, Vector
 from foveate.plan import Channel, Plan, plan
+from foveate.prepare import Call, Flow
 from foveate.summary import Summariser, summarise
+from foveate.ways import awaited, blocking
 
 __all__ = [
     "Conversation",
@@ -29,6 +31,7 @@ __all__ = [
     "Summariser",
     "Turn",
     "Zone",
+    "aconverse",
     "converse",
     "turns_of",
 ]
@@ -36,7 +39,7 @@ __all__ = [
 SHARE = 5  # of a model's window that nobody divided, the fifth part is the conversation's
 
 
-def converse(
+def _conversing(
     query: str,
     candidates: Any = (),
     *,
@@ -59,7 +62,7 @@ def converse(
     instant: datetime | None = None,
     language: str = "en",
     channel: Channel = "text",
-) -> Conversation:
+) -> Flow[Conversation]:
     r"""The whole request for a question in a conversation, within the model's window.
 
     `turns`: what was said before, as `Turn`s or as OpenAI or Anthropic messages. `zones`: True,
@@ -108,7 +111,11 @@ def converse(
         zones=zones,
         capped=zones is True and isinstance(budget, int),
     )
-    return summarised(inputs, talk, settled.tokenizer, summariser)
+    return (yield from _summarised(inputs, talk, settled.tokenizer, summariser))
+
+
+converse = blocking("converse", _conversing)
+aconverse = awaited("aconverse", _conversing)
 
 
 def divided(settled: Plan, *, open_: bool) -> fixed.Budget:
@@ -120,13 +127,16 @@ def divided(settled: Plan, *, open_: bool) -> fixed.Budget:
     return replace(budget, conversation=part, documents=budget.documents - part)
 
 
-def summarised(
+def _summarised(
     inputs: Inputs, talk: Talk, tokenizer: Tokenizer, by: Summariser | None
-) -> Conversation:
+) -> Flow[Conversation]:
     """The request; the model is asked for a summary only where turns do not fit in full."""
     known = counts_for(tokenizer.fingerprint)
     made = conversation(inputs, talk, tokenizer, known)
     if by is None or all(a == b for a, b in zip(talk.turns, made.history.shown, strict=True)):
         return made
-    summary = summarise(talk.turns, talk.history.verbatim, by, tokenizer, inputs.query)
+    summary = yield Call(
+        "summarise",
+        lambda: summarise(talk.turns, talk.history.verbatim, by, tokenizer, inputs.query),
+    )
     return conversation(inputs, replace(talk, summary=summary), tokenizer, known)

@@ -7,7 +7,7 @@ has a name, by which it can be watched (`foveate.around`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -28,11 +28,15 @@ Whole: TypeAlias = Literal["assemble", "retrieve"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to the outside, named as in `around.CALLS`; `figures` are counts of its outcome."""
+    """One call to the outside, named as in `around.CALLS`; `figures` are counts of its outcome.
+
+    `acall`: the same in an event loop, where that is a function of its own.
+    """
 
     name: str
     call: Callable[[], Any]
     figures: Callable[[Any], Figures] | None = None
+    acall: Callable[[], Awaitable[Any]] | None = None
 
 
 Flow: TypeAlias = Generator[Call, Any, T]
@@ -198,6 +202,8 @@ async def _awaited(step: Call, around: Guarded | None) -> Any:
     import asyncio
 
     if around is None:
+        if step.acall is not None:
+            return await step.acall()
         outcome = await asyncio.to_thread(step.call)
         return await outcome if isawaitable(outcome) else outcome
     with around(step.name):

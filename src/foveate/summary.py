@@ -56,14 +56,22 @@ class Summariser:
 
 
 def summarise(
-    turns: Sequence[Turn], verbatim: int, by: Summariser, tokenizer: Tokenizer, query: str = ""
+    turns: Sequence[Turn],
+    verbatim: int,
+    by: Summariser,
+    tokenizer: Tokenizer,
+    query: str = "",
+    *,
+    withdrawn: frozenset[int] = frozenset(),
 ) -> Summary:
     """The summary of all turns but the last `verbatim` and the pinned; or why there is none.
 
+    `withdrawn`: turns that the model may not be shown either.
     What the model could not be shown, for want of room in its window, it did not summarise.
     """
     count = max(0, len(turns) - verbatim)
-    older = [n for n in range(count) if not turns[n].pinned and turns[n].role not in SYSTEM]
+    may = [n for n in range(count) if n not in withdrawn]
+    older = [n for n in may if not turns[n].pinned and turns[n].role not in SYSTEM]
     if not older:
         return Summary(turns=count, why="no turn is old enough")
     prompt = PROMPT.format(words=by.max_tokens // 2)
@@ -81,7 +89,7 @@ def summarise(
     said = reply.text.strip()
     if why := _wrong(reply, said, read.text):
         return Summary(turns=count, why=why)
-    return Summary(turns=count, text=said, unread=frozenset(older[n] for n in read.unread))
+    return Summary(turns=count, text=said, unread=tuple(sorted(older[n] for n in read.unread)))
 
 
 class Read(NamedTuple):

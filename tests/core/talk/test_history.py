@@ -232,6 +232,25 @@ def test_a_summary_takes_the_place_of_the_older_turns():
     assert failed.trace.notes["summary"] == "it timed out"
 
 
+def test_a_summary_stands_as_long_as_it_goes():
+    """W4: it is sent again as it was; a new one takes its place; without room for it it leaves."""
+    turns = (user(LONG), said(LONG), user("So?"), said("So."), user("And now?"))
+    standing = Summary(turns=2, unread=(0,), text="They spoke of the pump.")
+    told = {"before": (None, None, *turns[2:4]), "standing": standing}
+
+    again = kept(turns, 30, History(verbatim=2), **told)
+    newer = Summary(turns=4, text="All of it.")
+    anew = kept(turns, 22, History(verbatim=1), summary=newer, **told)
+    without = kept(turns, 16, History(verbatim=2), **told)
+
+    assert fates(again) == ["left_out", "summarised", "kept", "recent", "recent"]
+    assert again.summary is standing
+    assert again.messages[0].text.endswith("They spoke of the pump.")
+    assert (fates(anew)[:2], anew.summary) == (["summarised"] * 2, newer)
+    assert (fates(without)[:2], without.summary) == (["left_out"] * 2, None)
+    assert not any("pump" in message.text for message in without.messages)
+
+
 def test_slack_keeps_what_was_sent_as_it_was():
     """W4: with slack, what was shortened once stays so while more is said."""
     options = History(verbatim=1, slack=25)

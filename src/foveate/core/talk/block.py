@@ -9,11 +9,13 @@ from fractions import Fraction
 from foveate.core.assemble import Known
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.talk.draft import Summary
 from foveate.core.talk.elastic import Elastic
 from foveate.core.talk.grow import Ground, Grown, grow, rendered
 from foveate.core.talk.history import History
 from foveate.core.talk.needs import Run, Talk
 from foveate.core.talk.session import Pace, Prices, Session
+from foveate.core.talk.turns import Turn
 from foveate.core.talk.withdraw import Left
 from foveate.core.types import Inputs
 from foveate.core.zones import Budget
@@ -41,22 +43,37 @@ class State:
     terms: Terms
     tokenizer: Tokenizer
     known: Known
+    summary: Summary | None = None
 
     def run(self, budget: Budget) -> Run:
         """The request, in this budget."""
         session, terms = self.session, self.terms
+        standing, before = self._standing()
         talk = Talk(
             turns=session.turns,
             system=terms.system,
             history=terms.history,
             zones=terms.zones,
             capped=terms.capped,
-            before=session.shown,
+            before=before,
+            summary=self.summary,
+            standing=standing,
             withdrawn=self.left.turns,
             live=frozenset(h.block.marker for h in self.left.held),
         )
         inputs = replace(self.inputs, budget=budget)
         return Run(inputs=inputs, talk=talk, tokenizer=self.tokenizer, known=self.known)
+
+    def _standing(self) -> tuple[Summary | None, tuple[Turn | None, ...]]:
+        """The summary that was sent last, and the turns under it.
+
+        One that speaks of a turn which may not be shown any more is not shown either, and what
+        else it spoke of has its words back.
+        """
+        told, shown = self.session.summary, self.session.shown
+        if told is None or not any(n < told.turns for n in self.left.turns):
+            return told, shown
+        return None, (*self.session.turns[: told.turns], *shown[told.turns :])
 
 
 def documents(state: State, run: Run, most: int, behind: int) -> Grown:

@@ -24,9 +24,13 @@ class Summary:
     """
 
     turns: int
-    unread: frozenset[int] = frozenset()
+    unread: tuple[int, ...] = ()
     text: str = ""
     why: str = ""
+
+    def fate(self, n: int) -> Fate:
+        """What became of turn n, which is one of them and not shown itself."""
+        return "left_out" if n in self.unread else "summarised"
 
 
 @dataclass(slots=True)
@@ -186,16 +190,30 @@ class Draft:
 
     def summarise(self, summary: Summary, room: int) -> bool:
         """Put the summary in the place of the turns that it is of, if that makes it fit."""
-        old = list(self.shown), list(self.fate)
+        old = list(self.shown), list(self.fate), self.summary
         for n in self.open:
             if n < summary.turns and n != self.question:
-                self.put(n, None, "left_out" if n in summary.unread else "summarised")
+                self.put(n, None, summary.fate(n))
         self.summary = summary
         if self.total() <= room:
             return True
-        self.shown, self.fate = old
-        self.summary = None
+        self.shown, self.fate, self.summary = old
         return False
+
+    def resume(self, before: Sequence[Turn | None], standing: Summary | None) -> None:
+        """Show the open turns as they were sent last, under the summary that stood there then."""
+        self.summary = standing
+        for n in self.open:
+            if n >= len(before) or before[n] == self.turns[n]:
+                continue
+            if before[n] is not None or n != self.question:
+                told = standing is not None and n < standing.turns
+                self.put(n, before[n], standing.fate(n) if standing and told else "left_out")
+
+    def unsay(self) -> None:
+        """Leave the summary out, and with it the turns that it is of."""
+        self.summary = None
+        self.fate = ["left_out" if fate == "summarised" else fate for fate in self.fate]
 
     def decisions(self) -> Iterator[Decision]:
         """What became of each turn, and why; then what was cited and is not said any more."""

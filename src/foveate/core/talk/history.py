@@ -48,12 +48,16 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A conversation as it is sent. `shown[i]` is turn i, None where it is not shown itself."""
+    """A conversation as it is sent. `shown[i]` is turn i, None where it is not shown itself.
+
+    `summary`: what stands for those that are not shown, if anything does.
+    """
 
     messages: tuple[Message, ...]
     shown: tuple[Turn | None, ...]
     tokens: int
     trace: StageTrace
+    summary: Summary | None = None
 
 
 def fit_history(
@@ -67,14 +71,17 @@ def fit_history(
     before: Sequence[Turn | None] = (),
     withdrawn: frozenset[int] = frozenset(),
     summary: Summary | None = None,
+    standing: Summary | None = None,
     live: frozenset[int] | None = None,
     memory: Memory | None = None,
 ) -> Kept:
     """The conversation in at most `room` tokens, as `weigh` counts messages.
 
     `before[i]`: turn i as it was sent last, which it stays as far as that goes. `withdrawn`: turns
-    that may not be shown any more. `live`: markers that mean today what they meant then. `memory`
-    is for one query. Raises `BudgetTooSmall` where what must stay is over the room.
+    that may not be shown any more. `standing`: the summary that was sent with `before`, which stays
+    as long as that goes; `summary`: a new one, of more turns. `live`: markers that mean today what
+    they meant then. `memory` is for one query. Raises `BudgetTooSmall` where what must stay is over
+    the room.
     """
     draft = Draft(
         turns=turns,
@@ -86,9 +93,7 @@ def fit_history(
         memory=Memory() if memory is None else memory,
     )
     draft.withdraw(withdrawn)
-    for n in draft.open:
-        if n < len(before) and before[n] != turns[n] and (before[n] or n != draft.question):
-            draft.put(n, before[n])
+    draft.resume(before, standing)
     if options.when == "always" and not (summary and summary.text):
         draft.shorten(SHARES[0], room=-1)
     if options.when == "always" or draft.total() > room:
@@ -116,6 +121,8 @@ def _tighten(draft: Draft, room: int, options: History, summary: Summary | None)
     for exchange in draft.exchanges():
         if draft.leave_out(exchange) <= target:
             return
+    if draft.total() > room and draft.summary is not None:
+        draft.unsay()
     if draft.total() > room:
         _name_only(draft, room, target)
 
@@ -140,7 +147,7 @@ def _kept(draft: Draft, options: History, room: int, summary: Summary | None) ->
             (systems if turn.role in SYSTEM else rest).extend(messages_of(turn, shown))
     tokens = draft.total()
     notes: dict[str, Number] = {"tokens": tokens, "room": room}
-    if summary is not None and draft.summary is None:
+    if summary is not None and draft.summary is not summary:
         notes["summary"] = summary.why or "not needed, or too long"
     if lost := draft.lost():
         notes["carried"] = len(lost)
@@ -148,6 +155,7 @@ def _kept(draft: Draft, options: History, room: int, summary: Summary | None) ->
         messages=(*systems, *draft.lead(), *rest),
         shown=tuple(draft.shown),
         tokens=tokens,
+        summary=draft.summary,
         trace=StageTrace(
             stage="history",
             options=repr(options),

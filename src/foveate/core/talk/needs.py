@@ -25,8 +25,8 @@ class Talk:
     """What a conversation brings to a request.
 
     `zones`: how they stretch; True: as `elastic` says; False: each keeps its size. `capped`: the
-    documents never get more than their zone. `before`, `withdrawn` and `live` are for sessions, and
-    are those of `fit_history`.
+    documents never get more than their zone. `before`, `standing`, `withdrawn` and `live` are for
+    sessions, and are those of `fit_history`.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -35,6 +35,7 @@ class Talk:
     zones: Elastic | bool = True
     capped: bool = False
     summary: Summary | None = None
+    standing: Summary | None = None
     before: tuple[Turn | None, ...] = ()
     withdrawn: frozenset[int] = frozenset()
     live: frozenset[int] | None = None
@@ -179,6 +180,7 @@ def fitted(run: Run, room: int) -> Kept:
         before=talk.before,
         withdrawn=talk.withdrawn,
         summary=talk.summary,
+        standing=talk.standing,
         live=talk.live,
         memory=run.memory,
     )

@@ -18,6 +18,7 @@ from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import spelling
 from foveate.core.talk.anthropic import anthropic_messages, marked
 from foveate.core.talk.block import State, Terms, documents, segments_of
+from foveate.core.talk.draft import Summary
 from foveate.core.talk.elastic import Need
 from foveate.core.talk.grow import Grown, rendered
 from foveate.core.talk.history import Kept
@@ -83,10 +84,12 @@ def proceed(
     known: Known | None = None,
     *,
     current: Mapping[str, str] | None = None,
+    summary: Summary | None = None,
 ) -> Asked:
     """The next request of a session; raises as `conversation` does.
 
     `current`: chunk id → content hash of what was sent and may be read now; None: nobody looked.
+    `summary`: a model's, of the session's older turns; why there is none, where it failed.
     """
     recipe = spelling(inputs.recipe).hash
     for name, mine, theirs in (
@@ -100,7 +103,7 @@ def proceed(
     inputs = permitted(inputs)
     left = withdrawn(session, inputs, current)
     counts: Known = {} if known is None else known
-    state = State(session, left, inputs, terms, tokenizer, counts)
+    state = State(session, left, inputs, terms, tokenizer, counts, summary)
     run = state.run(inputs.budget)
     refuse_long(run)
     try:

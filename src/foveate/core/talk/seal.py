@@ -11,6 +11,7 @@ from foveate.core.manifest import digest, manifest_of, spelling
 from foveate.core.measure import Measures, measures
 from foveate.core.render import renderer_of
 from foveate.core.talk.block import State, reused, segments_of
+from foveate.core.talk.draft import Summary
 from foveate.core.talk.grow import Grown, rendered
 from foveate.core.talk.history import Kept
 from foveate.core.talk.session import Reuse, Session
@@ -110,4 +111,13 @@ def next_session(
         recipe=spelling(state.inputs.recipe).hash,
         tokenizer=state.tokenizer.fingerprint,
         reuse=reuse,
+        summary=_of_those(kept.summary, stay),
     )
+
+
+def _of_those(summary: Summary | None, stay: Sequence[int]) -> Summary | None:
+    """The summary, by the places that its turns have among those that stay."""
+    if summary is None:
+        return None
+    unread = tuple(place for place, n in enumerate(stay) if n in summary.unread)
+    return replace(summary, turns=sum(n < summary.turns for n in stay), unread=unread)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.talk.draft import Summary
 from foveate.core.talk.shorten import marked
 from foveate.core.talk.turns import Cited, Turn
 from foveate.core.types import Block, Chunk
@@ -122,7 +123,8 @@ class Session:
     was sent last. `held`: the blocks of the documents, in order; `segments`: their text, in the
     pieces in which it was added. `markers`: the highest number that was given; none is given twice.
     `past`: what stood there once. `pieces`: hash and tokens of each part of the last request.
-    `recipe`, `tokenizer`: hash and fingerprint, under which the session goes on.
+    `summary`: a model's, of turns that are not shown any more. `recipe`, `tokenizer`: hash and
+    fingerprint, under which the session goes on.
     """
 
     step: int = 0
@@ -139,6 +141,7 @@ class Session:
     recipe: str = ""
     tokenizer: str = ""
     reuse: Reuse = field(default_factory=Reuse)
+    summary: Summary | None = None
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from foveate.core.candidates import chunk_from, chunk_to_json
 from foveate.core.errors import BadInput
+from foveate.core.talk.draft import Summary
 from foveate.core.talk.session import Held, Past, Reuse, Session
 from foveate.core.talk.turns import Call, Cited, Result, Turn
 from foveate.core.talk.typed import check_types
@@ -45,6 +46,7 @@ def session_to_json(session: Session) -> dict[str, Any]:
         "pieces": [list(piece) for piece in session.pieces],
         "principals": list(session.principals),
         "reuse": asdict(session.reuse),
+        **({"summary": asdict(session.summary)} if session.summary is not None else {}),
     }
 
 
@@ -73,6 +75,7 @@ def session_from_json(record: Any) -> Session:
             pieces=tuple(tuple(piece) for piece in _list(record, "pieces")),
             principals=_list(record, "principals"),
             reuse=Reuse(**record["reuse"]),
+            summary=_summary_from(record["summary"]) if "summary" in record else None,
         )
     except BadInput:
         raise
@@ -91,6 +94,8 @@ def _check(session: Session) -> None:
         what = "at and turns differ"
     elif session.markers < max((held.block.marker for held in session.held), default=0):
         what = "a block's marker is above markers"
+    elif session.summary is not None and session.summary.turns > len(session.turns):
+        what = "the summary is of more turns than there are"
     if what:
         raise BadInput(f"is damaged ({what}); begin a new one", field="session")
 
@@ -142,6 +147,10 @@ def _held_from(record: Mapping[str, Any]) -> Held:
         since=record["since"],
         copies=tuple(map(_past_from, _several(record, "copies"))),
     )
+
+
+def _summary_from(record: Mapping[str, Any]) -> Summary:
+    return Summary(**{**record, "unread": _list(record, "unread")})
 
 
 def _past_from(record: Mapping[str, Any]) -> Past:

@@ -1,0 +1,204 @@
+"""A session whose older turns a model summarises, and the ways that do not block."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from threading import current_thread, main_thread
+
+import pytest
+
+from foveate import Assembler, Budget, Session, Turn, converse, proceed
+from foveate.adapters import embedders
+from foveate.adapters.stores import open_store
+from foveate.core.errors import BadInput
+from foveate.core.types import Chunk
+from foveate.dialogue import aconverse
+from foveate.ports import Document
+from foveate.session import (
+    History,
+    Summariser,
+    aproceed,
+    session_from_json,
+    session_to_json,
+)
+from foveate.testing.fakes import Told, Words
+
+LONG = "The pump hums all day. It is painted blue. It stands in the cellar by the stairs."
+BUDGET = Budget(
+    window=420, documents=40, conversation=120, system=0, query=20, generation=100, buffer=0
+)
+KEPT = {"budget": BUDGET, "tokenizer": Words(), "zones": False, "history": History(verbatim=2)}
+FOUND = [{"id": "p", "text": "The valve opens at 3 bar.", "source": "pump.md", "score": 0.9}]
+
+
+def talked(turns, by, **more):
+    """A session after so many turns, and the last request."""
+    session, made = Session(), None
+    for n in range(turns):
+        read = session_from_json(json.loads(json.dumps(session_to_json(session))))
+        assert read == session
+        made = proceed(read, f"Question {n}?", FOUND, summariser=by, **KEPT, **more)
+        session = made.session.answered(f"{LONG} At 3 bar [1].")
+    return session, made
+
+
+def counting(says="They spoke of a blue pump [1]."):
+    """A summariser, and what it was asked."""
+    asked = []
+
+    def told(messages):
+        asked.append(messages[-1]["content"])
+        return says
+
+    return Summariser(model=Told(says=told)), asked
+
+
+def lead(made):
+    """What stands in front of the conversation, behind the documents."""
+    return made.openai()[0]["content"]
+
+
+def test_a_summary_stands_until_more_has_to_go():
+    """W1, W4: the model is asked where turns do not fit; what it said keeps its bytes and place."""
+    by, asked = counting()
+    calls, leads, repacked = [], [], []
+    session = Session()
+    for n in range(14):
+        made = proceed(session, f"Question {n}?", FOUND, summariser=by, **KEPT)
+        session = made.session.answered(f"{LONG} At 3 bar [1].")
+        calls.append(len(asked))
+        leads.append(lead(made))
+        repacked.append(made.reuse.repacked)
+        assert made.conversation.tokens["conversation"] <= 120
+
+    first = calls.index(1)
+    assert first >= 3
+    assert "Summary of the conversation so far:\nThey spoke of a blue pump [1]." in leads[first]
+    assert 1 < calls[-1] < 14 - first  # not at every turn
+    for n in range(first + 1, 14):
+        if calls[n] == calls[n - 1]:
+            assert leads[n] == leads[n - 1]
+    assert set(repacked) == {""}
+    assert session.summary is not None
+    assert "Question 0?" in asked[0]
+    assert "Question 0?" in asked[-1]  # of all turns again, not of a summary
+
+
+def test_no_summary_where_all_fits():
+    """W1: it costs a call, so nobody is asked before."""
+    by, asked = counting()
+    session, made = talked(2, by)
+    assert (asked, session.summary) == ([], None)
+    assert "Summary" not in json.dumps(made.openai())
+
+
+def test_a_summary_that_fails_is_said_and_sentences_are_taken():
+    """W1, X3: the trace says why, the turns are shortened, and the session goes on."""
+    by, asked = counting("It opens at 9 bar.")
+    session, made = talked(8, by)
+    notes = made.conversation.history.trace.notes
+
+    assert notes["summary"] == "the model wrote 9, which no turn says"
+    assert session.summary is None
+    assert asked
+    reasons = {d.reason for d in made.conversation.history.trace.decisions}
+    assert "turn_shortened" in reasons or "turn_left_out" in reasons
+
+
+def test_a_summary_leaves_with_what_it_speaks_of():
+    """W4, X5: for another reader neither the summary nor what it was of is sent, or summarised."""
+    secret = [{**FOUND[0], "id": "s", "text": "The code is heron.", "principals": ["staff"]}]
+    by, asked = counting("They spoke of the code heron.")
+    session = Session()
+    for n in range(8):
+        made = proceed(session, f"Bird {n}?", secret, summariser=by, principals=["staff"], **KEPT)
+        session = made.session.answered(f"{LONG} It is heron [1].")
+    assert session.summary is not None
+    before = len(asked)
+
+    other = proceed(session, "What is it?", FOUND, summariser=by, **KEPT)
+
+    assert "heron" not in json.dumps(other.openai()).lower()
+    assert "heron" not in json.dumps(session_to_json(other.session)).lower()
+    assert other.session.summary is None
+    assert not any("heron" in said.lower() for said in asked[before:])
+
+
+def test_what_a_summary_was_of_has_its_words_back():
+    """W1, W4: where one answer must leave, the summary does too, and the other turns are shown."""
+    session, _ = talked(8, counting()[0])
+    assert session.summary is not None
+    gone = proceed(session, "And now?", [], current={}, state_root="new", **KEPT)
+
+    assert gone.session.summary is None
+    assert "They spoke" not in json.dumps(gone.openai())
+    shown = [d for d in gone.conversation.history.trace.decisions if d.reason != "turn_withdrawn"]
+    assert shown
+    assert {d.reason for d in shown} <= {"turn_kept", "turn_recent", "turn_shortened"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda s: s.update(turns=99), "the summary is of more turns than there are"),
+        (lambda s: s.update(text=7), "field 'summary.text': must be a string"),
+        (lambda s: s.update(unread=3), "field 'unread': must be a list"),
+        (lambda s: s.pop("turns"), "is damaged"),
+    ],
+)
+def test_a_damaged_summary_is_refused(change, said):
+    """I3, W4: by the field that is wrong."""
+    record = session_to_json(talked(8, counting()[0])[0])
+    change(record["summary"])
+    with pytest.raises(BadInput, match=said):
+        session_from_json(record)
+
+
+class Beside:
+    """A store that is awaited, over one that is not."""
+
+    def __init__(self, store):
+        self._store, self.threads = store, []
+
+    def __getattr__(self, name):
+        async def method(*given, **options):
+            self.threads.append(current_thread() is main_thread())
+            return getattr(self._store, name)(*given, **options)
+
+        return method
+
+
+def test_the_ways_that_do_not_block(tmp_path: Path):
+    """W1, W4, F1: the same requests, from a store that is awaited too, with a model's summary."""
+    embedder = embedders.load("hashing")
+    store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=embedder.dimensions)
+    text = "The kiln is fired on Mondays."
+    chunk = Chunk(text=text, document_id="kiln.md", source="kiln.md")
+    document = Document(id="kiln.md", source="kiln.md", text=text)
+    store.put(document, [chunk], embedder.embed([text]))
+    turns = [Turn(role=("user", "assistant")[n % 2], text=f"{LONG} {n}.") for n in range(9)]
+    asked = {"turns": turns, **KEPT}
+    session = talked(6, None)[0]
+
+    async def both():
+        beside = Assembler(store=Beside(store), embedder=embedder)
+        return (
+            await aconverse("When?", FOUND, summariser=counting()[0], **asked),
+            await aproceed(session, "When?", store=beside, summariser=counting()[0], **KEPT),
+            await aproceed(session, "When?", FOUND, **KEPT),
+            beside.store.threads,
+        )
+
+    talk, searched, given, threads = asyncio.run(both())
+    here = Assembler(store=store, embedder=embedder)
+
+    assert talk == converse("When?", FOUND, summariser=counting()[0], **asked)
+    assert searched == proceed(session, "When?", store=here, summariser=counting()[0], **KEPT)
+    assert given == proceed(session, "When?", FOUND, **KEPT)
+    assert [block.source for block in searched.context.blocks] == ["kiln.md"]
+    assert len(threads) == 2  # the search, and what is left of what was sent
+    with pytest.raises(BadInput, match="the query is empty"):
+        asyncio.run(aconverse("", FOUND))
+    store.close()
