@@ -88,7 +88,7 @@ def test_a_hostile_store_and_a_hostile_model_stay_text(visit, tmp_path_factory):
         expect(page.locator("#answer .used")).to_contain_text("tokens read")
         page.fill("#said", PAYLOADS[0])
         page.click("#check button")
-        expect(page.locator(".claims")).to_contain_text("<img")
+        expect(page.locator("#own-checked .claims")).to_contain_text("<img")
 
         check_untouched(page)
 

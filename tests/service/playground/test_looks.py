@@ -58,6 +58,7 @@ def test_it_reads_well_in_every_theme_and_width(visit, pictures: Path, theme: st
     check_axe(page)
     assert page.evaluate(OVERFLOW) == 0
     page.evaluate("() => scrollTo(0, 0)")
+    page.mouse.move(0, 0)
     page.screenshot(path=pictures / f"playground-{size}-{theme}.png", full_page=True)
 
 

@@ -166,7 +166,7 @@ def test_the_recipe_is_switched_and_its_zones_with_it(visit):
 
 
 def test_a_citation_leads_to_its_chunk_and_back(visit):
-    """F5, C1: a marker jumps to the block it stands for, Escape back to the marker."""
+    """F5, C1: a marker jumps to the block it stands for; Escape and Back return to it."""
     here = visit()
     here.ask(QUESTION, budget=300)
     page = here.page
@@ -179,6 +179,11 @@ def test_a_citation_leads_to_its_chunk_and_back(visit):
     assert text in str(block.text_content())
     page.keyboard.press("Escape")
     expect(link).to_be_focused()
+
+    link.click()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(link).to_be_focused()
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_hidden()
 
     why = page.get_by_role("button", name="Why is block 2 there?")
     why.click()

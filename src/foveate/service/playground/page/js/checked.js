@@ -16,7 +16,7 @@ export function showChecked(host, checked, jumpTo) {
         null,
         clean
           ? "Every claim is supported by what it cites"
-          : `${many(doubtful.length + checked.dangling.length, "thing")} to look at`,
+          : `${many(doubtful.length || checked.dangling.length, "claim")} to look at`,
       ),
       el("p", { class: "quiet" }, support(checked)),
       checked.dangling.length > 0 &&

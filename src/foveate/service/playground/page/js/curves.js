@@ -8,9 +8,12 @@ export function height({ positions, accuracy }, at) {
   return accuracy[i - 1] + (accuracy[i] - accuracy[i - 1]) * share;
 }
 
-/** Where each block stands in its text, as shares from 0 to 1. */
+/** Where each block stands in its text, as shares from 0 to 1; `weight`: its score between the
+ *  least and the best of them. */
 export function placesOf(run, length, holds) {
-  const best = Math.max(...run.blocks.map((block) => block.score), 0) || 1;
+  const scores = run.blocks.map((block) => block.score);
+  const least = Math.min(...scores);
+  const span = Math.max(...scores) - least || 1;
   return run.blocks.map((block) => {
     const [start, end] = block.span.map((place) => place / Math.max(1, length));
     return {
@@ -19,7 +22,7 @@ export function placesOf(run, length, holds) {
       start,
       end,
       middle: (start + end) / 2,
-      weight: Math.max(0, block.score) / best,
+      weight: scores.length > 1 ? (block.score - least) / span : 1,
       score: block.score,
       gold: holds(block),
     };

@@ -38,6 +38,7 @@ byId("export").addEventListener("click", () => save(shown()));
 byId("import").addEventListener("change", replayed);
 byId("check").addEventListener("submit", checkOwn);
 document.querySelector(".parts").addEventListener("click", toPart);
+byId("back").addEventListener("click", back);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") back();
 });
@@ -65,8 +66,9 @@ async function begin() {
 }
 
 const serviceSaid = ({ key, tenant, principals }) => [
-  `Tenant ${tenant}`,
-  key && ` · key ${key}`,
+  key
+    ? `Key ${key} of tenant ${tenant}`
+    : "This service answers on this machine alone, without keys",
   principals.length > 0 && ` · reads as ${principals.join(", ")}`,
 ];
 
@@ -89,6 +91,7 @@ async function assemble(signal, anew = false) {
     if (signal.aborted) return;
     clearProblem(byId("problem"));
     show(made, naive, wish().gold);
+    document.title = `${wanted.question} · foveate`;
     const took = whole(performance.now() - begun);
     byId("state").textContent =
       `${many(made.blocks.length, "block")}, ${whole(made.token_count)} tokens, ${took} ms`;
@@ -186,10 +189,11 @@ async function checkOwn(event) {
     const { text, token_count, blocks, citations, trace, metrics, manifest } = run;
     const context = { text, token_count, blocks, citations, trace, metrics, manifest };
     const { value } = await ask("/v1/check-answer", { answer: said, context, query: run.question });
-    showChecked(byId("checked"), value, toMarker);
+    const jumpTo = (marker, from) => toAnswered(marker, from, manifest.output_hash);
+    showChecked(byId("own-checked"), value, jumpTo);
   } catch (error) {
     if (!error.said) throw error;
-    showProblem(byId("checked"), error);
+    showProblem(byId("own-checked"), error);
   }
 }
 

@@ -12,7 +12,7 @@ export async function showShelf(host, sample) {
     el("button", { type: "button", onclick: sample }, "Try an example with candidates of its own"),
   );
   const list = el("ul");
-  const more = el("button", { type: "button", class: "small" }, "More documents");
+  const more = el("button", { type: "button" }, "More documents");
   let next = "";
   const load = async () => {
     const { value } = await ask(

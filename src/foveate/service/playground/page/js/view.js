@@ -6,7 +6,7 @@ import { candidateList } from "./candidates.js";
 import { byId, el, fill } from "./dom.js";
 import { termsOf } from "./evidence.js";
 import { showFlow } from "./flow.js";
-import { jump } from "./jump.js";
+import { jump, tidy } from "./jump.js";
 import { keepingFocus } from "./keep-focus.js";
 import { showPane } from "./pane.js";
 import { blockOf, showSources } from "./sources.js";
@@ -57,6 +57,7 @@ function lit() {
   showSources(byId("sources"), run, toBlock);
   list.show(run, look);
   curve.show(run, naive, gold);
+  tidy();
 }
 
 /** After a change of theme: the chart has colours of its own. */
