@@ -43,7 +43,7 @@ class Visit:
         self.page.on("console", lambda said: self._said(said.type, said.text))
         self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.console.append(f"dialog: {dialog.message}"))
-        self.page.context.on("request", lambda request: self._asked(request.url))
+        self.page.on("request", lambda request: self._asked(request.url))
 
     def _said(self, kind: str, text: str) -> None:
         if kind in {"error", "warning", "assert"}:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from browsing import PATIENCE, WIDE, Visit, started
 from foveate.service.settings import Settings
@@ -34,35 +34,53 @@ def chromium() -> Iterator[Browser]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def rooms(chromium: Browser) -> Iterator[Callable[[str, tuple[int, int]], BrowserContext]]:
+    """A room for each theme and width, whose pages share what the browser keeps of files."""
+    found: dict[tuple[str, tuple[int, int]], BrowserContext] = {}
+
+    def room(theme: str, size: tuple[int, int]) -> BrowserContext:
+        if (theme, size) not in found:
+            found[theme, size] = chromium.new_context(
+                viewport={"width": size[0], "height": size[1]},
+                color_scheme="dark" if theme == "dark" else "light",
+                reduced_motion="reduce",
+            )
+            found[theme, size].set_default_timeout(PATIENCE)
+        return found[theme, size]
+
+    yield room
+    for context in found.values():
+        context.close()
+
+
 @pytest.fixture
-def visit(chromium: Browser, site: str) -> Iterator[Callable[..., Visit]]:
-    """`visit(theme="dark", size=NARROW)`: the page, opened anew, with nothing kept.
+def visit(
+    rooms: Callable[[str, tuple[int, int]], BrowserContext], site: str
+) -> Iterator[Callable[..., Visit]]:
+    """`visit(theme="dark", size=NARROW)`: the page in a tab of its own.
 
     At the end nothing may stand on its console but what `allow` holds.
     """
     opened: list[tuple[Visit, tuple[str, ...]]] = []
 
     def visiting(
-        *, theme: str = "light", size: tuple[int, int] = WIDE, allow: tuple[str, ...] = (),
-        at: str = "", path: str = "",
-    ) -> Visit:  # fmt: skip
-        context = chromium.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="dark" if theme == "dark" else "light",
-            reduced_motion="reduce",
-            accept_downloads=True,
-        )
-        context.set_default_timeout(PATIENCE)
-        found = Visit(page=context.new_page(), site=at or site)
+        *,
+        theme: str = "light",
+        size: tuple[int, int] = WIDE,
+        allow: tuple[str, ...] = (),
+        at: str = "",
+    ) -> Visit:
+        found = Visit(page=rooms(theme, size).new_page(), site=at or site)
         opened.append((found, allow))
         found.watch()
-        found.page.goto(f"{found.site}/playground/{path}")
+        found.page.goto(f"{found.site}/playground/")
         return found
 
     yield visiting
-    for found, _ in opened:
-        found.page.context.close()
     for found, allow in opened:
+        found.page.evaluate("() => localStorage.clear()")
+        found.page.close()
         found.check_quiet(allow)
 
 

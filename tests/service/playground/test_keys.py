@@ -70,6 +70,7 @@ def test_a_key_is_asked_for_and_held_in_the_tab_alone(visit, locked):
     other = page.context.new_page()
     other.goto(f"{locked.site}/playground/")
     expect(other.locator("#key-form")).to_be_visible()
+    other.close()
 
 
 def test_what_a_key_may_not_is_said(visit, locked):
