@@ -16,6 +16,7 @@ CASES ?= 20000
 KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
+EXAMPLES ?= 200
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
@@ -24,7 +25,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
-	soak-store bench bench-quick bench-eval bench-answers \
+	soak-store schema bench bench-quick bench-eval bench-answers \
 	bench-support fit docs golden lock clean
 
 help: ## list these targets
@@ -63,6 +64,10 @@ soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one stor
 	@$(PY) tests/store_soak.py --seconds $(SOAK)
 	$(call say,soak: kills at random moments)
 	@$(PY) tests/store_kills.py --kills $(KILLS)
+
+schema: $(VENV)/dev.stamp ## the service held to its own description: EXAMPLES= of each operation
+	$(call say,schema: every operation of a running service)
+	@PYTHONPATH=tests $(PY) tests/service_keyed.py --examples $(EXAMPLES)
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)

@@ -147,6 +147,7 @@ def with_field(**changes: Any) -> list[dict[str, Any]]:
         (with_field(title=3), "title"),
         (with_field(modified_at="yesterday"), "modified_at"),
         (with_field(principals="alice"), "principals"),
+        (with_field(principals={}), "principals"),
         (with_field(metadata=[1]), "metadata"),
         (with_field(embedding=[]), "embedding"),
         (with_field(embedding=[1.0, float("nan")]), "embedding"),

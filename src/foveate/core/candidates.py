@@ -291,7 +291,7 @@ def _instant(_name: str, value: Any) -> datetime:
 
 
 def _principals(_name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise BadInput(f"must be a list of strings, not {value!r}", field="principals")
     return tuple(sorted({_text("principals", item) for item in value}))
 

@@ -64,7 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.guard = guard_of(settings)
     app.state.observed = Observed(settings)
     app.state.guard.rates.told = app.state.observed.metrics.rate_misses.inc
-    problems.install(app)
+    problems.install(app, [route for router in ROUTERS for route in router.routes])
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.

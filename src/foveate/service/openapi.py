@@ -38,10 +38,12 @@ BUNDLE = {
     "required": ["kind"],
 }
 ID = {
+    "required": True,
     "description": "The request's id: the caller's own X-Request-Id, or a new one.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},
 }
 AFTER = {
+    "required": True,
     "description": "Seconds to wait before asking again.",
     "schema": {"type": "integer", "minimum": 0},
 }
@@ -71,9 +73,12 @@ def openapi_of(app: FastAPI) -> dict[str, Any]:
     components["securitySchemes"] = {"key": KEY}
     responses: dict[str, Any] = {}
     components["responses"] = responses
+    needed: list[dict[str, list[str]]] = (
+        [{"key": []}] if app.state.guard.ring.in_use else [{"key": []}, {}]
+    )
     for path, methods in made["paths"].items():
         for operation in methods.values():
-            operation["security"] = [] if path in OPEN else [{"key": []}, {}]
+            operation["security"] = [] if path in OPEN else needed
             _settle(operation["responses"], responses)
     return _referring(made)  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ comes from outside is never quoted; `instance` is the request's id, under which 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -25,6 +25,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from foveate.core.errors import (
     BadInput,
@@ -115,8 +116,9 @@ def told(request: Request, error: Exception) -> dict[str, Any]:
     }
 
 
-def install(app: FastAPI) -> None:
-    """Every error of a route leaves as a problem."""
+def install(app: FastAPI, routes: Iterable[BaseRoute] = ()) -> None:
+    """Every error of a route leaves as a problem; of a method, with those that do: `routes`."""
+    app.state.routes = tuple(routes)
     for kind in (FoveateError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handled)
 
@@ -141,7 +143,18 @@ def said(status: int) -> str:
 async def _handled(request: Request, error: Exception) -> Response:
     if isinstance(error, RequestValidationError):
         error = _of_fields(error)
+    if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        error.headers = {**(error.headers or {}), "Allow": _allowed(request)}
     return response_of(request, error)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of this address: of all routes, where the framework looks at the first."""
+    found: set[str] = set()
+    for route in request.app.state.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return ", ".join(sorted(found))
 
 
 def _of_fields(error: RequestValidationError) -> ProblemError:

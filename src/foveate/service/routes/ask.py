@@ -17,13 +17,13 @@ from foveate.service.audit import note
 from foveate.service.auth.caller import Caller, caller_with
 from foveate.service.problems import documented
 from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.ask import EVENTS, AskAnswer, AskAsked
+from foveate.service.wire.ask import EVENT, AskAnswer, AskAsked
 from foveate.service.wire.json import answer, as_bytes
 from foveate.service.work import attended
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": EVENTS}}}
+    200: {"content": {"text/event-stream": {"itemSchema": EVENT}}}
 }
 UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 

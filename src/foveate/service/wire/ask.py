@@ -51,11 +51,17 @@ class AskAnswer(BaseModel):
     manifest: ManifestOut
 
 
-EVENTS: dict[str, Any] = {
-    "type": "string",
-    "description": "Events, in this order: `context` (once; as `/v1/assemble` answers), then "
-    '`text` (`{"text"}`) and `citation` (`{"text", "start", "citations", "dangling"}`: a marker '
-    "and what it stands for) as the model writes, then `answer` (once; as without `stream`) or "
-    "`error` (a problem). Lines that begin with a colon say that it is still at work.",
-    "examples": ['event: text\ndata: {"text":"Between one and two bar "}\n\n'],
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["context", "text", "citation", "answer", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "description": "One of the events, in this order: `context` (once; as `/v1/assemble` "
+    'answers), then `text` (`{"text"}`) and `citation` (`{"text", "start", "citations", '
+    '"dangling"}`: a marker and what it stands for) as the model writes, then `answer` (once; as '
+    "without `stream`) or `error` (a problem). Lines that begin with a colon say that it is still "
+    "at work.",
+    "examples": [{"event": "text", "data": '{"text":"Between one and two bar "}'}],
 }

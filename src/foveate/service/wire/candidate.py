@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_TEXTS = ("id", "document_id", "source", "title", "summary")
+_IDS = ("id", "document_id")
+_TEXTS = ("source", "title", "summary")
 _WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 _SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
 
@@ -18,10 +19,11 @@ CANDIDATE: dict[str, Any] = {
     "required": ["text"],
     "properties": {
         "text": {"type": "string"},
+        **{name: {"type": ["string", "integer", "null"]} for name in _IDS},
         **{name: _or_null("string") for name in _TEXTS},
         **{name: _or_null("integer", minimum=0) for name in _WHOLE},
         **{name: _or_null("number") for name in _SCORES},
-        "section": _or_null("string"),
+        "section": {"type": ["string", "array", "null"], "items": {"type": "string"}},
         "modified_at": _or_null("string", format="date-time"),
         "principals": _or_null("array", items={"type": "string"}),
         "metadata": _or_null("object"),
