@@ -262,6 +262,11 @@ async def _echoes(server: Server, reader: Any, out: Any) -> None:
     _error(server, out, 401, repr(server.headers[-1]))
 
 
+async def _parrots(server: Server, reader: Any, out: Any) -> None:
+    """Refuses with what it was asked."""
+    _error(server, out, 400, f"cannot answer {json.dumps(server.requests[-1])}")
+
+
 async def _busy_once(server: Server, reader: Any, out: Any) -> None:
     if len(server.requests) == 1:
         _error(server, out, 429, "slow down", "retry-after-ms: 20")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from foveate.service.problems import busy
 
 
 class Answering:
-    """Up to `most` answers at once; `seconds` for each."""
+    """Up to `most` answers at once; `seconds` for each.
+
+    `told` is called with the places that are taken, and all there are, whenever that changes.
+    """
+
+    name = "answering"
 
     def __init__(self, *, most: int, seconds: float) -> None:
+        self.told: Callable[[int, int], None] | None = None
         self._most = most
         self.seconds = seconds
         self.now = 0
@@ -21,8 +27,13 @@ class Answering:
         """One answer more; raises a 503 problem where there is no place."""
         if self.now >= self._most:
             raise busy("all models are being asked; come again in a moment", after=2)
-        self.now += 1
+        self._take(1)
         try:
             yield
         finally:
-            self.now -= 1
+            self._take(-1)
+
+    def _take(self, places: int) -> None:
+        self.now += places
+        if self.told is not None:
+            self.told(self.now, self._most)

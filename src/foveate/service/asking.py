@@ -23,6 +23,7 @@ from foveate.core.types import Context
 from foveate.plan import Plan
 from foveate.ports import Model
 from foveate.service.held import Held
+from foveate.service.observe.told import asking, brief
 from foveate.service.problems import ProblemError, told
 from foveate.service.wire.ask import AskAsked
 from foveate.service.wire.json import as_bytes
@@ -37,8 +38,9 @@ log = logging.getLogger("foveate.service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """Whom to ask, how, and what the context may be."""
+    """Whom to ask, by the name in requests; how, and what the context may be."""
 
+    name: str
     model: Model
     how: Asking
     plan: Plan
@@ -69,7 +71,7 @@ def settled_for(held: Held, asked: AskAsked) -> Settled:
         timeout=held.answering.seconds,
         window=held.settings.windows.get(name),
     )
-    return Settled(model=model, how=how, plan=plan)
+    return Settled(name=name, model=model, how=how, plan=plan)
 
 
 async def answered(context: Context, settled: Settled) -> dict[str, Any]:
@@ -131,7 +133,7 @@ async def _pump(
 def _events(context: Context, settled: Settled) -> AsyncGenerator[Happening, None]:
     events = aask_events(context, settled.model, settled.how)
     assert isinstance(events, AsyncGenerator)
-    return events
+    return asking(settled.name, events)
 
 
 def _spelled(event: Happening, context: Context) -> bytes:
@@ -152,7 +154,7 @@ def _of_model() -> Iterator[None]:
     try:
         yield
     except OutsideFailure as error:
-        log.warning("a model failed: %s", error)
+        log.warning("a model failed: %s", brief(error), exc_info=error)
         raise ProblemError(502, "model", _SILENT) from error
 
 

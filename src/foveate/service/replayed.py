@@ -18,6 +18,7 @@ from foveate.core.errors import BadInput, BudgetTooSmall, FoveateError, StageBro
 from foveate.core.replay import bundle_of, check_kind, verdict
 from foveate.core.types import Context, Inputs
 from foveate.service.held import Held
+from foveate.service.observe import told
 from foveate.service.wire.check import CheckAsked
 from foveate.service.wire.replay import ReplayAsked
 from foveate.service.wire.shown import context_from
@@ -59,7 +60,9 @@ def checked(held: Held, asked: CheckAsked) -> dict[str, Any]:
         context = context_from(asked.context, asked.query)
     else:
         context = _of_bundle(held, asked.bundle or {})
-    return checked_to_json(check_answer(asked.answer, context, language=asked.language))
+    found = check_answer(asked.answer, context, language=asked.language)
+    told.checked(found, of="check-answer")
+    return checked_to_json(found)
 
 
 def _of_bundle(held: Held, bundle: Mapping[str, Any]) -> Context:

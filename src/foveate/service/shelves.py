@@ -72,6 +72,24 @@ class Shelves:
                 shelf.users -= 1
                 self._shrink()
 
+    @contextmanager
+    def all(self) -> Iterator[list[Shelf]]:
+        """The stores that are open now, which stay open meanwhile."""
+        with self._lock:
+            shelves = list(self._open.values())
+            for shelf in shelves:
+                shelf.users += 1
+        try:
+            yield shelves
+        finally:
+            with self._lock:
+                for shelf in shelves:
+                    shelf.users -= 1
+                self._shrink()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
     def url_of(self, tenant: str) -> str:
         """Where a tenant's store is; raises a problem where there is none."""
         if not self._settings.store:

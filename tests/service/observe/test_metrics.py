@@ -184,6 +184,20 @@ def test_both_text_formats_are_spoken(service):
     assert new.text.endswith("# EOF\n")
 
 
+def test_the_stores_size_is_told(filled_store):
+    """F7: how many documents and chunks the open stores hold, and how many bytes they take."""
+    with serving(Settings(store=str(filled_store), embedder="hashing")) as client:
+        assert scraped(client).value("foveate_open_stores") == 0
+        client.post("/v1/search", json={"query": "slate"})
+        found = scraped(client)
+        listed = client.get("/v1/documents", params={"limit": 100}).json()["documents"]
+
+    assert found.value("foveate_open_stores") == 1
+    assert found.value("foveate_store_documents") == len(listed) + 1  # and one for the staff alone
+    assert found.value("foveate_store_chunks") >= found.value("foveate_store_documents")
+    assert found.value("foveate_store_bytes") > 10_000
+
+
 def test_queued_work_is_seen_and_forgotten(filled_store):
     """F7: places of the pool are counted while they are taken, and are free in the end."""
     settings = Settings(store=str(filled_store), embedder="hashing")

@@ -21,6 +21,7 @@ from foveate.ports import Cache, Embedder, Store
 from foveate.service.mcp import shown
 from foveate.service.mcp.bounds import Bounds
 from foveate.service.mcp.failures import Refused
+from foveate.service.observe import told
 
 HANDLE = ("query", "budget", "recipe", "format", "where", "limit")
 """The arguments that decide a context, beside candidates that the caller brings."""
@@ -86,7 +87,9 @@ def check(desk: Desk, asked: Mapping[str, Any]) -> shown.Answer:
             "this context cannot be made again: the store has changed, or an argument did; call "
             "assemble again and check the answer against what that gives"
         )
-    return shown.checked(check_answer(asked["answer"], context), context)
+    found = check_answer(asked["answer"], context)
+    told.checked(found, of="mcp")
+    return shown.checked(found, context)
 
 
 def _settled(desk: Desk, asked: Mapping[str, Any]) -> Plan:

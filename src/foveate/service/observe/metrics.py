@@ -101,7 +101,9 @@ class Metrics:
         self.model_seconds = made.histogram(
             "model_seconds", "A model's whole answer.", ["model"], SECONDS
         )
-        self.model_failures = made.counter("model_failures", "Answers not had.", ["model"])
+        self.model_answers = made.counter(
+            "model_answers", "Answers of models, and how it went.", ["model", "outcome"]
+        )
         self.model_tokens = made.counter("model_tokens", "As models count.", ["model", "kind"])
         self.model_cost = made.counter(
             "model_cost_dollars", "At list prices, where they are known.", ["model"]
@@ -167,6 +169,7 @@ class Metrics:
     def model(self, name: str, seconds: float, usage: Usage, cost: float | None) -> None:
         """A model's whole answer."""
         model = self.names.model(name)
+        self.model_answers.labels(model, "answered").inc()
         self.model_seconds.labels(model).observe(seconds)
         counts = {"prompt": usage.prompt, "completion": usage.completion, "cached": usage.cached}
         for kind, count in counts.items():
@@ -174,6 +177,13 @@ class Metrics:
                 self.model_tokens.labels(model, kind).inc(count)
         if cost is not None:
             self.model_cost.labels(model).inc(cost)
+
+    def holds(self, stores: int, documents: int, chunks: int, size: int) -> None:
+        """What the open stores hold, all together."""
+        self.stores.set(stores)
+        self.documents.set(documents)
+        self.chunks.set(chunks)
+        self.bytes.set(size)
 
     def text(self, accept: str) -> tuple[bytes, str]:
         """Everything, of all processes, as Prometheus reads it; and its media type."""

@@ -8,14 +8,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from foveate import plugins
-from foveate.answer.ask import Answer
-from foveate.answer.check import Checked
 from foveate.around import Guarded, guarded
+from foveate.service.answering import Answering
 from foveate.service.held import Held
 from foveate.service.observe.metrics import Metrics
 from foveate.service.observe.names import names
-from foveate.service.observe.seen import SEEN, note
 from foveate.service.observe.steps import Steps
+from foveate.service.observe.stores import StoreSizes
 from foveate.service.observe.tracing import Traces, check_installed, wanted
 from foveate.service.settings import Settings
 from foveate.service.work import Work
@@ -34,9 +33,16 @@ class Observed:
         self.content = settings.log_content
         self.metrics = Metrics(names(plugins.recipe_table(), listed.stages, settings.models))
         self.traces: Traces | None = None
+        self.sizes: StoreSizes | None = None
         self.around: Guarded | None = guarded(Steps(self.metrics))
         if wanted(settings):
             check_installed()
+
+    async def exposed(self, accept: str) -> tuple[bytes, str]:
+        """What `/metrics` answers, and its media type."""
+        if self.sizes is not None:
+            await self.sizes.refresh()
+        return await asyncio.to_thread(self.metrics.text, accept)
 
     @asynccontextmanager
     async def watching(self, held: Held) -> AsyncIterator[None]:
@@ -45,34 +51,13 @@ class Observed:
             self.traces = Traces(self._settings, self.metrics.names.recipe)
             self.around = guarded(self.around, self.traces.around)
         held.around = self.around
+        self.sizes = StoreSizes(self.metrics, held.shelves)
         for pool in vars(held).values():
-            if isinstance(pool, Work):
+            if isinstance(pool, Work | Answering):
                 pool.told = partial(self.metrics.work, pool.name)
         try:
             yield
         finally:
+            await self.sizes.close()
             if self.traces is not None:
                 await asyncio.to_thread(self.traces.close)
-
-    def answered(self, model: str, answer: Answer, seconds: float) -> None:
-        """A model's answer, checked."""
-        usage = answer.reply.usage
-        self.metrics.model(model, seconds, usage, answer.cost)
-        counts = {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
-        note(
-            model=self.metrics.names.model(model),
-            **{name: count for name, count in counts.items() if count is not None},
-        )
-        self.checked(answer.checked, of="ask")
-
-    def checked(self, made: Checked, *, of: str = "check-answer") -> None:
-        """An answer held against its context."""
-        self.metrics.checked(made, of=of)
-        note(claims=len(made.claims), uncited=len(made.uncited), dangling=len(made.dangling))
-        seen = SEEN.get()
-        if seen is not None:
-            seen.content["answer"] = made.answer
-
-    def unanswered(self, model: str) -> None:
-        """A model that gave no answer."""
-        self.metrics.model_failures.labels(self.metrics.names.model(model)).inc()

@@ -53,11 +53,12 @@ class _Request:
         self._path = scope["path"]
         self._verb = method(scope["method"])
         self._status, self._bytes = 0, 0
-        self._seen = Seen(scope=scope)
+        self._seen = Seen(scope=scope, metrics=observed.metrics)
         self._before = SEEN.set(self._seen)
         self._span = None
         if observed.traces is not None and self._path not in QUIET:
             self._span = observed.traces.begin(self._verb, Headers(scope=scope))
+            self._seen.traces = observed.traces
             self._seen.trace_id = self._span.trace_id
         observed.metrics.in_flight.inc()
         self._begun = perf_counter()

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foveate.service.observe.metrics import Metrics
+    from foveate.service.observe.tracing import Traces
 
 
 @dataclass(slots=True, kw_only=True)
@@ -15,6 +19,8 @@ class Seen:
     """One request. `counts` go into its log line, `content` only where settings say so."""
 
     scope: Any
+    metrics: Metrics
+    traces: Traces | None = None
     trace_id: str = ""
     counts: dict[str, int | float | str] = field(default_factory=dict)
     content: dict[str, str] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from typing import Any
 
 from foveate._version import __version__
 from foveate.adapters.watchers.opentelemetry import Tracing, failed
+from foveate.answer.ask import Answer
 from foveate.core.errors import MissingExtra
 from foveate.service.settings import Settings
 
@@ -63,6 +64,10 @@ class Traces:
         """The span of a request, within the trace that its `traceparent` names."""
         return RequestSpan(self, verb, headers)
 
+    def model(self, name: str) -> ModelSpan:
+        """The span of a model's answer, which comes piece by piece."""
+        return ModelSpan(self, name)
+
     def close(self) -> None:
         """Send what is left; waits a while, so not in an event loop."""
         self._provider.shutdown()
@@ -75,8 +80,8 @@ class RequestSpan:
         from opentelemetry import context, trace
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        given = {name: headers.get(name, "") for name in ("traceparent", "tracestate")}
-        # W3C's two headers alone: baggage would go on to whoever the service asks.
+        # No more than ids: tracestate and baggage are a caller's text.
+        given = {"traceparent": headers.get("traceparent", "")}
         outer = TraceContextTextMapPropagator().extract(given)
         self._by = by
         self._span = by.around.tracer.start_span(verb, context=outer, kind=trace.SpanKind.SERVER)
@@ -109,3 +114,36 @@ class RequestSpan:
     def failed(self, error: BaseException) -> None:
         """Something was raised that no layer made an answer of."""
         failed(self._span, error, content=self._by.content)
+
+
+class ModelSpan:
+    """The span of a model's answer. Never current: its pieces are awaited in many places."""
+
+    def __init__(self, by: Traces, name: str) -> None:
+        from opentelemetry import trace
+
+        self._by = by
+        self._span = by.around.tracer.start_span("foveate.answer", kind=trace.SpanKind.CLIENT)
+        self._span.set_attribute("gen_ai.request.model", name)
+
+    def answered(self, answer: Answer) -> None:
+        """What it took, by the model's own counts, and what its check found."""
+        usage, checked = answer.reply.usage, answer.checked
+        counts = {
+            "gen_ai.usage.input_tokens": usage.prompt,
+            "gen_ai.usage.output_tokens": usage.completion,
+            "foveate.claims": len(checked.claims),
+            "foveate.uncited": len(checked.uncited),
+            "foveate.dangling": len(checked.dangling),
+        }
+        self._span.set_attributes({name: n for name, n in counts.items() if n is not None})
+        if self._by.content:
+            self._span.set_attribute("foveate.text", answer.text)
+
+    def failed(self, error: BaseException) -> None:
+        """It gave none."""
+        failed(self._span, error, content=self._by.content)
+
+    def end(self) -> None:
+        """It came to an end, one way or another."""
+        self._span.end()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
@@ -21,7 +20,6 @@ router = APIRouter(tags=["health"])
 )
 async def metrics(request: Request, caller: Annotated[Caller, caller_with("metrics")]) -> Response:
     """What the service has counted, of all callers together, in Prometheus' text format."""
-    observed = request.app.state.observed
     accept = request.headers.get("accept", "")
-    body, media_type = await asyncio.to_thread(observed.metrics.text, accept)
+    body, media_type = await request.app.state.observed.exposed(accept)
     return Response(body, headers={"content-type": media_type})
