@@ -41,7 +41,7 @@ class Process:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             self.lines.append(line)
-            found = re.search(r"running on (http://[\w.:]+)", line)
+            found = re.search(r"listening on (http://[\w.:]+)", line)
             if found:
                 return found[1]
         raise AssertionError("".join(self.lines))

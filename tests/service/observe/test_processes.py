@@ -1,0 +1,138 @@
+"""Metrics of several processes: summed, private, and gone when the service is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from foveate.service.observe.processes import FOLDER, LOCK, PREFIX, shared_metrics, sweep
+from service_logs import running
+from service_metrics import Scrape, parsed
+from source_tree import ROOT
+
+BODY = {"query": "Who?", "candidates": [{"text": "Ada wrote the first programme. " * 9}]}
+
+
+def asked(address: str, path: str, body: object = None) -> httpx.Response:
+    """A request on a connection of its own, so that any process may get it."""
+    with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+        return client.post(path, json=body) if body else client.get(path)
+
+
+def test_processes_count_together(tmp_path):
+    """F7: whichever process is asked tells of all; a killed one's counts stay, its places go."""
+    settings = {"store": "", "workers": 2, "log_format": "json"}
+    with running(settings, {"TMPDIR": str(tmp_path)}) as service:
+        address = str(service.client.base_url)
+        for _ in range(24):
+            assert asked(address, "/v1/assemble", BODY).status_code == 200
+        (folder,) = tmp_path.glob(f"{PREFIX}*")
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        at_work = {path.stem.rpartition("_")[2] for path in folder.glob("counter_*.db")}
+        first = parsed(asked(address, "/metrics").text)
+        victim = int(min(at_work))
+        os.kill(victim, signal.SIGKILL)
+        # Whoever is asked next is alive; a worker that died is started again meanwhile.
+        tries = (_scraped(address) for _ in range(1_000))
+        later = next(found for found in tries if found is not None)
+        left = [path.name for path in folder.glob(f"gauge_live*_{victim}.db")]
+        code = service.stop()
+
+    assert mode == 0o700
+    assert len(at_work) >= 1
+    name = "foveate_requests_total"
+    assert first.value(name, route="/v1/assemble", status="200") == 24
+    assert later.value(name, route="/v1/assemble", status="200") == 24
+    assert first.value("foveate_contexts_total") == 24
+    assert first.value("foveate_requests_in_flight") == 1
+    assert first.value("foveate_build_info") == 1
+    assert later.value("foveate_requests_in_flight") == 1
+    assert left == []
+    assert code == 0
+    assert list(tmp_path.glob(f"{PREFIX}*")) == []
+
+
+def _scraped(address: str) -> Scrape | None:
+    """A scrape; None where the connection went down with a process."""
+    try:
+        answer = asked(address, "/metrics")
+    except httpx.TransportError:
+        return None
+    assert answer.status_code == 200
+    return parsed(answer.text)
+
+
+def test_the_folder_is_told_by_the_environment_and_goes(tmp_path, monkeypatch):
+    """F7: it is there for as long as the block, for its user alone."""
+    monkeypatch.delenv(FOLDER, raising=False)
+
+    with shared_metrics(under=tmp_path) as folder:
+        assert os.environ[FOLDER] == str(folder)
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert folder.parent == tmp_path
+
+    assert FOLDER not in os.environ
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_operators_folder_is_used_and_left(tmp_path, monkeypatch):
+    """F7: where the environment names a folder, it is that one, and it stays."""
+    own = tmp_path / "metrics"
+    monkeypatch.setenv(FOLDER, str(own))
+
+    with shared_metrics(under=tmp_path / "elsewhere") as folder:
+        assert folder == own
+
+    assert own.is_dir()
+    assert os.environ[FOLDER] == str(own)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from foveate.service.observe.processes import shared_metrics
+with shared_metrics(under=Path(sys.argv[1])) as folder:
+    (folder / "counter_1.db").write_bytes(b"x")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_service_left_goes_with_the_next(tmp_path, monkeypatch):
+    """F7: the next start removes folders whose service is gone, and no folder of a running one."""
+    monkeypatch.delenv(FOLDER, raising=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    (left,) = tmp_path.iterdir()
+    other = tmp_path / "not-ours"
+    other.mkdir()
+
+    with shared_metrics(under=tmp_path) as running_:
+        sweep(tmp_path)
+
+        assert done.returncode == -signal.SIGKILL
+        assert not left.exists()
+        assert (running_ / LOCK).exists()
+        assert other.exists()
+
+
+def test_a_link_is_not_followed(tmp_path):
+    """X4: what lies behind a link of that name in a shared folder is not touched."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "precious").write_text("kept")
+    shared: Path = tmp_path / "shared"
+    shared.mkdir()
+    (shared / f"{PREFIX}link").symlink_to(victim, target_is_directory=True)
+
+    sweep(shared)
+
+    assert (victim / "precious").read_text() == "kept"
