@@ -241,6 +241,39 @@ def test_candidates_of_ones_own_take_the_place_of_the_store(visit):
     expect(card).to_contain_text("line 2")
 
 
+def test_many_candidates_come_from_a_file_or_are_pasted(visit, tmp_path):
+    """F5, I2: thousands of lines at once; the list shows some of them and goes on when asked."""
+    lines = "".join(
+        json.dumps({"id": f"c{n}", "score": 1 - n / 4_000, "text": f"Berth {n} costs {n} euros."})
+        + "\n"
+        for n in range(2_000)
+    )
+    path = tmp_path / "pool.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    here = visit()
+    page = here.page
+    page.check("[name=origin][value=own]", force=True)
+    page.set_input_files("#own-file", str(path))
+    expect(page.locator("#pasted-said")).to_have_text("2,000 candidates")
+    page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            const field = document.querySelector("#pasted");
+            field.select();
+            field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data }));
+        }""",
+        lines.replace("costs", "is for"),
+    )
+    assert page.input_value("#pasted") == lines.replace("costs", "is for")
+    here.ask("What is berth 7 for?", budget=300)
+    expect(page.locator("#filters button").first).to_contain_text("2,000")
+    shown = page.locator(ROWS).count()
+    page.get_by_role("button", name="Show more of").click()
+
+    assert shown < page.locator(ROWS).count() < 100
+
+
 def test_what_was_asked_outlives_a_reload_and_reaches_no_server(visit):
     """F5: question, recipe and budget stand behind the # of the address."""
     here = visit()

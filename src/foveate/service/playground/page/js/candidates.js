@@ -2,7 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { KINDS, fates } from "./fates.js";
-import { figure, many } from "./figures.js";
+import { figure, many, whole } from "./figures.js";
 import { evidence } from "./evidence.js";
 import { marked } from "./marked.js";
 import { inWords, whatIf, why } from "./words.js";
@@ -100,7 +100,7 @@ function drawFilters(host, all, wanted, choose) {
       },
       label,
       " ",
-      el("span", { class: "n" }, String(count)),
+      el("span", { class: "n" }, whole(count)),
     );
   const kinds = Object.entries(KINDS).map(([kind, label]) => [
     kind,

@@ -2,10 +2,11 @@
 
 import { ask } from "./api.js";
 import { byId, el, fill } from "./dom.js";
-import { whole } from "./figures.js";
+import { many, whole } from "./figures.js";
 import { pasted } from "./own.js";
 import { CANDIDATES, GOLD, QUESTION } from "./sample.js";
 import { scale } from "./scale.js";
+import { fromFile, quickPaste } from "./take-in.js";
 
 const LEAST = 50;
 const MOST = 32_000;
@@ -42,6 +43,8 @@ export function controls({ changed, looked }) {
     sayPasted();
     changed();
   });
+  quickPaste(byId("pasted"));
+  fromFile(byId("own-file"), byId("pasted"));
   byId("sample").addEventListener("click", () => {
     fillSample();
     changed();
@@ -139,7 +142,7 @@ function showOrigin() {
 function sayPasted() {
   const { candidates, fault } = pasted(byId("pasted").value);
   byId("pasted-said").textContent = byId("pasted").value.trim()
-    ? fault || `${candidates.length} candidates`
+    ? fault || many(candidates.length, "candidate")
     : "";
 }
 
