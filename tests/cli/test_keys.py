@@ -231,22 +231,38 @@ def test_all_scopes_may_be_given(run):
     assert made["scopes"] == sorted(SCOPES)
 
 
-def test_the_command_refuses_with_2_and_what_to_do(run):
-    """X4, F2: before it listens; in one line."""
-    ran = run("serve", "--host", "0.0.0.0", "--store", "")
+def served(folder: Path, *words: str) -> tuple[int, str]:
+    """`foveate serve` as a process of its own, as it sets up logging for good: code, last line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "foveate", "serve", "--store", "", *words],
+        cwd=folder,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
 
-    assert ran.code == 2
-    assert "make a key first: foveate keys add" in ran.complaint
+
+def test_no_service_starts_that_others_reach_without_keys(tmp_path):
+    """X4, F2: exit code 2 before it listens, in one line that says what to do."""
+    code, said = served(tmp_path, "--host", "0.0.0.0")
+
+    assert code == 2
+    assert said.count("\n") == 1
+    assert "make a key first: foveate keys add" in said
 
 
-def test_a_damaged_file_of_keys_is_no_start(run, tmp_path):
+def test_no_service_starts_with_a_damaged_file_of_keys(tmp_path):
     """X4, F2: exit code 3 and the line, on this machine too."""
-    (tmp_path / "foveate-keys.jsonl").write_text("{}\n")
-    (tmp_path / "foveate-keys.jsonl").chmod(0o600)
-    ran = run("serve", "--store", "")
+    (tmp_path / FILE).write_text("{}\n")
+    (tmp_path / FILE).chmod(0o600)
+    code, said = served(tmp_path)
 
-    assert ran.code == 3
-    assert "line 1 is damaged" in ran.complaint
+    assert code == 3
+    assert said.count("\n") == 1
+    assert "line 1 is damaged" in said
 
 
 def test_a_key_for_a_tenant_without_a_store_is_not_made(run, tmp_path, monkeypatch):
