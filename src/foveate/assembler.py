@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from foveate.adapters.frameworks import records
 from foveate.around import Around, Guarded, guarded
 from foveate.core import zones
 from foveate.core.candidates import candidates_from
@@ -49,7 +50,8 @@ def assemble(
 ) -> Context:
     """Turn candidates into the context that is sent.
 
-    `candidates`: `Candidate`s, mappings with at least `text`, or a pandas, polars or Arrow table.
+    `candidates`: `Candidate`s, mappings with at least `text`, what LangChain, LlamaIndex or
+    Haystack retrieved (docs/frameworks.md), or a pandas, polars or Arrow table.
     `budget`: tokens for the documents, or a `Budget`. `recipe`: a name, a TOML file's path, or a
     `Recipe`. `principals`: who asks; what is restricted to others never enters. `messages`: chat
     messages that share the model's window, and `prompt` the system prompt (see `messages`).
@@ -115,7 +117,7 @@ def prepare_candidates(
     watch = guarded(around)
     inputs = Inputs(
         query=question(query),
-        candidates=candidates_from(candidates),
+        candidates=candidates_from(records(candidates)),
         recipe=settled.recipe,
         budget=settled.budget,
         neighbours=tuple(neighbours),
@@ -195,6 +197,13 @@ class Assembler:
         steps = self._search(question(query), reader(principals), where)
         found = await arun(steps, guarded(self.around), "retrieve")
         return replace(found, candidates=found.candidates[: self.keep])
+
+    async def aprepare(
+        self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None
+    ) -> Prepared:
+        """`prepare` without blocking the event loop."""
+        around = guarded(self.around)
+        return await arun(self._flow(question(query), reader(principals), where, around), around)
 
     async def aassemble(
         self, query: str, *, principals: Iterable[str] = (), where: Mapping[str, Any] | None = None

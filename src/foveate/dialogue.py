@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from foveate.adapters.frameworks import records
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.assembler import reader
 from foveate.core import zones as fixed
@@ -93,7 +94,7 @@ def _conversing(
     room = divided(settled, open_=model is not None and budget is None)
     inputs = Inputs(
         query=query,
-        candidates=candidates_from(candidates),
+        candidates=candidates_from(records(candidates)),
         recipe=settled.recipe,
         budget=room,
         neighbours=tuple(neighbours),

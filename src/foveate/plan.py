@@ -28,17 +28,19 @@ class Plan:
     """Everything that is settled before candidates are looked at.
 
     `system`: the system prompt that is sent with the context, and shares the window with it.
+    `before`: what was said before, as (role, content), between it and the question; likewise.
     """
 
     recipe: Recipe
     budget: zones.Budget
     tokenizer: Tokenizer
     system: str = ""
+    before: tuple[tuple[str, str], ...] = ()
 
     @property
     def messages(self) -> tuple[tuple[str, str], ...]:
         """What stands before the context in the request."""
-        return (("system", self.system),) if self.system else ()
+        return (*((("system", self.system),) if self.system else ()), *self.before)
 
 
 def plan(

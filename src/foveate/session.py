@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from foveate.adapters.frameworks import records
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.assembler import Assembler, reader
 from foveate.core import zones as fixed
@@ -94,7 +95,7 @@ def _proceeding(
     )
     inputs = Inputs(
         query=query,
-        candidates=candidates_from(candidates),
+        candidates=candidates_from(records(candidates)),
         recipe=settled.recipe,
         budget=divided(settled, open_=model is not None and budget is None),
         principals=reader(principals),

@@ -1,0 +1,67 @@
+"""A context as LlamaIndex's nodes, that know what they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Context
+from foveate.frameworks.shown import KEY, Piece
+
+
+class Block(TextNode):
+    """One block of a context; whatever takes a `TextNode` takes it.
+
+    `text` is the block as it stands in the context; a model is shown that alone.
+    """
+
+    _context: Context | None = PrivateAttr(default=None)
+
+
+def context_of(found: Any) -> Context | None:
+    """The context that these nodes, or an answer's sources, are of; None where they are of none.
+
+    Raises `BadInput` where they are of several.
+    """
+    nodes = getattr(found, "source_nodes", found)
+    held = [getattr(getattr(node, "node", node), "_context", None) for node in nodes]
+    contexts = {id(context): context for context in held if context is not None}
+    if len(contexts) > 1:
+        raise BadInput("these nodes are blocks of several contexts; take those of one")
+    return next(iter(contexts.values()), None)
+
+
+def nodes_of(
+    found: Sequence[Piece], context: Context, given: Sequence[NodeWithScore]
+) -> list[NodeWithScore]:
+    """One node a piece; what the first node that it shows is related to, it is related to."""
+    by_id = {node.node.node_id: node.node for node in given}
+    return [NodeWithScore(node=_node(piece, context, by_id), score=piece.score) for piece in found]
+
+
+def _node(piece: Piece, context: Context, given: Mapping[str, BaseNode]) -> Block:
+    metadata, spans = piece.whole, piece.about["document_spans"]
+    names = piece.about["chunk_ids"]
+    first = given.get(names[0]) if names else None
+    kept = dict(first.relationships) if first is not None else {}
+    if len(names) > 1:  # what stands before and after the first is not what stands around it all
+        kept = {kind: to for kind, to in kept.items() if kind == NodeRelationship.SOURCE}
+    node = Block(
+        id_=piece.id,
+        text=piece.text,
+        metadata=metadata,  # type: ignore[call-arg]  # known by its alias
+        relationships=kept,
+        excluded_llm_metadata_keys=list(metadata),
+        excluded_embed_metadata_keys=[
+            *(first.excluded_embed_metadata_keys if first is not None else ()),
+            KEY,
+        ],
+        start_char_idx=spans[0][0] if len(spans) == 1 else None,
+        end_char_idx=spans[0][1] if len(spans) == 1 else None,
+    )
+    node._context = context  # noqa: SLF001  # set here alone
+    return node

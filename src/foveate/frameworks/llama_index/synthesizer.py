@@ -1,0 +1,188 @@
+"""The response synthesizer: one context, one call, and sources in the order of the markers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.llms import LLM
+from llama_index.core.response_synthesizers.base import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from foveate.answer.messages import messages
+from foveate.core.contracts import Format, Tokenizer
+from foveate.core.errors import BadInput
+from foveate.core.types import Context, Recipe
+from foveate.core.zones import Budget
+from foveate.frameworks.asked import Principals, Wish, assembled, who
+from foveate.frameworks.llama_index.nodes import context_of, nodes_of
+from foveate.frameworks.shown import by_marker, pieces
+from foveate.models import Model, registry
+
+
+class FoveateSynthesizer(BaseSynthesizer):
+    """Nodes → a context within a budget → an answer whose marker n is `source_nodes[n - 1]`.
+
+    Options are those of `foveate.assemble`. Without `budget` and `model` the context takes what
+    the window of the `llm` leaves, as the `llm` tells it. `prompt`: the system prompt by its name,
+    or a file; `system`: the text itself. Nodes that come from a `FoveatePostprocessor` are sent
+    as the context that they are of.
+    """
+
+    def __init__(
+        self,
+        llm: LLM | None = None,
+        *,
+        budget: int | Budget | None = None,
+        recipe: str | Recipe = "default",
+        tokenizer: str | Tokenizer | None = None,
+        model: str | Model | None = None,
+        format: str | Format | None = None,
+        order: str | None = None,
+        language: str = "en",
+        prompt: str = "grounded",
+        system: str | None = None,
+        k: int | None = None,
+        principals: Principals = (),
+        around: Any = None,
+        streaming: bool = False,
+        callback_manager: CallbackManager | None = None,
+        empty_response: str | None = None,
+    ) -> None:
+        super().__init__(
+            llm=llm,
+            callback_manager=callback_manager,
+            streaming=streaming,
+            empty_response=empty_response,
+        )
+        told = self._llm.metadata
+        self._principals = principals
+        self._tokenizer = tokenizer if not isinstance(tokenizer, str) else None
+        self._wish = Wish(
+            budget=budget,
+            recipe=recipe,
+            tokenizer=tokenizer,
+            model=_model(told) if model is None and budget is None else model,
+            format=format,
+            order=order,
+            language=language,
+            prompt=prompt,
+            system=system,
+            max_output=told.num_output if told.num_output > 0 else 1024,
+            k=k,
+            around=around,
+        )
+        self._wish.plan()
+
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The answer to the question, with its sources; an empty one where none may be read."""
+        context, sources = self._assembled(_text(query), nodes)
+        return super().synthesize(
+            query, sources, additional_source_nodes, context=context, **options
+        )
+
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **options: Any,
+    ) -> Any:
+        """`synthesize` without blocking the event loop."""
+        context, sources = await asyncio.to_thread(self._assembled, _text(query), nodes)
+        return await super().asynthesize(
+            query, sources, additional_source_nodes, context=context, **options
+        )
+
+    def get_response(
+        self,
+        query_str: str,
+        text_chunks: Sequence[str],
+        context: Context | None = None,
+        **options: Any,
+    ) -> Any:
+        """Ask with the context as it was counted; called by `synthesize`."""
+        sent = self._messages(context)
+        if self._streaming:
+            return _tokens(self._llm.stream_chat(sent, **options))
+        return self._llm.chat(sent, **options).message.content or ""
+
+    async def aget_response(
+        self,
+        query_str: str,
+        text_chunks: Sequence[str],
+        context: Context | None = None,
+        **options: Any,
+    ) -> Any:
+        """`get_response` without blocking the event loop."""
+        sent = self._messages(context)
+        if self._streaming:
+            return _atokens(await self._llm.astream_chat(sent, **options))
+        return (await self._llm.achat(sent, **options)).message.content or ""
+
+    def _get_prompts(self) -> dict[str, Any]:
+        """None of LlamaIndex's: the system prompt is an option."""
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        """None of LlamaIndex's."""
+
+    def _assembled(
+        self, query: str, nodes: Sequence[NodeWithScore]
+    ) -> tuple[Context | None, list[NodeWithScore]]:
+        """The context, and one node a marker, in the order of the markers."""
+        known = context_of(nodes)
+        if known is not None:
+            if any(getattr(one.node, "_context", None) is None for one in nodes):
+                raise BadInput("some of these nodes are blocks of a context, others are not")
+            return known, list(nodes)
+        allowed = who(self._principals)
+        made = assembled(query, list(nodes), self._wish, principals=allowed, gap=None)
+        if made is None:
+            return None, []
+        return made.context, nodes_of(by_marker(pieces(made)), made.context, nodes)
+
+    def _messages(self, context: Context | None) -> list[ChatMessage]:
+        if context is None:
+            raise BadInput("call synthesize(query, nodes): an answer needs the nodes, not texts")
+        wish = self._wish
+        found = messages(
+            context,
+            prompt=wish.prompt or "grounded",
+            system=wish.system,
+            language=wish.language,
+            tokenizer=self._tokenizer,
+        )
+        return [ChatMessage(role=one["role"], content=one["content"]) for one in found]
+
+
+def _model(told: Any) -> Model:
+    """The model by the name that it gives itself; else by the window that it tells."""
+    known = registry().get(told.model_name)
+    window = told.context_window
+    if known is not None and known.window <= window:
+        return known
+    return Model(name=told.model_name or "llm", window=window)
+
+
+def _text(query: str | QueryBundle) -> str:
+    return query if isinstance(query, str) else query.query_str
+
+
+def _tokens(replies: Any) -> Generator[str, None, None]:
+    for reply in replies:
+        yield reply.delta or ""
+
+
+async def _atokens(replies: Any) -> AsyncGenerator[str, None]:
+    async for reply in replies:
+        yield reply.delta or ""

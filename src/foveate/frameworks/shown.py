@@ -1,0 +1,185 @@
+"""A context as pieces, one a block, for frameworks that hand documents on rather than a text.
+
+A piece is the block as it stands in the context, its header with the marker included, so that
+what a framework puts together of them is what was counted. Joined by what the framework puts
+between documents they keep the budget too: `fitted` counts that, and assembles anew where the
+joined text is larger than the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from foveate.core.assemble import assemble
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BudgetTooSmall
+from foveate.core.render import Renderer, renderer_of
+from foveate.core.types import Block, Chunk, Context
+from foveate.core.zones import Budget
+from foveate.prepare import Prepared
+
+KEY = "foveate"
+"""Where a framework's metadata holds what is known of a piece."""
+GAP = "\n\n"
+"""What frameworks put between documents where nothing else is said."""
+NAMED = ("source", "title", "section", "page", "row", "line")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One block for a framework.
+
+    `text`: as it stands in the context. `id`, `metadata`: those of the first chunk that it shows.
+    `about`: what its citation says, plain data.
+    """
+
+    text: str
+    id: str
+    score: float
+    marker: int
+    metadata: dict[str, Any]
+    about: dict[str, Any]
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The chunk's metadata, and what is known of the piece under the key `foveate`."""
+        return {**self.metadata, KEY: self.about}
+
+
+def pieces(made: Prepared, *, named: bool = False) -> tuple[Piece, ...]:
+    """The context's blocks in the order they stand.
+
+    `named`: put source, title, page and the like into the metadata too, where a chunk comes from a
+    store, which keeps them apart.
+    """
+    renderer, context = renderer_of(made.inputs.recipe), made.context
+    chunks = {c.chunk.id: c.chunk for c in made.inputs.candidates}
+    chunks.update((chunk.id, chunk) for chunk in made.inputs.neighbours)
+    labels = {citation.marker: citation.label for citation in context.citations}
+    taken: dict[str, int] = {}
+    found = []
+    for block, text, body in _cut(context, renderer):
+        own = [chunks[i] for i in block.chunk_ids if i in chunks]
+        name = block.chunk_ids[0] if block.chunk_ids else block.document_id
+        taken[name] = taken.get(name, 0) + 1
+        found.append(
+            Piece(
+                text=text,
+                id=name if taken[name] == 1 else f"{name}#{taken[name]}",
+                score=block.score,
+                marker=block.marker,
+                metadata=_metadata(own[0], named=named) if own else {},
+                about={
+                    **_about(block, labels.get(block.marker, "")),
+                    "span": [body, body + block.span[1] - block.span[0]],
+                    "others": [{"id": c.id, "metadata": _own(c.metadata)} for c in own[1:]],
+                },
+            )
+        )
+    return tuple(found)
+
+
+def by_marker(found: Sequence[Piece], gap: str = GAP) -> tuple[Piece, ...]:
+    """One piece a marker, in the order of the markers: piece n is what `[n]` stands for.
+
+    Blocks that share a marker, those of a document where documents are cited, become one; side
+    knowledge, which cannot be cited, is left out.
+    """
+    together: dict[int, list[Piece]] = {}
+    for piece in found:
+        if piece.marker:
+            together.setdefault(piece.marker, []).append(piece)
+    return tuple(
+        replace(same[0], text=gap.join(piece.text for piece in same))
+        for _, same in sorted(together.items())
+    )
+
+
+def fitted(made: Prepared, tokenizer: Tokenizer, gap: str = GAP) -> Prepared:
+    """The same, or assembled again in less room, so that the joined pieces keep the budget.
+
+    Raises `BudgetTooSmall` where nothing does.
+    """
+    asked, less = made.inputs.budget, 0
+    while over := excess(made, asked, tokenizer, gap):
+        less += over
+        inputs = replace(made.inputs, budget=_smaller(asked, less))
+        try:
+            context = assemble(inputs, tokenizer)
+        except BudgetTooSmall as error:
+            raise BudgetTooSmall(
+                error.budget + less, error.needed + less, unit=error.unit
+            ) from error
+        made = Prepared(inputs=inputs, context=context)
+    return made
+
+
+def excess(made: Prepared, budget: Budget, tokenizer: Tokenizer, gap: str = GAP) -> int:
+    """By how much the joined pieces are over the budget, in its own unit; 0 where they keep it."""
+    text = gap.join(text for _, text, _ in _cut(made.context, renderer_of(made.inputs.recipe)))
+    if text == made.context.text:
+        return 0
+    over = 0
+    if budget.documents is not None:
+        over = max(over, tokenizer.count(text) - budget.documents)
+    if budget.characters is not None:
+        over = max(over, len(text) - budget.characters)
+    return over
+
+
+def _smaller(budget: Budget, less: int) -> Budget:
+    """The budget with so much less room for the context; raises `BudgetTooSmall`."""
+    limits = {n: v for n in ("documents", "characters") if (v := getattr(budget, n)) is not None}
+    smallest = min(limits.values())
+    if smallest <= less:
+        raise BudgetTooSmall(smallest, less + 1)
+    return replace(budget, **{name: limit - less for name, limit in limits.items()})
+
+
+def _cut(context: Context, renderer: Renderer) -> list[tuple[Block, str, int]]:
+    """Each block, as it stands, with its piece of the text and where in that its body begins."""
+    blocks = sorted(context.blocks, key=lambda block: block.span)
+    found = []
+    for place, block in enumerate(blocks):
+        previous = blocks[place - 1] if place else None
+        following = blocks[place + 1] if place + 1 < len(blocks) else None
+        before, after = renderer.pieces(block, previous, following)
+        head = len(before) - len(renderer.format.separator(previous, block))
+        start, end = block.span
+        found.append((block, context.text[start - head : end + len(after)], head))
+    return found
+
+
+def _metadata(chunk: Chunk, *, named: bool) -> dict[str, Any]:
+    names = NAMED if named else ()
+    known = {name: value for name in names if (value := getattr(chunk, name)) not in (None, "")}
+    return known | _own(chunk.metadata)
+
+
+def _own(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what an earlier assembly said, which is not true of this one."""
+    return {key: value for key, value in metadata.items() if key != KEY}
+
+
+def _about(block: Block, label: str) -> dict[str, Any]:
+    """What the citation says, as plain data; the same keys always."""
+    return {
+        "marker": block.marker,
+        "label": label,
+        "kind": block.kind,
+        "rendition": block.rendition,
+        "score": block.score,
+        "source": block.source,
+        "title": block.title,
+        "document_id": block.document_id,
+        "chunk_ids": list(block.chunk_ids),
+        "page": block.page,
+        "pages": list(block.pages),
+        "section": block.section,
+        "row": block.row,
+        "line": block.line,
+        "document_spans": [list(span) for span in block.document_spans],
+        "corroborating": [asdict(source) for source in block.corroborating],
+    }
