@@ -26,7 +26,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
 	soak-store schema bench bench-quick bench-eval bench-answers \
-	bench-support fit docs golden lock clean
+	bench-support matrix fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -108,6 +108,11 @@ bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many ar
 	$(call say,bench: faults planted into answers)
 	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support $(DATA)/dev; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
+matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and newest release of each
+	$(call say,matrix: each framework in environments of its own)
+	@$(PY) $(PIP) uv
+	@$(PY) -m tools.matrix
 
 fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)

@@ -16,7 +16,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LOCKS = ("base", "local", "dev")
 
 # Import name → distribution, where they differ.
-DISTRIBUTION = {"lance": "pylance", "toktok": "toktok-rs"}
+DISTRIBUTION = {
+    "haystack": "haystack-ai",
+    "lance": "pylance",
+    "llama_index": "llama-index-core",
+    "opentelemetry": "opentelemetry-sdk",
+    "pydantic": "pydantic-settings",  # which it comes with, as with the frameworks
+    "starlette": "fastapi",  # the same
+    "toktok": "toktok-rs",
+}
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
 WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
 

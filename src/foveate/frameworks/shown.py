@@ -102,40 +102,49 @@ def fitted(made: Prepared, tokenizer: Tokenizer, gap: str = GAP) -> Prepared:
 
     Raises `BudgetTooSmall` where nothing does.
     """
-    asked, less = made.inputs.budget, 0
-    while over := excess(made, asked, tokenizer, gap):
-        less += over
-        inputs = replace(made.inputs, budget=_smaller(asked, less))
-        try:
-            context = assemble(inputs, tokenizer)
-        except BudgetTooSmall as error:
-            raise BudgetTooSmall(
-                error.budget + less, error.needed + less, unit=error.unit
-            ) from error
-        made = Prepared(inputs=inputs, context=context)
-    return made
-
-
-def excess(made: Prepared, budget: Budget, tokenizer: Tokenizer, gap: str = GAP) -> int:
-    """By how much the joined pieces are over the budget, in its own unit; 0 where they keep it."""
-    text = gap.join(text for _, text, _ in _cut(made.context, renderer_of(made.inputs.recipe)))
+    budget, text = made.inputs.budget, joined(made, gap)
     if text == made.context.text:
-        return 0
-    over = 0
-    if budget.documents is not None:
-        over = max(over, tokenizer.count(text) - budget.documents)
-    if budget.characters is not None:
-        over = max(over, len(text) - budget.characters)
-    return over
+        return made
+    within = made
+    small, large = 0, budget.documents or budget.characters or 0
+    while not _keeps(text, budget, tokenizer):
+        # What stands between grows with the pieces, so that their share of it is a good guess.
+        room = large * len(within.context.text) // len(text)
+        if not small < room < large:
+            room = (small + large) // 2
+        if room == small:
+            tokens = budget.documents is not None
+            raise BudgetTooSmall(
+                budget.documents or budget.characters or 0,
+                tokenizer.count(text) if tokens else len(text),
+                unit="tokens" if tokens else "characters",
+            )
+        try:
+            again = _again(made, tokenizer, room)
+        except BudgetTooSmall:
+            small = room
+        else:
+            within, text, large = again, joined(again, gap), room
+    return within
 
 
-def _smaller(budget: Budget, less: int) -> Budget:
-    """The budget with so much less room for the context; raises `BudgetTooSmall`."""
-    limits = {n: v for n in ("documents", "characters") if (v := getattr(budget, n)) is not None}
-    smallest = min(limits.values())
-    if smallest <= less:
-        raise BudgetTooSmall(smallest, less + 1)
-    return replace(budget, **{name: limit - less for name, limit in limits.items()})
+def joined(made: Prepared, gap: str = GAP) -> str:
+    """The pieces, as a framework puts them together."""
+    return gap.join(text for _, text, _ in _cut(made.context, renderer_of(made.inputs.recipe)))
+
+
+def _keeps(text: str, budget: Budget, tokenizer: Tokenizer) -> bool:
+    if budget.characters is not None and len(text) > budget.characters:
+        return False
+    return budget.documents is None or tokenizer.count(text) <= budget.documents
+
+
+def _again(made: Prepared, tokenizer: Tokenizer, room: int) -> Prepared:
+    """Assembled in this room: tokens, or characters where the budget has no tokens."""
+    budget = made.inputs.budget
+    name = "characters" if budget.documents is None else "documents"
+    inputs = replace(made.inputs, budget=replace(budget, **{name: room}))
+    return Prepared(inputs=inputs, context=assemble(inputs, tokenizer))
 
 
 def _cut(context: Context, renderer: Renderer) -> list[tuple[Block, str, int]]:

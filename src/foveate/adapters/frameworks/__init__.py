@@ -10,6 +10,7 @@ some have none, those stand below all that have one, in the order they came.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -106,7 +107,7 @@ def _give_scores(found: Sequence[dict[str, Any]]) -> None:
     if all(score is not None for score in given):
         return
     # What is no number is refused at the door, with its place; here it must only not be compared.
-    known = [float(score) if isinstance(score, Real) else None for score in given]
+    known = [float(s) if isinstance(s, Real) and isfinite(s) else None for s in given]
     for record, score in zip(found, ranked(known), strict=True):
         if record.get("score") is None:
             record["score"] = score

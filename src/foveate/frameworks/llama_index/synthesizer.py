@@ -50,14 +50,8 @@ class FoveateSynthesizer(BaseSynthesizer):
         around: Any = None,
         streaming: bool = False,
         callback_manager: CallbackManager | None = None,
-        empty_response: str | None = None,
     ) -> None:
-        super().__init__(
-            llm=llm,
-            callback_manager=callback_manager,
-            streaming=streaming,
-            empty_response=empty_response,
-        )
+        super().__init__(llm=llm, callback_manager=callback_manager, streaming=streaming)
         told = self._llm.metadata
         self._principals = principals
         self._tokenizer = tokenizer if not isinstance(tokenizer, str) else None
