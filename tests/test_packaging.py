@@ -25,6 +25,8 @@ DISTRIBUTION = {
     "starlette": "fastapi",  # the same
     "toktok": "toktok-rs",
 }
+# One import name of several distributions.
+SHARED = {"opentelemetry-sdk": {"opentelemetry-exporter-otlp-proto-http"}}
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
 WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
 
@@ -80,10 +82,11 @@ def test_locks_pin_hashes_and_name_no_host(lock):
 def _vendors() -> set[str]:
     """The distributions that src imports from, here or there."""
     modules = {found.top for path in python_files(PACKAGE) for found in imports_of(path)}
-    return {
+    found = {
         DISTRIBUTION.get(name, name.replace("_", "-"))
         for name in modules - {"", "foveate", *sys.stdlib_module_names}
     }
+    return found.union(*(more for name, more in SHARED.items() if name in found))
 
 
 def _declared() -> set[str]:

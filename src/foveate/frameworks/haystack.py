@@ -27,6 +27,7 @@ from foveate.core.types import Context, Recipe
 from foveate.core.wire import context_to_json
 from foveate.frameworks.asked import Wish, assembled, who
 from foveate.frameworks.shown import GAP, Piece, by_marker, pieces
+from foveate.ports import text_of
 from foveate.prepare import Prepared
 from foveate.prompts.text import system_prompt
 
@@ -143,7 +144,7 @@ class FoveateAssembler:
             "documents": _documents(found),
             "sources": _documents(by_marker(found, self.separator)),
             "context": context.text,
-            "messages": _chat([(one["role"], one["content"]) for one in sent]),
+            "messages": _chat([(one["role"], text_of(one["content"])) for one in sent]),
             "citations": said["citations"],
             "trace": said["trace"],
             "token_count": context.token_count,

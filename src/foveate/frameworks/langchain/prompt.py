@@ -22,7 +22,7 @@ from foveate.core.errors import BadInput
 from foveate.frameworks.asked import Principals, Wish, who, wish_of
 from foveate.frameworks.langchain.documents import ContextPrompt, prompt_of
 from foveate.frameworks.langchain.source import Source
-from foveate.ports import Message
+from foveate.ports import Message, text_of
 from foveate.prepare import Prepared
 from foveate.prompts.text import system_prompt
 
@@ -136,8 +136,8 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
                 tokenizer=wish.tokenizer if not isinstance(wish.tokenizer, str) else None,
             )
         *before, last = found
-        sent: list[BaseMessage] = [SystemMessage(content=one["content"]) for one in before]
-        sent += [*question.history, HumanMessage(content=last["content"])]
+        sent: list[BaseMessage] = [SystemMessage(content=text_of(one["content"])) for one in before]
+        sent += [*question.history, HumanMessage(content=text_of(last["content"]))]
         return prompt_of(sent, made, named=question.documents is None and self._source().named)
 
     def _source(self) -> Source:

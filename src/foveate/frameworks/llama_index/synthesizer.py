@@ -21,6 +21,7 @@ from foveate.frameworks.asked import Principals, Wish, assembled, who
 from foveate.frameworks.llama_index.nodes import context_of, nodes_of
 from foveate.frameworks.shown import by_marker, pieces
 from foveate.models import Model, registry
+from foveate.ports import text_of
 
 
 class FoveateSynthesizer(BaseSynthesizer):
@@ -156,7 +157,7 @@ class FoveateSynthesizer(BaseSynthesizer):
             language=wish.language,
             tokenizer=self._tokenizer,
         )
-        return [ChatMessage(role=one["role"], content=one["content"]) for one in found]
+        return [ChatMessage(role=one["role"], content=text_of(one["content"])) for one in found]
 
 
 def _model(told: Any) -> Model:
