@@ -96,7 +96,7 @@ def _make(item: Any, key: str, makers: Mapping[str, Callable[..., Any]], kind: s
     if not isinstance(options, Mapping) or key not in options:
         raise BadOption(f"recipe: a {kind} is a name or a table with {key!r}, not {item!r}")
     name = options[key]
-    if name not in makers:
+    if not isinstance(name, str) or name not in makers:
         raise UnknownName(kind, str(name), makers)
     maker = makers[name]
     rest = {option: value for option, value in options.items() if option != key}

@@ -38,6 +38,7 @@ from foveate.core.errors import (
 )
 from foveate.service.wire.json import as_bytes
 from foveate.service.wire.problem import MEDIA_TYPE, Problem
+from foveate.service.wire.wrong import where, wrong_fields
 
 LONGEST = 1_000
 """Characters of a detail; a wrong value can be a megabyte long."""
@@ -165,14 +166,12 @@ def _of_fields(error: RequestValidationError) -> ProblemError:
         if isinstance(own, FoveateError):
             known = problem_of(own)
             inner = known.more.get("field") or _unknown_field(own)
-            field = ".".join(filter(None, (_where(one["loc"]), inner)))
-            known.more["field"] = field or None
+            known.more["field"] = ".".join(filter(None, (where(one, error.body), inner))) or None
             return known
-    if any(one["type"] == "model_attributes_type" and one["loc"] == ("body",) for one in found):
-        raw = isinstance(error.body, bytes)
-        if raw:
-            return ProblemError(415, "media-type", "send application/json")
-    fields = [{"field": _where(one["loc"]), "message": one["msg"]} for one in found[:MOST]]
+    whole = any(one["loc"] == ("body",) for one in found)
+    if whole and isinstance(error.body, bytes):
+        return ProblemError(415, "media-type", "send application/json")
+    fields = wrong_fields(found, error.body)[:MOST]
     first = fields[0]
     detail = f"{first['field'] or 'the body'}: {first['message']}"
     return ProblemError(422, "bad-fields", _short(detail), field=first["field"], fields=fields)
@@ -183,11 +182,6 @@ def _unknown_field(error: FoveateError) -> str:
     if isinstance(error, UnknownName) and error.kind in ("field", "parameter"):
         return _short(error.name)
     return ""
-
-
-def _where(place: tuple[int | str, ...]) -> str:
-    """`body`, `candidates`, 3 as `candidates.3`."""
-    return ".".join(str(part) for part in place if part not in ("body", "query", "path"))
 
 
 def _plain(error: HTTPException) -> ProblemError:

@@ -1,0 +1,151 @@
+"""Stores by tenant, and the cache that they share without sharing anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.service.assembled import Assembled, assembled
+from foveate.service.auth.caller import Caller
+from foveate.service.documents import prepared, written
+from foveate.service.held import Held
+from foveate.service.problems import ProblemError
+from foveate.service.settings import Settings
+from foveate.service.wire.assemble import AssembleAsked
+from foveate.service.wire.document import DocumentAsked
+
+QUERY = "How deep is the well?"
+
+
+def caller(tenant: str, *principals: str) -> Caller:
+    """Somebody of a tenant."""
+    return Caller(key_id="k", tenant=tenant, principals=principals, scopes=frozenset())
+
+
+def put(held: Held, who: Caller, text: str, name: str = "well", *readers: str) -> None:
+    """Write a document."""
+    asked = DocumentAsked(text=text, principals=list(readers))
+    written(held, who, prepared(held, who, name, asked))
+
+
+def ask(held: Held, who: Caller, **fields: object) -> Assembled:
+    """Ask for a context."""
+    return assembled(held, who, AssembleAsked(query=QUERY, **fields))
+
+
+@pytest.fixture
+def held(tmp_path):
+    """A service's holdings, with a store for each tenant, of which one stays open."""
+    settings = Settings(
+        store=str(tmp_path / "{tenant}"), embedder="hashing", cache="memory:8", open_stores=1
+    )
+    found = Held(settings)
+    yield found
+    found.shelves.close()
+
+
+def test_each_tenant_has_a_store_of_its_own(held, tmp_path):
+    """X5: what one writes is in its own folder, and nobody else's."""
+    put(held, caller("acme"), "The well of acme is nine metres deep.")
+    put(held, caller("umbra"), "The well of umbra is dry.")
+
+    acme, umbra = (ask(held, caller(name)).context for name in ("acme", "umbra"))
+
+    assert {path.name for path in tmp_path.iterdir()} == {"acme", "umbra"}
+    assert "acme" in acme.text
+    assert "umbra" not in acme.text
+    assert "acme" not in umbra.text
+
+
+@pytest.mark.parametrize("name", ["", "..", "../acme", "a/b", "Acme", "-a", "a" * 64, "a\n", "ä"])
+def test_a_tenant_whose_name_is_none_has_no_store(held, tmp_path, name):
+    """X4: a name that could lead elsewhere leads nowhere."""
+    with pytest.raises(ProblemError) as refused, held.shelves.of(name):
+        pass
+
+    assert refused.value.status_code == 403
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_place_for_it_there_is_one_tenant(tmp_path):
+    """X5: another one is refused, not let in."""
+    found = Held(Settings(store=str(tmp_path / "own"), embedder="hashing"))
+    put(found, caller("default"), "The well is deep.")
+
+    with pytest.raises(ProblemError) as refused:
+        ask(found, caller("acme"))
+
+    assert refused.value.status_code == 403
+    found.shelves.close()
+
+
+def test_a_context_is_kept_and_comes_back_the_same(held):
+    """D5, D1: the second time it is taken from the cache, with how it was found."""
+    put(held, caller("acme"), "The well is nine metres deep.")
+
+    anew, kept = (ask(held, caller("acme")) for _ in range(2))
+    bundled = ask(held, caller("acme"), bundle=True)
+
+    assert (anew.prepared is None, kept.prepared is None) == (False, True)
+    assert bundled.prepared is not None
+    assert anew.context == kept.context == bundled.context
+    assert anew.found == kept.found
+    assert held.cache.stats().hits == 1
+
+
+def test_a_write_is_never_followed_by_a_stale_hit(held):
+    """D5: the next context is of the new state; the old state's is found again when it returns."""
+    first, second = "The well is nine metres deep.", "The well is ten metres deep."
+    put(held, caller("acme"), first)
+    before = ask(held, caller("acme")).context
+    put(held, caller("acme"), second)
+
+    after = ask(held, caller("acme")).context
+    put(held, caller("acme"), first)
+    again = ask(held, caller("acme"))
+
+    assert "nine" in before.text
+    assert "ten" in after.text
+    assert again.context == before
+    assert again.prepared is None
+
+
+def test_equal_content_of_two_tenants_is_kept_twice(held):
+    """X5, D5: a tenant's context is no hit for another one that has the very same documents."""
+    for name in ("acme", "umbra"):
+        put(held, caller(name), "The well is nine metres deep.")
+    first = ask(held, caller("acme"))
+
+    other = ask(held, caller("umbra"))
+
+    assert first.context == other.context
+    assert other.prepared is not None
+    assert held.cache.stats().hits == 0
+
+
+@pytest.mark.parametrize(
+    "other", [{"principals": []}, {"where": {"source": "well"}}, {"language": "nl"}, {"limit": 3},
+              {"messages": [{"role": "user", "content": "Hello."}]}, {"budget": 90}],
+)  # fmt: skip
+def test_whatever_decides_a_context_is_in_its_key(held, other):
+    """D5, X5: another reader, filter, language, limit, history or budget is another context."""
+    who = caller("acme", "staff")
+    put(held, who, "The well is nine metres deep.")
+    put(held, who, "The well is poisoned.", "secret", "staff")
+    ask(held, who)
+
+    made = ask(held, who, **other)
+
+    assert made.prepared is not None
+    assert ("poisoned" in made.context.text) == ("principals" not in other and "where" not in other)
+
+
+def test_a_store_that_is_in_use_stays_open(held):
+    """T5: others are closed in its place, and it is opened again when it is asked for."""
+    put(held, caller("acme"), "The well is nine metres deep.")
+    with held.shelves.of("acme") as shelf:
+        put(held, caller("umbra"), "The well is dry.")
+        assert list(shelf.store.documents())
+    with held.shelves.of("umbra"):
+        pass
+
+    assert "nine" in ask(held, caller("acme")).context.text
