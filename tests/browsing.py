@@ -12,13 +12,14 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools.browser import browser
 
 WIDE, NARROW = (1280, 900), (390, 844)
-PATIENCE = 15_000  # milliseconds until something awaited counts as missing
+PATIENCE = 60_000  # milliseconds until something awaited counts as missing, on a busy machine too
 
 
 @contextmanager
 def started() -> Iterator[Browser]:
     """The browser; its loop runs in this thread, so it ends before other tests begin."""
     found = browser()
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
             executable_path=found.program,
@@ -71,7 +72,7 @@ class Visit:
 
     def settled(self) -> None:
         """Until nothing is under way and the bar says what came of it."""
-        expect(self.page.locator("#state")).to_contain_text(" tokens, ", timeout=PATIENCE)
+        expect(self.page.locator("#state")).to_contain_text(" tokens, ")
 
     def tokens(self) -> int:
         """How many tokens the shown context has."""
