@@ -25,7 +25,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
-	soak-store schema bench bench-quick bench-eval bench-answers \
+	soak-store schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support matrix fit docs golden lock clean
 
 help: ## list these targets
@@ -68,6 +68,15 @@ soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one stor
 schema: $(VENV)/dev.stamp ## the service held to its own description: EXAMPLES= of each operation
 	$(call say,schema: every operation of a running service)
 	@PYTHONPATH=tests $(PY) tests/service_keyed.py --examples $(EXAMPLES)
+
+promtool: ## the alerts, by Prometheus' own tool (apt-get install prometheus)
+	$(call say,promtool: rules and the cases in which they fire)
+	@promtool check rules deploy/observability/alerts.yaml
+	@promtool test rules deploy/observability/alerts.test.yaml
+
+bench-watching: $(VENV)/dev.stamp ## what metrics and traces cost an assembly, beside nobody who watches
+	$(call say,bench: an assembly that somebody watches)
+	@$(PY) -m bench.bench_watching
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
 	$(call say,bench: worst cases and counts of work)

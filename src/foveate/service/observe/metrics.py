@@ -131,7 +131,7 @@ class Metrics:
         chunks, tokens = exclusions(made.trace)
         self.contexts.labels(recipe, "yes" if cached else "no").inc()
         self.context_tokens.labels(recipe).observe(made.token_count)
-        self.budget_use.labels(recipe).observe(made.metrics.get("budget_use", 0.0))
+        self.budget_use.labels(recipe).observe(_use(made))
         self.shown.labels(recipe).inc(len(made.blocks))
         self.excluded.labels(recipe).inc(chunks)
         self.excluded_tokens.labels(recipe).inc(tokens)
@@ -191,6 +191,13 @@ class Metrics:
 
         encode, media_type = choose_encoder(accept)
         return encode(summed() if FOLDER in os.environ else self.registry), media_type
+
+
+def _use(made: Context) -> float:
+    """The share of the tighter limit; the context's own measures take longer to work out."""
+    documents, characters = made.budget.documents, made.budget.characters
+    of_tokens = made.token_count / documents if documents else 0.0
+    return max(of_tokens, len(made.text) / characters if characters else 0.0)
 
 
 class _Maker:
