@@ -74,7 +74,7 @@ def test_the_chart_has_its_figures_as_a_table(visit):
     assert tables.nth(0).locator("tbody tr").count() == blocks
     assert "here" in tables.nth(0).inner_text()
     page.select_option("#which-curve", "flat")
-    assert set(tables.nth(0).locator("tbody td:nth-child(5)").all_inner_texts()) == {"100 %"}
+    assert set(tables.nth(0).locator("tbody td:nth-child(5)").all_inner_texts()) == {"100\u00a0%"}
     expect(page.get_by_role("img").first).to_have_attribute("aria-label", re.compile("100"))
 
 

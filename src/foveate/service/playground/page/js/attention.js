@@ -118,7 +118,7 @@ function table({ name, places: rows }, curve) {
             percent(one.start),
             percent(one.end),
             figure(one.score),
-            `${figure(Math.round(10 * height(curve, one.middle)) / 10)} %`,
+            `${figure(Math.round(10 * height(curve, one.middle)) / 10)}\u00a0%`,
             one.gold ? "here" : "",
           ].map((cell) => el("td", { class: "n" }, cell)),
         ),

@@ -15,4 +15,5 @@ export const whole = (value) => Math.round(value).toLocaleString("en-US");
 export const many = (count, noun, nouns = `${noun}s`) =>
   `${whole(count)} ${count === 1 ? noun : nouns}`;
 
-export const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`;
+/** `31 %`, on one line. */
+export const percent = (share) => `${Math.floor(100 * share + 1e-9)}\u00a0%`;
