@@ -7,7 +7,7 @@ Written once for a stream of pieces; `ask` and `ask_events` read it here and now
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -73,10 +73,17 @@ class Asking:
             raise BadOption(f"window is {self.window}; give the tokens that the model holds")
 
 
-def ask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
+def ask(
+    context: Context,
+    model: str | Model,
+    how: Asking | None = None,
+    *,
+    sent: Sequence[Message] | None = None,
+) -> Answer:
     """The checked answer to the context's question.
 
-    `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). Raises
+    `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). `sent`: the
+    request of a conversation or a session in place of `messages(context)`. Raises
     `OutsideFailure` where no answer can be had, also where it is empty, and `BadOption` where
     request and answer do not fit the window of the context or of the model.
 
@@ -88,20 +95,24 @@ def ask(context: Context, model: str | Model, how: Asking | None = None) -> Answ
     >>> answer.text, [one.source for one in answer.citations], answer.reply.usage.completion
     ('It was built in 1880 [1].', ['mill.md'], 6)
     """
-    *_, last = ask_events(context, model, how)
+    *_, last = ask_events(context, model, how, sent=sent)
     assert isinstance(last, Answer)
     return last
 
 
 def ask_events(
-    context: Context, model: str | Model, how: Asking | None = None
+    context: Context,
+    model: str | Model,
+    how: Asking | None = None,
+    *,
+    sent: Sequence[Message] | None = None,
 ) -> Iterator[Happening]:
     """The answer as it arrives; the `Answer` is the last item."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = _request(context, asked, how)
+    request, limits = _request(context, asked, how, sent)
     resolver, reply = Resolver(context), None
-    for item in asked.stream(sent, **limits):
+    for item in asked.stream(request, **limits):
         if isinstance(item, Reply):
             reply = item
         else:
@@ -110,27 +121,37 @@ def ask_events(
     yield _answer(context, asked.name, reply, how)
 
 
-async def aask(context: Context, model: str | Model, how: Asking | None = None) -> Answer:
+async def aask(
+    context: Context,
+    model: str | Model,
+    how: Asking | None = None,
+    *,
+    sent: Sequence[Message] | None = None,
+) -> Answer:
     """`ask` without blocking the event loop."""
     last: Happening | None = None
-    async for last in aask_events(context, model, how):  # noqa: B007 (the last is what counts)
+    async for last in aask_events(context, model, how, sent=sent):  # noqa: B007 (the last is what counts)
         pass
     assert isinstance(last, Answer)
     return last
 
 
 async def aask_events(
-    context: Context, model: str | Model, how: Asking | None = None
+    context: Context,
+    model: str | Model,
+    how: Asking | None = None,
+    *,
+    sent: Sequence[Message] | None = None,
 ) -> AsyncIterator[Happening]:
     """`ask_events` without blocking the event loop."""
     how = how or Asking()
     asked = _model(model)
-    sent, limits = await asyncio.to_thread(_request, context, asked, how)
+    request, limits = await asyncio.to_thread(_request, context, asked, how, sent)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
         lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
     )
-    async for item in stream(sent, **limits):
+    async for item in stream(request, **limits):
         if isinstance(item, Reply):
             reply = item
         else:
@@ -147,11 +168,11 @@ def _model(model: str | Model) -> Model:
 
 
 def _request(
-    context: Context, model: Model, how: Asking
+    context: Context, model: Model, how: Asking, given: Sequence[Message] | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
     _refuse_shared(context)
-    sent = messages(
+    sent = given or messages(
         context,
         prompt=how.prompt,
         system=how.system,

@@ -18,15 +18,20 @@ __all__ = ["whole"]
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Written aside, with the mode of what stands there, and renamed at the end."""
+def whole(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Written aside, with the mode of what stands there, and renamed at the end.
+
+    `private`: for its owner alone, from the first byte on, whatever stands there.
+    """
     _remove_left_over(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     held = None
     try:
-        with _locked(aside) as file:
+        with _locked(aside, 0o600 if private else 0o666) as file:
             held = os.dup(file.fileno())  # the lock outlives the file: until it has its name
-            if path.exists():
+            if private:
+                aside.chmod(0o600)
+            elif path.exists():
                 aside.chmod(S_IMODE(path.stat().st_mode))
             yield file
         aside.replace(path)
@@ -37,10 +42,10 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
             os.close(held)
 
 
-def _locked(aside: Path) -> IO[bytes]:
+def _locked(aside: Path, mode: int) -> IO[bytes]:
     """The file, new or one of ours left over, emptied and locked."""
     while True:
-        file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | _BINARY, 0o666), "wb")
+        file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | _BINARY, mode), "wb")
         _lock(file, wait=True)
         with suppress(OSError):
             if os.path.samestat(os.fstat(file.fileno()), aside.stat()):

@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import sys
 
 import typer
 
+from foveate.cli import ask_options as given
 from foveate.cli import options
 from foveate.cli.options import STORE
 
-ENVIRONMENT = "FOVEATE_MODEL"
-
 
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    question: given.Question = None,
     *,
-    store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="The store to answer from.")
-    ] = str(STORE),
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="M",
-            envvar=ENVIRONMENT,
-            show_envvar=False,
-            help="openai:MODEL, ollama:MODEL, anthropic:MODEL, each also as MODEL@URL, or "
-            "gguf:FILE; else the environment's FOVEATE_MODEL.",
-        ),
-    ] = None,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            "--prompt", metavar="P", help="grounded, strict, soft, voice, or a file (.md, .txt)."
-        ),
-    ] = "grounded",
-    channel: Annotated[
-        Literal["text", "voice"],
-        typer.Option("--channel", help="voice: no markers, sources are found by what is said."),
-    ] = "text",
-    language: Annotated[
-        str, typer.Option("--language", metavar="L", help="Of the prompt: en, nl, de or fr.")
-    ] = "en",
-    recipe: options.RecipeName = "default",
+    store: given.From = str(STORE),
+    model: given.Asked = None,
+    prompt: given.Prompt = "grounded",
+    channel: given.Channel = "text",
+    language: given.Language = "en",
+    recipe: given.Recipe = None,
     budget: options.Tokens = None,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", metavar="N", min=1, help="Tokens for the answer.")
-    ] = 1024,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            "--window", metavar="N", min=1, help="Tokens that the model holds [the registry's]."
-        ),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for the answer.")
-    ] = 120.0,
+    max_tokens: given.MaxTokens = 1024,
+    window: given.Window = None,
+    timeout: given.Timeout = 120.0,
+    continued: given.Continued = None,
+    summariser: given.SummariserName = None,
     principal: options.Principals = None,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
@@ -65,34 +35,64 @@ def ask(
     The answer is printed as it arrives, then the sources that it cites, and what is wrong with its
     citations. Keys are read from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, and
     FOVEATE_MODEL_KEY for an address of your own.
+
+    With --continue FILE the model also reads what was said before, and FILE, which is for its owner
+    alone, keeps what is said now. Without a question, on a terminal, one is asked for after another
+    until Ctrl-D.
     """
     if not model:
         raise typer.BadParameter(
             "name a model: --model openai:MODEL, ollama:MODEL, anthropic:MODEL (MODEL@URL for an "
-            f"address of your own) or gguf:FILE, or set {ENVIRONMENT}"
+            f"address of your own) or gguf:FILE, or set {given.ENVIRONMENT}"
         )
+    talks = continued is not None or question is None
+    _refuse(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
     from foveate.answer.ask import Asking
     from foveate.cli.asked import answered, settled_for
 
-    settled = settled_for(
-        question,
-        model,
-        Asking(
-            prompt=prompt,
-            channel=channel,
-            language=language,
-            max_tokens=max_tokens,
-            timeout=timeout,
-            window=window,
-        ),
-        recipe=recipe,
-        budget=budget,
+    how = Asking(
+        prompt=prompt,
+        channel=channel,
+        language=language,
+        max_tokens=max_tokens,
+        timeout=timeout,
+        window=window,
     )
-    answered(
-        question,
-        settled,
-        store=store,
-        principals=tuple(principal or ()),
-        as_json=as_json,
-        bundle=bundle,
-    )
+    who = tuple(principal or ())
+    if question is None or talks:
+        from foveate.cli.talked import talked
+
+        talked(
+            question,
+            model,
+            how,
+            store=store,
+            recipe=recipe or "agent-session",
+            budget=budget,
+            principals=who,
+            summariser=summariser,
+            file=continued,
+            as_json=as_json,
+        )
+        return
+    settled = settled_for(question, model, how, recipe=recipe or "default", budget=budget)
+    answered(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
+
+
+def _refuse(
+    question: str | None,
+    *,
+    talks: bool,
+    as_json: bool,
+    bundle: str | None,
+    summariser: str | None,
+) -> None:
+    """Refuse what cannot go together, before anything is searched."""
+    if question is None and not (sys.stdin is not None and sys.stdin.isatty()):
+        raise typer.BadParameter("ask a question, or run it on a terminal to have a conversation")
+    if question is None and as_json:
+        raise typer.BadParameter("--json takes a question; --continue FILE goes on with the next")
+    if talks and bundle is not None:
+        raise typer.BadParameter("--bundle is of one question; --continue keeps a conversation")
+    if summariser is not None and not talks:
+        raise typer.BadParameter("--summariser is for a conversation: --continue FILE")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from foveate.adapters.models import bare
-from foveate.answer.ask import Answer, Asking, ask, ask_events
+from foveate.answer.ask import Answer, Asking, Happening, ask, ask_events
 from foveate.answer.check import Checked
 from foveate.answer.room import known_as
 from foveate.answer.wire import answer_to_json
@@ -37,7 +38,13 @@ def settled_for(
     question: str, name: str, how: Asking, *, recipe: str, budget: int | None
 ) -> Settled:
     """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    model = model_named(name)
+    return settled_by(model_named(name), question, name, how, recipe=recipe, budget=budget)
+
+
+def settled_by(
+    model: Model, question: str, name: str, how: Asking, *, recipe: str, budget: int | None
+) -> Settled:
+    """The same for a model that is there already."""
     settled = plan(
         recipe=recipe,
         budget=budget,
@@ -69,17 +76,17 @@ def answered(
         if as_json:
             output.write_json(answer_to_json(ask(context, settled.model, settled.how), context))
         else:
-            _print(context, settled)
+            printed(ask_events(context, settled.model, settled.how), context)
     except OutsideFailure as error:
         kept = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
         raise OutsideFailure(f"{error}; {kept}") from None
 
 
-def _print(context: Context, settled: Settled) -> None:
-    """The answer as it comes; then sources and findings, and on stderr what it took."""
+def printed(events: Iterator[Happening], context: Context, more: str = "") -> Answer:
+    """The answer as it comes; then sources and findings, and on stderr what it took, and `more`."""
     terminal, begun, answer = output.stdout().isatty(), False, None
     try:
-        for event in ask_events(context, settled.model, settled.how):
+        for event in events:
             if isinstance(event, Answer):
                 answer = event
                 break
@@ -95,7 +102,8 @@ def _print(context: Context, settled: Settled) -> None:
     lines = [*sources(answer, width), *findings(answer.checked, width)]
     output.print_lines(lines, output.stdout())
     output.flush()
-    output.print_lines(["", *spent(answer, context, width)], sys.stderr)
+    output.print_lines(["", *spent(answer, context, width, more)], sys.stderr)
+    return answer
 
 
 def sources(answer: Answer, width: int) -> list[str]:
@@ -121,7 +129,7 @@ def findings(checked: Checked, width: int) -> list[str]:
     return ["", "To be checked", *lines] if lines else []
 
 
-def spent(answer: Answer, context: Context, width: int) -> list[str]:
+def spent(answer: Answer, context: Context, width: int, more: str = "") -> list[str]:
     """Tokens as the model counts them, and what they cost at the list price."""
     usage, said = answer.reply.usage, []
     if usage.prompt is not None:
@@ -135,4 +143,4 @@ def spent(answer: Answer, context: Context, width: int) -> list[str]:
         said.append("cut off at --max-tokens")
     told = ", ".join(said) or "it does not say what it used"
     tokens = f"context of {context.token_count:,} tokens"
-    return wrapped(f"{answer.reply.model or 'model'}: {told}; {tokens}", width)
+    return wrapped(f"{answer.reply.model or 'model'}: {told}; {tokens}{more}", width)

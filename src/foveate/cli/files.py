@@ -85,11 +85,12 @@ def _opened(name: str) -> Any:
 
 
 @contextmanager
-def written(name: str) -> Iterator[IO[bytes]]:
+def written(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to; it takes its name when all is written, and else is not there.
 
     A link stays a link and a file keeps its mode; what is no file (a pipe, a device) stays what it
-    is and is written to at once. Raises `OutsideFailure` where it cannot be written.
+    is and is written to at once. `private`: its owner alone may read it. Raises `OutsideFailure`
+    where it cannot be written.
     """
     if name == STDIO:
         with _stdout() as file:
@@ -100,7 +101,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
             with Path(name).open("wb") as file:
                 yield file
         else:
-            with whole(Path(os.path.realpath(name))) as file:
+            with whole(Path(os.path.realpath(name)), private=private) as file:
                 yield file
     except IsADirectoryError:
         raise OutsideFailure(f"{name}: is a folder; name a file to write") from None
