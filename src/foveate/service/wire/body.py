@@ -6,9 +6,8 @@ beyond all use are refused with where they stand. How long it may be: `limits/bo
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from math import isfinite
+import asyncio
+from math import inf, isfinite
 from typing import Any
 
 from fastapi import Request
@@ -17,10 +16,14 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 from foveate.service.problems import problem_of
 
+LARGE = 200_000
+"""Bytes beyond which a body is read on a thread, so that others are served meanwhile."""
 DEEPEST = 64
 """Objects and lists within one another."""
-_SUSPECT = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{300}|\\u[dD][89a-fA-F]")
-"""What may be an unusual number or half of a pair; where none is, values need no second look."""
+_ODD = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
+"""One of them stands in a body that holds no number, or half of a pair: each value is looked at."""
+_SINGLE = frozenset({str, int, float, bool, type(None)})
+_INFINITE = (inf, -inf)
 
 
 class StrictRequest(Request):
@@ -28,8 +31,9 @@ class StrictRequest(Request):
 
     async def json(self) -> Any:
         """The body's value; raises a 400 problem."""
+        data = await self.body()
         try:
-            return strict(await self.body())
+            return await asyncio.to_thread(strict, data) if len(data) > LARGE else strict(data)
         except BadInput as error:
             found = problem_of(error)
             found.kind = "bad-json"
@@ -43,31 +47,31 @@ def strict(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise BadInput(f"the body is not UTF-8 at byte {error.start + 1}") from None
     value = parse_json(text)
-    _refuse_odd(value, values=_SUSPECT.search(data) is not None)
+    if isinstance(value, dict | list):  # anything else is no request
+        _refuse_odd(value, each=any(odd in data for odd in _ODD))
     return value
 
 
-def _refuse_odd(value: Any, *, values: bool) -> None:
-    """Walk what holds others; single values too where some may be odd."""
+def _refuse_odd(value: Any, *, each: bool) -> None:
+    """Walk what holds others; single values only where one of them is odd, or may be."""
     waiting: list[tuple[Any, tuple[Any, ...]]] = [(value, ())]
     while waiting:
         here, path = waiting.pop()
         if len(path) > DEEPEST:
             raise BadInput(f"nested more than {DEEPEST} deep", field=spelled(path[:4]))
-        for key, one in _items(here):
+        items = here.values() if isinstance(here, dict) else here
+        kinds = set(map(type, items))
+        looked = each or (float in kinds and any(one in items for one in _INFINITE))
+        if not looked and kinds <= _SINGLE:
+            continue  # most of a body: vectors, texts, numbers
+        for key, one in here.items() if isinstance(here, dict) else enumerate(here):
+            inner = (*path, key)
             if isinstance(one, dict | list):
-                waiting.append((one, (*path, key)))
-            elif values:
-                _refuse_value(one, (*path, key))
-            if values and isinstance(key, str):
+                waiting.append((one, inner))
+            elif looked:
+                _refuse_value(one, inner)
+            if looked and isinstance(key, str):
                 _refuse_value(key, path)
-
-
-def _items(value: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from enumerate(value)
 
 
 def _refuse_value(value: Any, path: tuple[Any, ...]) -> None:
