@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from foveate.service.settings import Settings
+from service_keys import by, put
 from service_metrics import scraped
 from service_server import serving
 
@@ -172,6 +173,18 @@ def test_series_are_bounded(service):
 
     after = scraped(service)
     assert sum(map(len, after.samples.values())) == sum(map(len, before.samples.values()))
+
+
+def test_metrics_are_for_their_scope(filled_store, tmp_path):
+    """X4, F7: where there are keys, `/metrics` needs one with the scope `metrics`."""
+    keys = tmp_path / "keys.jsonl"
+    operator = put(keys, scopes=("metrics",))
+    reader = put(keys, scopes=("assemble", "search", "read"))
+    with serving(Settings(store=str(filled_store), embedder="hashing", keys=keys)) as client:
+        tries = [client.get("/metrics", headers=h) for h in ({}, by(reader), by(operator))]
+
+    assert [answer.status_code for answer in tries] == [401, 403, 200]
+    assert "foveate_" not in tries[0].text + tries[1].text
 
 
 def test_both_text_formats_are_spoken(service):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -56,6 +57,22 @@ def test_processes_count_together(tmp_path):
     assert left == []
     assert code == 0
     assert list(tmp_path.glob(f"{PREFIX}*")) == []
+
+
+def test_a_folder_that_is_cleaned_away_stops_nothing(tmp_path):
+    """F7, X3: where the folder of the metrics is cleaned away, requests and scrapes go on."""
+    settings = {"store": "", "workers": 2, "log_format": "json", "threads": 2}
+    with running(settings, {"TMPDIR": str(tmp_path)}) as service:
+        address = str(service.client.base_url)
+        (folder,) = tmp_path.glob(f"{PREFIX}*")
+        shutil.rmtree(folder)
+        statuses = {asked(address, "/v1/assemble", BODY).status_code for _ in range(12)}
+        scrape = asked(address, "/metrics").status_code
+        code = service.stop()
+
+    assert statuses == {200}
+    assert scrape == 200
+    assert code == 0
 
 
 def _scraped(address: str) -> Scrape | None:

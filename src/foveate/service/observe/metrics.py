@@ -7,7 +7,6 @@ and texts are in none of them. With several processes each counts in files of it
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from foveate._version import __version__
@@ -16,7 +15,7 @@ from foveate.core.measure import exclusions
 from foveate.core.types import Context
 from foveate.ports import Usage
 from foveate.service.observe.names import Names, badge, method, reason
-from foveate.service.observe.processes import FOLDER, summed
+from foveate.service.observe.processes import ensure, summed
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -33,6 +32,7 @@ class Metrics:
     def __init__(self, names: Names) -> None:
         from prometheus_client import CollectorRegistry
 
+        ensure()
         self.names = names
         self.registry = CollectorRegistry()
         made = _Maker(self.registry)
@@ -190,7 +190,7 @@ class Metrics:
         from prometheus_client.exposition import choose_encoder
 
         encode, media_type = choose_encoder(accept)
-        return encode(summed() if FOLDER in os.environ else self.registry), media_type
+        return encode(summed() if ensure() else self.registry), media_type
 
 
 def _use(made: Context) -> float:

@@ -16,6 +16,7 @@ from foveate.service.observe.names import names
 from foveate.service.observe.steps import Steps
 from foveate.service.observe.stores import StoreSizes
 from foveate.service.observe.tracing import Traces, check_installed, wanted
+from foveate.service.observe.unbroken import never_raising
 from foveate.service.settings import Settings
 from foveate.service.work import Work
 
@@ -54,7 +55,7 @@ class Observed:
         self.sizes = StoreSizes(self.metrics, held.shelves)
         for pool in vars(held).values():
             if isinstance(pool, Work | Answering):
-                pool.told = partial(self.metrics.work, pool.name)
+                pool.told = never_raising(partial(self.metrics.work, pool.name))
         try:
             yield
         finally:

@@ -88,6 +88,17 @@ def _locked(folder: Path) -> int | None:
     return lock
 
 
+def ensure() -> bool:
+    """Whether there are several processes; then their folder is there, again where it was not.
+
+    Cleaners of temporary folders may take it away; a process that starts later needs it.
+    """
+    folder = os.environ.get(FOLDER)
+    if folder:
+        Path(folder).mkdir(mode=0o700, exist_ok=True)
+    return bool(folder)
+
+
 def summed() -> CollectorRegistry:
     """A registry that reads the files of all processes, those that ended included.
 

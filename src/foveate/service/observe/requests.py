@@ -13,6 +13,8 @@ from foveate.service.observe.names import method
 from foveate.service.observe.observed import Observed
 from foveate.service.observe.seen import SEEN, Seen
 from foveate.service.observe.templates import Templates
+from foveate.service.observe.tracing import RequestSpan
+from foveate.service.observe.unbroken import unbroken
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,13 +38,17 @@ class Watched:
             await self._app(scope, receive, send)
             return
         request = _Request(self._observed, scope, self._templates)
+        with unbroken():
+            request.begin()
         try:
             await self._app(scope, receive, request.sending(send))
         except BaseException as error:
             request.failed(error)
             raise
         finally:
-            request.end()
+            with unbroken():
+                request.end()
+            request.leave()
 
 
 class _Request:
@@ -55,13 +61,17 @@ class _Request:
         self._status, self._bytes = 0, 0
         self._seen = Seen(scope=scope, metrics=observed.metrics)
         self._before = SEEN.set(self._seen)
-        self._span = None
+        self._span: RequestSpan | None = None
+        self._begun = perf_counter()
+
+    def begin(self) -> None:
+        """Count it in, and begin its span."""
+        observed = self._observed
+        observed.metrics.in_flight.inc()
         if observed.traces is not None and self._path not in QUIET:
-            self._span = observed.traces.begin(self._verb, Headers(scope=scope))
+            self._span = observed.traces.begin(self._verb, Headers(scope=self._scope))
             self._seen.traces = observed.traces
             self._seen.trace_id = self._span.trace_id
-        observed.metrics.in_flight.inc()
-        self._begun = perf_counter()
 
     def sending(self, send: Send) -> Send:
         """The same, with status and size noted."""
@@ -79,7 +89,8 @@ class _Request:
         """No layer made an answer of it."""
         self._status = self._status or 500
         if self._span is not None:
-            self._span.failed(error)
+            with unbroken():
+                self._span.failed(error)
 
     def end(self) -> None:
         """Count, trace and log it."""
@@ -100,4 +111,7 @@ class _Request:
             quiet=route in QUIET,
             content=self._observed.content,
         )
+
+    def leave(self) -> None:
+        """It is the request at hand no longer."""
         SEEN.reset(self._before)

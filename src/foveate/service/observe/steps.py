@@ -32,7 +32,7 @@ class Steps:
 
     def made(self, context: Context) -> None:
         """A context that is handed out; one that no stage made is the cache's."""
-        cached = not _STAGES.get()
+        cached = not _STAGES.get([])
         self.metrics.context(context, cached=cached)
         seen = SEEN.get()
         if seen is None:

@@ -14,10 +14,12 @@ from foveate.answer.ask import Answer, Happening
 from foveate.answer.check import Checked
 from foveate.core.errors import FoveateError
 from foveate.service.observe.seen import SEEN, Seen
+from foveate.service.observe.unbroken import never_raising, unbroken
 
 _ANSWERED = re.compile(r"answered \d{3}")
 
 
+@never_raising
 def checked(made: Checked, *, of: str) -> None:
     """An answer held against its context; `of`: the endpoint."""
     seen = SEEN.get()
@@ -49,7 +51,7 @@ async def asking(
                     outcome = "answered"
                     _answered(seen, name, event, perf_counter() - begun)
                     if span is not None:
-                        span.answered(event)
+                        never_raising(span.answered)(event)
                 yield event
     except Exception as error:
         outcome = "failed"
@@ -57,12 +59,15 @@ async def asking(
             span.failed(error)
         raise
     finally:
-        if outcome != "answered":
-            seen.metrics.model_answers.labels(seen.metrics.names.model(name), outcome).inc()
-        if span is not None:
-            span.end()
+        with unbroken():
+            if outcome != "answered":
+                model = seen.metrics.names.model(name)
+                seen.metrics.model_answers.labels(model, outcome).inc()
+            if span is not None:
+                span.end()
 
 
+@never_raising
 def _answered(seen: Seen, name: str, answer: Answer, seconds: float) -> None:
     usage = answer.reply.usage
     seen.metrics.model(name, seconds, usage, answer.cost)
