@@ -119,7 +119,7 @@ def test_a_killed_server_process_leaves_the_last_good_state(
 ):
     """T5, X3: `kill -9` of a backend restarts the whole server; the store is as it was."""
     entries = corpus(count=4)
-    with closing(opened(new_schema())) as store:
+    with closing(opened(f"{new_schema()}&wait=60")) as store:
         for entry in entries[:3]:
             entry.put(store)
         before = store.state_root()
@@ -132,8 +132,11 @@ def test_a_killed_server_process_leaves_the_last_good_state(
                 os.kill(connection.info.backend_pid, signal.SIGKILL)
                 entries[3].put(store)
 
-        with pytest.raises(OutsideFailure):
-            broken_off()
+        with psycopg.connect(postgres) as sibling:
+            with pytest.raises(OutsideFailure):
+                broken_off()
+            with pytest.raises(psycopg.OperationalError):  # ended with all others
+                sibling.execute("SELECT pg_sleep(60)")
         # The server refuses connections while it recovers; the pool goes on trying.
         assert store.state_root() == before
         assert check_whole(store) == 3

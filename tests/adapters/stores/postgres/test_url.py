@@ -7,18 +7,19 @@ from foveate.adapters.stores.postgres.url import address, settings
 from foveate.core.errors import BadOption, OutsideFailure
 
 URL = (
-    "postgresql://rag:s3cr%40et@db.example:5433/texts?sslmode=require&schema=manual&pool=3&exact=9"
+    "postgresql://rag:s3cr%40et@db.example:5433/texts"
+    "?sslmode=require&schema=manual&pool=3&wait=5&exact=9"
 )
 
 
 def test_ours_and_theirs_are_told_apart():
-    """T1: schema, pool and exact are the store's; the rest is handed to libpq as it came."""
+    """T1: schema, pool, wait and exact are the store's; the rest is handed to libpq as it came."""
     where = address(URL)
-    assert (where.schema, where.pool, where.exact) == ("manual", 3, 9)
+    assert (where.schema, where.pool, where.wait, where.exact) == ("manual", 3, 5, 9)
     told = settings(where)
     assert (told["host"], told["port"], told["dbname"]) == ("db.example", "5433", "texts")
     assert (told["user"], told["password"], told["sslmode"]) == ("rag", "s3cr@et", "require")
-    assert not {"schema", "pool", "exact"} & set(told)
+    assert not {"schema", "pool", "wait", "exact"} & set(told)
 
 
 def test_a_password_is_one_in_capitals_too():
@@ -77,6 +78,7 @@ def test_what_is_shown_has_no_password(url: str):
         "postgresql://u:s3cr@h/db?schema=",
         "postgresql://u:s3cr@h/db?schema=pg_x",
         "postgresql://u:s3cr@h/db?pool=many",
+        "postgresql://u:s3cr@h/db?wait=0",
         "postgresql://u:s3cr@h/db?exact=-1",
         f"postgresql://u:s3cr@h/db?schema={'x' * 64}",
         "postgresql://u:s3cr@h/db?nonsense=1",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SNAPSHOT = Ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-PATIENCE = 30.0
-"""Seconds to wait for a free connection."""
 
 
 def opening(
@@ -82,4 +80,7 @@ def _options(where: Address, told: dict[str, Any]) -> dict[str, Any]:
     if not log.handlers:
         log.addHandler(logging.NullHandler())
     size: dict[str, Any] = {"min_size": 1, "max_size": where.pool, "num_workers": 1}
-    return {"kwargs": told, "timeout": PATIENCE, "name": "foveate", **size}
+    # Attempts come ever more rarely, for minutes; given up soon, the next call begins anew.
+    wait = float(where.wait)
+    times = {"timeout": wait, "reconnect_timeout": wait}
+    return {"kwargs": told, "name": "foveate", **size, **times}

@@ -1,8 +1,8 @@
 """A server's URL → what libpq is told, what is ours, and what may be shown. Opens nothing.
 
 Rules: a password is taken out first and handed on by itself, so that no parser's error can repeat
-it; of the query, what is known to be no secret is shown, and nothing else. `schema`, `pool` and
-`exact` in the query are ours; the rest is libpq's (`host`, `sslmode`, `options` …).
+it; of the query, what is known to be no secret is shown, and nothing else. `schema`, `pool`, `wait`
+and `exact` in the query are ours; the rest is libpq's (`host`, `sslmode`, `options` …).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHEMES = ("postgresql", "postgres")
 _SECRETS = {
     *("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
 }
-_OURS = {"schema", "pool", "exact"}
+_OURS = {"schema", "pool", "wait", "exact"}
 _SHOWN = {
     *("host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "connect_timeout"),
     *("application_name", "target_session_attrs", "load_balance_hosts", *_OURS),
@@ -37,13 +37,17 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a store is. `secrets` never stand in `repr` or in `shown`."""
+    """Where a store is. `secrets` never stand in `repr` or in `shown`.
+
+    `wait`: seconds for a free connection of the `pool`, also while the server is away.
+    """
 
     shown: str
     conninfo: str = field(repr=False)
     secrets: Mapping[str, str] = field(repr=False)
     schema: str = "foveate"
     pool: int = 8
+    wait: int = 10
     exact: int = 300_000
 
 
@@ -76,6 +80,7 @@ def address(url: str) -> Address:
         secrets=secrets,
         schema=_schema(ours.get("schema", "foveate")),
         pool=_number("pool", ours.get("pool", "8"), least=1),
+        wait=_number("wait", ours.get("wait", "10"), least=1),
         exact=_number("exact", ours.get("exact", "300000"), least=0),
     )
 
@@ -110,7 +115,7 @@ def settings(where: Address) -> dict[str, Any]:
         # Its message repeats what it does not know, which may be a part of a password.
         raise BadOption(
             f"store {where.shown!r}: libpq cannot read the URL's query or an escape in it; its "
-            "names are schema, pool and exact, and what PostgreSQL's documentation lists as "
+            "names are schema, pool, wait and exact, and what PostgreSQL's documentation lists as "
             "connection parameters, in small letters; percent-encode what is special"
         ) from None
     defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
