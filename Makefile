@@ -207,12 +207,18 @@ $(SMOKE)/ready.stamp: $(LOCKS)/base.lock | $(VENV)/made.stamp
 UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-lock: $(VENV)/made.stamp ## resolve the dependencies anew (all three locks agree)
+# what the image of deploy/Dockerfile is for
+IMAGE := local documents fast postgres redis models serve mcp otel
+
+lock: $(VENV)/made.stamp ## resolve the dependencies anew (all the locks agree)
 	$(call say,lock)
 	@$(PY) $(PIP) uv
 	@$(UV) --upgrade --extra all --group dev -o $(LOCKS)/dev.lock
 	@$(UV) --constraint $(LOCKS)/dev.lock --extra local --group build -o $(LOCKS)/local.lock
 	@$(UV) --constraint $(LOCKS)/dev.lock -o $(LOCKS)/base.lock
+	@$(UV) --constraint $(LOCKS)/dev.lock $(IMAGE:%=--extra %) -o $(LOCKS)/image.lock
+	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group build \
+		-o $(LOCKS)/build.lock
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made

@@ -13,7 +13,7 @@ import foveate
 from source_tree import PACKAGE, ROOT, imports_of, python_files, short
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ("base", "local", "dev")
+LOCKS = ("base", "local", "image", "build", "dev")
 
 # Import name → distribution, where they differ.
 DISTRIBUTION = {
@@ -64,7 +64,7 @@ def test_locks_agree_on_versions():
     """One package has one version, whichever lock it is installed from."""
     dev = _locked("dev")
 
-    for lock in ("base", "local"):
+    for lock in LOCKS[:-1]:
         for name, versions in _locked(lock).items():
             assert versions <= dev[name], f"{name} in {lock}.lock and dev.lock"
 
