@@ -26,7 +26,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
 	soak-store schema promtool bench-watching bench bench-quick bench-eval bench-answers \
-	bench-support matrix fit docs golden lock clean
+	bench-support bench-frameworks matrix fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -116,6 +116,12 @@ bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL
 bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many are found: needs FOVEATE_DATA
 	$(call say,bench: faults planted into answers)
 	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support $(DATA)/dev; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
+
+bench-frameworks: $(VENV)/dev.stamp ## one retriever in each framework, with and without us: needs FOVEATE_DATA
+	$(call say,bench: the frameworks with and without assembly)
+	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m bench.frameworks.run $(DATA)/dev --write; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and newest release of each

@@ -204,7 +204,28 @@ def _some(server: Server) -> bytes:
 # --- behaviours: (server, reader, out) --------------------------------------------------------
 
 
+def whole(protocol: str, pieces: tuple[str, ...]) -> dict[str, Any]:
+    """A whole answer at once, as clients get it that ask for no stream."""
+    said = {"role": "assistant", "content": "".join(pieces)}
+    if protocol == "ollama":
+        counted = {"prompt_eval_count": 31, "eval_count": 8}
+        return {"model": "tiny-1", "message": said, "done": True, "done_reason": "stop", **counted}
+    if protocol == "anthropic":
+        message = {"id": "m1", "type": "message", "model": "tiny-1", "stop_reason": "end_turn"}
+        content = [{"type": "text", "text": said["content"]}]
+        usage = {"input_tokens": 31, "output_tokens": 8}
+        return {**message, **said, "content": content, "usage": usage}
+    choice = {"index": 0, "message": said, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 31, "completion_tokens": 8, "total_tokens": 39}
+    base = {"id": "c1", "object": "chat.completion", "created": 1, "model": "tiny-1"}
+    return {**base, "choices": [choice], "usage": usage}
+
+
 async def _fine(server: Server, reader: Any, out: Any) -> None:
+    if not server.requests[-1].get("stream"):
+        _begin(server, out, "application/json")
+        out.write(json.dumps(whole(server.protocol, server.pieces)).encode())
+        return
     _begin(server, out)
     for event in events(server.protocol, server.pieces):
         out.write(event)

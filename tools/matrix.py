@@ -31,7 +31,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 NEEDED = (*PROJECT["dependencies"], "hypothesis>=6.150", "pytest>=8")
 AT_ONCE = 2
 TOLD = re.compile(r"\d+ (?:passed|failed|errors?)")
-SILENT = {"HAYSTACK_TELEMETRY_ENABLED": "False", "LANGSMITH_TRACING": "false"}
+SILENT = {
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "LANGSMITH_TRACING": "false",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it asks the network when it is imported
+}
 PYTEST = (
     *("-m", "pytest", "-q", "-p", "no:langsmith_plugin", "-p", "no:cacheprovider"),
     # old releases warn about themselves
@@ -65,6 +69,7 @@ FRAMEWORKS = {
     ),
     "llama-index": Framework(extra="llama-index", tests=("test_llama_index.py",)),
     "haystack": Framework(extra="haystack", tests=("test_haystack.py",)),
+    "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
 }
 
 

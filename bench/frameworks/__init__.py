@@ -1,0 +1,1 @@
+"""The frameworks with and without assembly: one retriever, one budget, golden questions."""

@@ -1,0 +1,82 @@
+"""The side by side of frameworks: what is judged, and that every side runs on real values."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from bench.frameworks.judge import judged, marked, misled
+from bench.frameworks.run import about, measured, table
+from bench.frameworks.sides import FORGED, SIDES, Made, forged, places
+
+from foveate.adapters import tokenizers
+from foveate.evals.cases import Case, Evidence, Passage
+
+FIRED = "The kiln is fired twice a month, with beech and birch from the yard."
+CELLAR = "Glazes are kept in the cellar, away from the frost and from the light."
+CASE = Case(
+    id="1",
+    dataset="own",
+    question="How often is the kiln fired?",
+    chunks=(
+        Passage(id="k", doc_id="kiln", text=FIRED, score=0.9, source="kiln.md", title="Kiln"),
+        Passage(
+            id="c", doc_id="cellar", text=CELLAR, score=0.4, source="cellar.md", title="Cellar"
+        ),
+    ),
+    evidence=(Evidence(text=FIRED, doc_id="kiln", chunk_ids=("k",)),),
+)
+MARKS = re.compile(r"^\[(\d+)\]\n", re.MULTILINE)
+TOKENIZER = tokenizers.load("cl100k_base")
+
+
+def made(text: str) -> Made:
+    """A text whose first marker is the kiln's, and whose second is the cellar's."""
+    return Made(text=text, marks=MARKS, leads_to=places([{"kiln"}, {"cellar"}]))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "right"),
+    [
+        (f"[1]\n{FIRED}\n\n[2]\n{CELLAR}", 1, 1),
+        (f"[2]\n{FIRED}\n\n[1]\n{CELLAR}", 1, 0),
+        (f"{FIRED}\n\n[2]\n{CELLAR}", 1, 0),
+        (f"[7]\n{FIRED}", 1, 0),
+        (f"[2]\n{CELLAR}", 0, 0),
+    ],
+)
+def test_a_citation_is_right_where_its_marker_leads_to_who_says_it(text, shown, right):
+    """E3, C1: evidence without a marker, or under another's, is not cited rightly."""
+    found = judged(made(text), CASE, 1000, TOKENIZER, 0.0)
+
+    assert (found.shown, found.right) == (shown, right)
+    assert misled(made(text), CASE) == shown - right
+
+
+def test_a_text_falls_apart_at_its_markers():
+    """E3: below each marker stands what a reader credits to it."""
+    assert list(marked(made("x\n[1]\na\n[2]\nb"))) == [(1, "a\n"), (2, "b")]
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_every_side_runs_on_the_framework_s_values(name):
+    """E3, F6: each gives a text with the evidence under a marker that leads to its document."""
+    side = SIDES[name]
+
+    found = judged(side(CASE, 200)(), CASE, 200, TOKENIZER, 0.0)
+    hostile = side(forged(CASE, side), 200)()
+
+    assert (found.recall, found.shown, found.right) == (1.0, 1, 1)
+    assert misled(hostile, CASE) == (0 if name.endswith("foveate") else 1)
+    assert FORGED[side] in forged(CASE, side).chunks[0].text
+
+
+def test_the_table_has_a_row_for_each_side():
+    """E2, E3: the figures of all sides, and recall set by set, with what was measured."""
+    found = measured([CASE], 200)
+    lines = table([CASE], found).splitlines()
+
+    for name in SIDES:
+        assert sum(line.startswith(f"| {name} |") for line in lines) == 2
+    assert "1 questions, 200 tokens" in about([CASE], 200)
+    assert all(one[0].seconds >= 0 for one in found.values())
