@@ -16,6 +16,9 @@ import httpx
 
 from source_tree import ROOT
 
+PATIENCE = 300
+"""Seconds for an answer, or for an end, on however busy a machine."""
+
 
 class Process:
     """A running service: a client of it, and after `stop` all that it wrote on standard error."""
@@ -30,7 +33,7 @@ class Process:
             env={**os.environ, **_variables({"port": 0, "drain": 0, **settings}), **environment},
         )
         self.lines: list[str] = []
-        self.client = httpx.Client(base_url=self._address(), timeout=60, trust_env=False)
+        self.client = httpx.Client(base_url=self._address(), timeout=PATIENCE, trust_env=False)
 
     @property
     def pid(self) -> int:
@@ -50,7 +53,7 @@ class Process:
         """Tell it to stop, and wait until it has; its exit code."""
         self.client.close()
         self._process.send_signal(how)
-        _, rest = self._process.communicate(timeout=60)
+        _, rest = self._process.communicate(timeout=PATIENCE)
         self.lines += rest.splitlines(keepends=True)
         return self._process.returncode
 

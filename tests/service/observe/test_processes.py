@@ -39,10 +39,11 @@ def test_processes_count_together(tmp_path):
         first = parsed(asked(address, "/metrics").text)
         victim = int(min(at_work))
         os.kill(victim, signal.SIGKILL)
-        # Whoever is asked next is alive; a worker that died is started again meanwhile.
-        tries = (_scraped(address) for _ in range(1_000))
-        later = next(found for found in tries if found is not None)
-        left = [path.name for path in folder.glob(f"gauge_live*_{victim}.db")]
+        # It is gone once whoever started it has noticed; another one is started meanwhile.
+        tries = (_scraped(address) for _ in range(10_000))
+        later = next(
+            found for found in tries if found and not list(folder.glob(f"gauge_live*_{victim}.db"))
+        )
         code = service.stop()
 
     assert mode == 0o700
@@ -53,8 +54,7 @@ def test_processes_count_together(tmp_path):
     assert first.value("foveate_contexts_total") == 24
     assert first.value("foveate_requests_in_flight") == 1
     assert first.value("foveate_build_info") == 1
-    assert later.value("foveate_requests_in_flight") == 1
-    assert left == []
+    assert later.value("foveate_requests_in_flight") == 1  # not the killed one's
     assert code == 0
     assert list(tmp_path.glob(f"{PREFIX}*")) == []
 
