@@ -26,7 +26,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
 	soak-store schema promtool bench-watching bench bench-quick bench-eval bench-answers \
-	bench-support bench-frameworks matrix fit docs golden lock clean
+	bench-support bench-diagnosis bench-frameworks matrix fit docs golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -128,6 +128,12 @@ matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and new
 	$(call say,matrix: each framework in environments of its own)
 	@$(PY) $(PIP) uv
 	@$(PY) -m tools.matrix
+
+bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which are named: needs FOVEATE_DATA
+	$(call say,bench: failures planted in each layer)
+	@if ls $(DATA)/dev/covidqa.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m tools.planted $(DATA)/dev/covidqa.jsonl.gz --each 3; \
+	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)
