@@ -65,6 +65,8 @@ def _asserts(function: ast.AST) -> bool:
             called = ast.unparse(node.func)
             if called in {"pytest.raises", "pytest.warns", "pytest.fail"}:
                 return True
+            if called.startswith("expect("):  # of a page: `expect(page.locator(…)).to_have_text(…)`
+                return True
             if called.rpartition(".")[2].startswith(ASSERTING):
                 return True
     return False

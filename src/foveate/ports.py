@@ -205,10 +205,8 @@ class Message(TypedDict):
 def text_of(content: Content) -> str:
     r"""The texts that a model reads in it, an empty line between two parts.
 
-        >>> text_of([{"type": "text", "text": "[1] mill.md"}, {"type": "text", "text": "How old?"}])
-        '[1] mill.md
-
-    How old?'
+    >>> text_of([{"type": "text", "text": "[1] mill.md"}, {"type": "text", "text": "How old?"}])
+    '[1] mill.md\n\nHow old?'
     """
     if isinstance(content, str):
         return content

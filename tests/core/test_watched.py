@@ -139,6 +139,8 @@ def test_nobody_who_watches_costs_one_call_a_step():
     assert without["foveate.core.assemble.watched"] == steps
     assert not any(name.startswith("contextlib.") for name in without)
     more = watched - without
-    own = [name for name in more if not name.startswith(("contextlib.", f"{__name__}."))]
+    # hypothesis, where another test has used it, watches the garbage collector
+    others = ("contextlib.", f"{__name__}.", "hypothesis.")
+    own = [name for name in more if not name.startswith(others)]
     assert own == []
     assert sum(more.values()) == more.total() >= steps * 3
