@@ -51,12 +51,14 @@ def left_out(context: Context) -> dict[str, str]:
                 found[decision.chunk_id] = f"{stage.stage}: {decision.reason}"
                 if decision.action == "merged":
                     hosts[decision.chunk_id] = decision.by
+    last: dict[str, str] = {}  # where each chain of mergers ends; each link is walked once
     for name, by in hosts.items():
-        seen, host = {name}, by
-        while host in hosts and host not in seen:
-            seen.add(host)
+        chain, host = {name: None}, by
+        while host in hosts and host not in last and host not in chain:
+            chain[host] = None
             host = hosts[host]
-        found[name] = found.get(host, found[name])
+        last.update(dict.fromkeys(chain, last.get(host, host)))
+        found[name] = found.get(last[name], found[name])
     return {name.casefold(): reason for name, reason in found.items()}
 
 

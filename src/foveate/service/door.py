@@ -34,6 +34,9 @@ from foveate.service.settings import Settings
 from foveate.service.wire.asked import BudgetAsked
 
 MOST_STAGES = 32
+_POOLS = ("candidates", "neighbours", "supplements", "offers")
+_REACH = 3
+"""How far `expand` looks to either side, so many neighbours a candidate may have."""
 _PLAIN = re.compile(r"[\w.-]+")
 
 
@@ -54,6 +57,7 @@ class Door:
         self.answering = tuple(settings.models)
         self._models = settings.models
         self._windows = settings.windows
+        self._most = 2 * _REACH * settings.candidates
         self._speakers: dict[str, Model] = {}
 
     def plan(
@@ -113,6 +117,9 @@ class Door:
         if not isinstance(record, Mapping):
             raise BadInput("the bundle has no 'recipe'; make it again with /v1/assemble")
         self._refuse_long(record)
+        for part in _POOLS:
+            if isinstance(bundle.get(part), list) and len(bundle[part]) > self._most:
+                raise BadInput(f"the bundle has more than {self._most} {part}", field=part)
         found = inputs_from(bundle, self._known)
         texts = (found.query, found.intent, found.language, found.state_root, found.index)
         if not all(isinstance(text, str) for text in texts):

@@ -20,7 +20,7 @@ class CheckAsked(Asked):
         json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["bundle"]}]}
     )
 
-    answer: Annotated[str, Field(max_length=1_000_000, description="What the model wrote.")]
+    answer: Annotated[str, Field(max_length=200_000, description="What the model wrote.")]
     context: Annotated[dict[str, Any] | None, WithJsonSchema(_CONTEXT)] = None
     bundle: Annotated[dict[str, Any] | None, WithJsonSchema(_BUNDLE)] = None
     query: Annotated[
