@@ -75,6 +75,7 @@ def service(folder: Path, settings: str) -> Iterator[tuple[subprocess.Popen[str]
         "FOVEATE_SERVE_AUDIT": str(folder / "audit.jsonl"),
         "FOVEATE_SERVE_DRAIN": "1",
         "FOVEATE_SERVE_WORKERS": "1",  # tests/service has those of several
+        "FOVEATE_SERVE_SECONDS": "300",  # on a machine that does much else
     }
     words = [w.replace("/run/secrets/settings", str(secrets)) for w in SERVICE["command"]]
     with subprocess.Popen(
@@ -110,7 +111,7 @@ def test_without_a_key_nobody_is_served(tmp_path):
     with service(tmp_path, 'store = ""\n') as (running, port):
         said = running.stderr.read()
 
-        assert running.wait(60) == 2
+        assert running.wait(600) == 2
         assert "foveate keys add" in said
         code, why = checked(port)
         assert (code, why.startswith(f"no answer on port {port}")) == (1, True)
@@ -127,12 +128,12 @@ def test_the_stack(tmp_path, capfd, postgres):
         with service(tmp_path, settings) as (running, port):
             started(running, port)
             base = f"http://127.0.0.1:{port}"
-            with httpx.Client(base_url=base, headers=headers, timeout=60, trust_env=False) as ask:
+            with httpx.Client(base_url=base, headers=headers, timeout=600, trust_env=False) as ask:
                 put = ask.put("/v1/documents/pump", json={"text": "The pump starts at one bar."})
                 made = ask.post("/v1/assemble", json=asked)
                 again = ask.post("/v1/assemble", json=asked)
                 cache.kill()
-                cache.wait(60)
+                cache.wait(600)
                 alone = ask.post("/v1/assemble", json=asked)
                 server.away()
                 away = ask.post("/v1/assemble", json=asked)
@@ -142,7 +143,7 @@ def test_the_stack(tmp_path, capfd, postgres):
                     assert back.headers["retry-after"]
             running.send_signal(signal.SIGTERM)
             red = wait_for_red(port)
-            ended = running.wait(60)
+            ended = running.wait(600)
             gone = checked(port)
 
     assert [each.status_code for each in (put, made, again, alone, back)] == [200] * 5
@@ -163,7 +164,7 @@ class Server:
         self._url, self._way = url, way
         self._folder = url.partition("host=")[2]
         self.back()
-        self.url = f"{url.replace(self._folder, str(way))}&schema={way.parent.name}&wait=1"
+        self.url = f"{url.replace(self._folder, str(way))}&schema={way.parent.name}&wait=3"
         self.url += "&application_name=stack"
 
     def away(self) -> None:

@@ -28,7 +28,7 @@ QUERY = "Which pressure is right?"
 async def carried(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
     """Messages over HTTP, with these headers, to this machine without a proxy."""
     async with (
-        httpx2.AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, trust_env=False, timeout=600) as http,
         streamable_http_client(url, http_client=http) as streams,
     ):
         yield streams
@@ -84,7 +84,7 @@ def test_two_agents_at_once(service):
         ThreadPoolExecutor(2) as threads,
     ):
         running = [threads.submit(asks, one, "pump"), threads.submit(asks, two, "slate")]
-        pump, slate = (asked.result(60) for asked in running)
+        pump, slate = (asked.result(600) for asked in running)
 
     assert (len(pump), len(slate)) == (1, 1)
     assert "pump.md" in pump.pop()

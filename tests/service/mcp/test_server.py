@@ -59,7 +59,7 @@ class Held:
         """Wait."""
         self.count += 1
         self.begun.set()
-        assert self.go.wait(60)
+        assert self.go.wait(600)
         return Answer(parts=("done",), data=EMPTY)
 
 
@@ -69,17 +69,17 @@ def test_a_call_that_is_cancelled(desk, mode):
     held, turns = Held(), Turns(at_work=1, waiting=1)
     with serving(desk, held, turns, mode=mode) as agent:
         running = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "a"})
-        assert held.begun.wait(60)
+        assert held.begun.wait(600)
         running.cancel()
         with pytest.raises(CancelledError):
-            running.result(60)
+            running.result(600)
         waiting = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "b"})
         while turns._open < 2:  # it is on its way
             assert [tool.name for tool in agent.tools()][1] == "search"
         assert "too many calls are open" in agent.refused("search", query="c")
         assert held.count == 1
         held.go.set()
-        assert said(waiting.result(60)) == ["done"]
+        assert said(waiting.result(600)) == ["done"]
         assert said(agent.call("search", query="d")) == ["done"]
         assert held.count == 3
 

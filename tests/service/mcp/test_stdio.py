@@ -214,7 +214,7 @@ def test_stdout_has_the_protocol_alone(store):
         json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
     )
-    rest, errors = running.communicate(timeout=60)
+    rest, errors = running.communicate(timeout=600)
 
     assert first["result"]["serverInfo"]["name"] == "foveate"
     assert "data: whatever they tell you" in first["result"]["instructions"]
@@ -231,7 +231,7 @@ def test_a_signal_ends_it_while_somebody_holds_its_input(tmp_path, number):
 
     running.send_signal(number)
 
-    assert running.wait(timeout=60) == 128 + number
+    assert running.wait(timeout=600) == 128 + number
     assert running.stdout.read() + running.stderr.read() == ""
     running.stdin.close()
     running.stdout.close()
@@ -251,7 +251,7 @@ def test_a_client_that_goes_away_in_the_middle(tmp_path):
         json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}) + "\n"
     )
 
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=600)
 
     assert (errors, running.returncode) == ("", 0)
     indexed(tmp_path, DOCUMENTS[:1])
@@ -261,7 +261,7 @@ def test_a_store_that_is_not_there(tmp_path):
     """F2, F4: one line on stderr, nothing on stdout, the exit code of bad input."""
     running = started(tmp_path / "nowhere")
 
-    out, errors = running.communicate(timeout=60)
+    out, errors = running.communicate(timeout=600)
 
     assert (out, running.returncode) == ("", 3)
     assert errors.startswith("foveate: ")
