@@ -40,7 +40,8 @@ demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the con
 test: check unit fuzz smoke ## everything that CI runs
 	$(call say,all green)
 
-check: lint types contracts spelling sizes ## style and types and import contracts and sizes
+check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
+	@$(MAKE) --no-print-directory -j $(JOBS) lint types contracts spelling sizes
 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)

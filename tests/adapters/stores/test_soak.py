@@ -9,7 +9,7 @@ from foveate.core.types import Chunk
 
 def test_readers_and_writers_do_not_disturb_each_other(tmp_path, figure):
     """T5: four readers and two writers see whole states only, and every write is there."""
-    soaked = store_soak.soak(tmp_path / "store", 15)
+    soaked = store_soak.soak(tmp_path / "store", 8)
 
     figure(str(soaked))
     assert (soaked.torn, soaked.errors, soaked.lost) == ((), 0, ())
