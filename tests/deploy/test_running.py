@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +73,7 @@ def service(folder: Path, settings: str) -> Iterator[tuple[subprocess.Popen[str]
         "FOVEATE_SERVE_PORT": str(port),
         "FOVEATE_SERVE_KEYS": str(keys),
         "FOVEATE_SERVE_AUDIT": str(folder / "audit.jsonl"),
-        "FOVEATE_SERVE_DRAIN": "1",
+        "FOVEATE_SERVE_DRAIN": "600",
         "FOVEATE_SERVE_WORKERS": "1",  # tests/service has those of several
         "FOVEATE_SERVE_SECONDS": "300",  # on a machine that does much else
     }
@@ -129,7 +129,9 @@ def test_the_stack(tmp_path, capfd, postgres):
             started(running, port)
             base = f"http://127.0.0.1:{port}"
             with httpx.Client(base_url=base, headers=headers, timeout=600, trust_env=False) as ask:
-                put = ask.put("/v1/documents/pump", json={"text": "The pump starts at one bar."})
+                put = patiently(
+                    lambda: ask.put("/v1/documents/pump", json={"text": "It starts at one bar."})
+                )
                 made = ask.post("/v1/assemble", json=asked)
                 again = ask.post("/v1/assemble", json=asked)
                 cache.kill()
@@ -139,10 +141,10 @@ def test_the_stack(tmp_path, capfd, postgres):
                 away = ask.post("/v1/assemble", json=asked)
                 ready = checked(port, "/readyz")
                 server.back()
-                while (back := ask.post("/v1/assemble", json=asked)).status_code == 503:
-                    assert back.headers["retry-after"]
+                back = patiently(lambda: ask.post("/v1/assemble", json=asked))
             running.send_signal(signal.SIGTERM)
             red = wait_for_red(port)
+            running.send_signal(signal.SIGTERM)  # noticed
             ended = running.wait(600)
             gone = checked(port)
 
@@ -157,6 +159,13 @@ def test_the_stack(tmp_path, capfd, postgres):
     assert (tmp_path / "audit.jsonl").read_text().count('"status"') >= 6
 
 
+def patiently(asked: Callable[[], httpx.Response]) -> httpx.Response:
+    """Ask again for as long as the answer is to come again later."""
+    while (answer := asked()).status_code == 503:
+        assert answer.headers["retry-after"]
+    return answer
+
+
 class Server:
     """The tests' PostgreSQL by a way of its own, which can be cut."""
 
@@ -164,7 +173,7 @@ class Server:
         self._url, self._way = url, way
         self._folder = url.partition("host=")[2]
         self.back()
-        self.url = f"{url.replace(self._folder, str(way))}&schema={way.parent.name}&wait=3"
+        self.url = f"{url.replace(self._folder, str(way))}&schema={way.parent.name}&wait=2"
         self.url += "&application_name=stack"
 
     def away(self) -> None:
@@ -182,7 +191,7 @@ class Server:
 
 
 def wait_for_red(port: int) -> str:
-    """Ask until it is no longer ready; the service stays that way for a second."""
+    """Ask until it is no longer ready."""
     while (answer := checked(port, "/readyz"))[0] == 0:
         pass
     return answer[1]
