@@ -170,11 +170,11 @@ def said(measured: Measured) -> Sequence[str]:
 
 def _shape(found: Curve) -> str:
     if found.flat:
-        return f"flat: chance explains the differences between places (p = {found.p:.3f})"
+        return f"flat: chance explains the differences between places ({_chance(found.p)})"
     low = min(found.points, key=lambda point: point.accuracy)
     high = max(found.points, key=lambda point: point.accuracy)
     best = f"{high.accuracy:.0f} % right at {high.position:.2f} of the context"
-    return f"not flat (p = {found.p:.3f}): {best}, {low.accuracy:.0f} % at {low.position:.2f}"
+    return f"not flat ({_chance(found.p)}): {best}, {low.accuracy:.0f} % at {low.position:.2f}"
 
 
 def _nothing_right(measured: Measured) -> str:
@@ -201,3 +201,12 @@ def _beside(measured: Measured) -> Sequence[str]:
             f"the last: {measured.failures[-1]}"
         )
     return found
+
+
+def _chance(p: float) -> str:
+    """How likely chance alone is to do as much.
+
+    >>> _chance(0.3012), _chance(0.0)
+    ('p = 0.301', 'p < 0.001')
+    """
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"

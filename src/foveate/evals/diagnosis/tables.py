@@ -10,6 +10,8 @@ from foveate.evals.diagnosis.layers import LAYERS, MODEL
 from foveate.evals.diagnosis.run import Diagnosis
 from foveate.evals.table import Table
 
+COUNTS = ("under",)
+"""Figures that are whole numbers."""
 SHOWN = 20
 """Lost questions that a terminal lists; JSON has all."""
 
@@ -51,8 +53,10 @@ def said(figures: Figures) -> str:
 
     >>> said({"recall": 0.5, "tokens": 1200.0, "stale": None})
     'recall 0.500, tokens 1,200'
+    >>> said({"context_recall": 0.9, "under": 3.0})
+    'context recall 0.900, under 3'
     """
-    known = [f"{_spelled(k)} {_number(v)}" for k, v in figures.items() if v is not None]
+    known = [f"{_spelled(k)} {_number(k, v)}" for k, v in figures.items() if v is not None]
     return ", ".join(known) or "-"
 
 
@@ -89,5 +93,5 @@ def _spelled(name: str) -> str:
     return name.replace("_", " ").replace("ndcg", "nDCG@10")
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.3f}"
+def _number(name: str, value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or name in COUNTS else f"{value:.3f}"
