@@ -17,6 +17,7 @@ KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
 EXAMPLES ?= 200
+LOAD  ?= 120
 DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
@@ -25,7 +26,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
-	soak-store schema promtool bench-watching bench bench-quick bench-eval bench-answers \
+	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs golden lock clean
 
 help: ## list these targets
@@ -65,6 +66,16 @@ soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one stor
 	@$(PY) tests/store_soak.py --seconds $(SOAK)
 	$(call say,soak: kills at random moments)
 	@$(PY) tests/store_kills.py --kills $(KILLS)
+
+bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the library: LOAD= seconds
+	$(call say,bench: many clients on one service)
+	@$(PY) -m bench.service_load --seconds $(LOAD)
+
+soak-service: $(VENV)/dev.stamp ## an hour's requests on one service, and kills under load
+	$(call say,soak: an hour of requests)
+	@PYTHONPATH=.:tests $(PY) tests/service_soak.py
+	$(call say,soak: kills of a service under load)
+	@PYTHONPATH=tests $(PY) tests/service_kills.py --kills 50
 
 schema: $(VENV)/dev.stamp ## the service held to its own description: EXAMPLES= of each operation
 	$(call say,schema: every operation of a running service)

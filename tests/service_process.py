@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,18 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from http_wire import PATIENCE, Answer, Wire, request
+from http_wire import PATIENCE, Answer, Wire, ask, request
 from source_tree import PACKAGE
 
 HOST = "127.0.0.1"
+_LISTENS = re.compile(r"listening on http://[^:]+:(\d+)")
 Address = tuple[str, int]
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server((HOST, 0)) as listening:
-        port: int = listening.getsockname()[1]
-    return port
 
 
 class Service:
@@ -33,41 +27,29 @@ class Service:
         self.folder = folder
         self.log = folder / "service.log"
         folder.mkdir(parents=True, exist_ok=True)
-        while True:
-            port = settings.get("port") or free_port()
-            self.address: Address = (HOST, port)
-            self._start({**settings, "host": HOST, "port": port})
-            if self._ready():
-                return
-            if "ddress already in use" not in self.said():
-                raise AssertionError(f"it does not start: {self.said()[-3000:]}")
-
-    def _start(self, settings: dict[str, Any]) -> None:
-        file = self.folder / "serve.toml"
-        file.write_text("".join(f"{k} = {_toml(v)}\n" for k, v in settings.items()))
+        file = folder / "serve.toml"
+        given = {"host": HOST, "port": 0, **settings}
+        file.write_text("".join(f"{k} = {_toml(v)}\n" for k, v in given.items()))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("FOVEATE_")}
-        with self.log.open("ab") as log:
+        with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "foveate", "serve", "--settings", str(file)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd=self.folder,
+                cwd=folder,
                 env={**environment, "PYTHONPATH": str(PACKAGE.parent)},
             )
+        self.address: Address = (HOST, self._port())
+        ask(self.address, "GET", "/readyz")  # its port is taken before it answers
 
-    def _ready(self) -> bool:
-        """Wait until it says so; False where it ended before."""
-        while self.process.poll() is None:
-            with suppress(OSError), Wire(self.address, patience=1) as wire:
-                wire.send(request("GET", "/readyz"))
-                answer = wire.answer()
-                if answer is not None and answer.status == 200:
-                    return True
-            # A connection that is refused takes no time; so it waits for the process to end.
+    def _port(self) -> int:
+        """Where it listens, once it says so."""
+        while (found := _LISTENS.search(self.said())) is None:
             with suppress(subprocess.TimeoutExpired):
-                self.process.wait(0.05)
-        return False
+                self.process.wait(0.02)
+                raise AssertionError(f"it does not start: {self.said()[-3_000:]}")
+        return int(found[1])
 
     def said(self, since: int = 0) -> str:
         """All that it wrote to its log, from a place on."""

@@ -89,12 +89,13 @@ def test_it_is_red_first_and_finishes_what_it_took(tmp_path):
     many = [{"text": f"Part {n} of the long manual says {n * 7} things.", "score": n / 2_000}
             for n in range(2_000)]  # fmt: skip
     answers: Queue[httpx.Response] = Queue()
-    with program(tmp_path, drain=1, seconds=60, threads=2) as running, running.client() as client:
+    settings = {"drain": 3_600, "seconds": 600, "threads": 2}
+    with program(tmp_path, **settings) as running, running.client() as client:
 
         def ask() -> None:
             with running.client() as slow:
                 body = {"query": QUERY, "candidates": many}
-                answers.put(slow.post("/v1/assemble", json=body, timeout=120))
+                answers.put(slow.post("/v1/assemble", json=body, timeout=600))
 
         asking = Thread(target=ask)
         asking.start()
@@ -107,9 +108,10 @@ def test_it_is_red_first_and_finishes_what_it_took(tmp_path):
 
         assert first.status_code == 503
         assert client.post("/v1/assemble", json=ASKED).status_code == 200
+        running.process.send_signal(signal.SIGTERM)
         assert set(until_closed(client)) <= {503}
-        assert answers.get(timeout=120).status_code == 200
-        asking.join(60)
+        assert answers.get(timeout=600).status_code == 200
+        asking.join(600)
         assert running.end() == 0
 
 

@@ -86,7 +86,14 @@ class Served(Server):
             self._loop.call_soon_threadsafe(self._stop_soon)
 
     def _stop_soon(self) -> None:
+        """Red; and every answer from now on is the last one of its connection."""
         self._app.state.held.draining = True
+        if (b"connection", b"close") not in self.config.encoded_headers:
+            self.config.encoded_headers.append((b"connection", b"close"))
+            self.server_state.default_headers = [
+                *self.server_state.default_headers,
+                (b"connection", b"close"),
+            ]
         if self._told > 1 or not self._drain:
             self.should_exit = True
         else:

@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -42,8 +42,9 @@ class Leash:
     line: Connection
 
     def ready(self) -> None:
-        """Say that it serves."""
-        self.line.send_bytes(READY)
+        """Say that it serves; where nobody is there to hear it, `when_cut` ends it."""
+        with suppress(OSError):
+            self.line.send_bytes(READY)
 
     def when_cut(self, stop: Callable[[], None]) -> None:
         """Call this once whoever started it is gone."""
