@@ -8,7 +8,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openpyxl.utils.datetime import to_excel
 
@@ -128,6 +128,8 @@ def test_no_format_is_fatal(value: str, code: str) -> None:
     assert isinstance(shown(value, code), str)
 
 
+@example(number=1e28, code="0")
+@example(number=1e40, code="#.################")
 @given(number=st.floats(allow_nan=False), code=st.text('0#?.,%;"\\[]$yYmdhs/E-@ ', max_size=16))
 def test_no_number_is_fatal(number: float, code: str) -> None:
     """X2: the same for numbers of all sizes and codes made of what codes are made of."""

@@ -112,7 +112,7 @@ def _digits(mask: str, value: Decimal) -> str:
     places = len(after.replace(",", ""))
     if abs(value.adjusted()) > 40:
         return _plain(value)
-    rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=48 + places))
     text = f"{rounded:,f}" if "," in whole else f"{rounded:f}"
     head, dot, tail = text.partition(".")
     tail = tail[:least] + tail[least:].rstrip("0")
