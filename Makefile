@@ -46,7 +46,7 @@ check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadgroup --doctest-modules src tests
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests
 
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)

@@ -26,8 +26,6 @@ from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import File
 from source_tree import PACKAGE
 
-pytestmark = pytest.mark.xdist_group("ray")
-
 
 @pytest.fixture(scope="module")
 def ray(tmp_path_factory):

@@ -78,7 +78,7 @@ def test_overload_leaves_nothing_behind(narrow: Service) -> None:
     assert not over.broken
     assert dict(after.statuses) == {200: 20}
     assert settled(narrow, sockets) <= sockets
-    assert narrow.threads() <= threads + 1
+    assert narrow.threads() < threads + 8  # those that are kept, not one for each request
     assert 'work_running{pool="work"} 0.0' in figures
     assert 'work_waiting{pool="work"} 0.0' in figures
 

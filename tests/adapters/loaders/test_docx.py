@@ -8,7 +8,7 @@ from typing import Any
 
 import docx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents import part_of, repacked, word
@@ -66,6 +66,7 @@ def test_headings_lists_and_tables() -> None:
     )
 
 
+@settings(max_examples=25)  # each one writes a whole file
 @given(texts=st.lists(WORDS, max_size=6))
 def test_paragraphs_are_those_that_python_docx_reads(texts: list[str]) -> None:
     """T2: paragraph for paragraph what another reader finds."""

@@ -12,8 +12,6 @@ from foveate.service.settings import Settings
 from harbour import QUESTION
 from service_server import serving
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 PIECES = ("A berth costs ", "14 euros a metre [", "1]. It is of marble [9].")
 
 

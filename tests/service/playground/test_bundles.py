@@ -11,8 +11,6 @@ from playwright.sync_api import Page, expect
 
 from harbour import QUESTION
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 def saved(page: Page, folder: Path) -> Path:
     """What the button hands over."""

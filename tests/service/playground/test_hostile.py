@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import model_servers
 from foveate.service.settings import Settings
 from harbour import filled
 from service_server import serving
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 PAYLOADS = (
     '<img src=x onerror="window.taken=1">',

@@ -15,8 +15,6 @@ from foveate.service.settings import Settings
 from harbour import QUESTION
 from service_server import serving
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 KEPT = """() => JSON.stringify([location.href, document.cookie, {...localStorage}])"""
 
 

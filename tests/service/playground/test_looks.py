@@ -13,8 +13,6 @@ from playwright.sync_api import Page, expect
 from browsing import NARROW, WIDE
 from harbour import GOLD, QUESTION
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 SIZES = {"1280": WIDE, "390": NARROW}
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 STOP = """selector => {

@@ -15,8 +15,6 @@ from playwright.sync_api import Browser
 from foveate.core.types import Decision
 from foveate.words import COUNTERFACTUALS, SENTENCES, in_words
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 CASES = 300
 LETTERS = 'aé𝒳👩‍👧 \n"\\{}[],:→ß日本'
 

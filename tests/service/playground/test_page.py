@@ -6,14 +6,11 @@ import json
 from typing import Any
 
 import httpx
-import pytest
 from playwright.sync_api import expect
 
 from foveate.core.types import Decision
 from foveate.words import in_words
 from harbour import GOLD, QUESTION
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 ROWS = "#candidates > li"
 REFUSED = ("status of 422",)
