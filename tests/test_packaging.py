@@ -13,7 +13,7 @@ import foveate
 from source_tree import PACKAGE, ROOT, imports_of, python_files, short
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ("base", "local", "image", "build", "dev")
+LOCKS = ("base", "local", "image", "build", "uv", "dev")
 
 # Import name → distribution, where they differ.
 DISTRIBUTION = {
