@@ -18,6 +18,7 @@ from foveate.cli import (
     assemble,
     assemble_batch,
     calibrate,
+    completion,
     diagnose,
     index,
     keys,
@@ -43,7 +44,7 @@ EPILOG = (
 app = typer.Typer(
     name="foveate",
     epilog=EPILOG,
-    add_completion=False,
+    add_completion=completion.asked(),  # `foveate completion` is what people use
     rich_markup_mode=None,  # plain help: quick, one width, the same on the page and in a pipe
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
@@ -63,6 +64,7 @@ app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
 app.add_typer(recipes.app, name="recipes")
 app.command()(plugins.plugins)
+app.command()(completion.completion)
 
 
 def _version(asked: bool) -> None:

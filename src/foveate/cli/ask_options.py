@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from foveate.cli.completion import names
+
 ENVIRONMENT = "FOVEATE_MODEL"
 
 Question = Annotated[
@@ -43,6 +45,7 @@ Recipe = Annotated[
         "--recipe",
         metavar="R",
         help="A recipe's name, or a TOML file [default; in a conversation agent-session].",
+        autocompletion=names("recipes"),
     ),
 ]
 MaxTokens = Annotated[

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from foveate.cli.completion import names
+
 STORE = Path(".foveate")
 """Where `index` puts its store and `search` looks for one when neither is told."""
 
@@ -20,7 +22,13 @@ FromStore = Annotated[
     typer.Option("--store", metavar="URL", help="Retrieve them from this store instead."),
 ]
 RecipeName = Annotated[
-    str, typer.Option("--recipe", metavar="R", help="A recipe's name, or a TOML file.")
+    str,
+    typer.Option(
+        "--recipe",
+        metavar="R",
+        help="A recipe's name, or a TOML file.",
+        autocompletion=names("recipes"),
+    ),
 ]
 Tokens = Annotated[
     int | None,
@@ -28,7 +36,12 @@ Tokens = Annotated[
 ]
 TokenizerName = Annotated[
     str | None,
-    typer.Option("--tokenizer", metavar="T", help="What counts them [the recipe's]."),
+    typer.Option(
+        "--tokenizer",
+        metavar="T",
+        help="What counts them [the recipe's].",
+        autocompletion=names("tokenizers"),
+    ),
 ]
 ModelName = Annotated[
     str | None,
@@ -36,7 +49,12 @@ ModelName = Annotated[
 ]
 FormatName = Annotated[
     str | None,
-    typer.Option("--format", metavar="F", help="Another format than the recipe's."),
+    typer.Option(
+        "--format",
+        metavar="F",
+        help="Another format than the recipe's.",
+        autocompletion=names("formats"),
+    ),
 ]
 OrderName = Annotated[
     str | None, typer.Option("--order", metavar="O", help="Another order than the recipe's.")

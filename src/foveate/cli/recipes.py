@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from foveate.cli.completion import names as completing
 from foveate.cli.options import Json
 
 app = typer.Typer(
@@ -32,7 +33,12 @@ def names(as_json: Json = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The recipe's name.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The recipe's name.", autocompletion=completing("recipes")
+        ),
+    ],
     as_json: Json = False,
 ) -> None:
     """A recipe as TOML; change it and give the file to --recipe."""

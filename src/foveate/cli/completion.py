@@ -1,0 +1,55 @@
+"""`foveate completion`: what a shell runs to complete commands, options and names by Tab.
+
+The shell asks the program itself each time: the scripts name no command and no option, so they stay
+right when foveate is upgraded. What is told to a shell comes from typer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+ASKED_BY = "_FOVEATE_COMPLETE"
+"""The variable by which a shell says that it wants completions, and which shell it is."""
+
+
+class Shell(StrEnum):
+    """The shells that are spoken to."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+
+
+def asked() -> bool:
+    """Whether a shell, not a person, runs the program."""
+    return ASKED_BY in os.environ
+
+
+def names(group: str) -> Callable[[str], list[str]]:
+    """A completion by the names of a group of plugins; where none fits, the shell shows files."""
+
+    def fitting(incomplete: str) -> list[str]:
+        from foveate.plugins import listed
+
+        # a colon stands in names that go on with a path or a model, which nobody can list
+        found = [plugin.name for plugin in listed() if plugin.group == group]
+        return [name for name in found if name.startswith(incomplete) and ":" not in name]
+
+    return fitting
+
+
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Yours.")],
+) -> None:
+    """Print what makes a shell complete by Tab. For bash: source <(foveate completion bash)."""
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    from foveate.cli import output
+
+    script = get_completion_script(prog_name="foveate", complete_var=ASKED_BY, shell=shell.value)
+    output.write_line(script)

@@ -1,0 +1,89 @@
+"""`foveate completion`, in the shells that are installed; bash always is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from source_tree import PACKAGE
+
+ASKING = {
+    "bash": "source <(foveate completion bash); "
+    "COMP_WORDS=(%(words)s '%(last)s'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+    '_foveate_completion foveate; printf "%%s\\n" "${COMPREPLY[@]}"',
+    # what the line editor would call is replaced by what prints its arguments
+    "zsh": 'compdef() { :; }; _arguments() { print -r -- "$@"; }; _files() { print files; }; '
+    'source <(foveate completion zsh); words=(%(words)s "%(last)s"); CURRENT=$#words; '
+    "_foveate_completion",
+    "fish": "foveate completion fish | source; complete -C '%(words)s %(last)s'",
+}
+HERE = [shell for shell in ASKING if shutil.which(shell)]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    """A folder with `foveate` of this source, for the search path of a shell."""
+    folder = tmp_path_factory.mktemp("bin")
+    script = folder / "foveate"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m foveate "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return folder
+
+
+def by_tab(program: Path, shell: str, words: str, last: str) -> str:
+    """What the shell gets for the last word, begun."""
+    where = {"PATH": f"{program}{os.pathsep}{os.environ['PATH']}", "HOME": str(program)}
+    done = subprocess.run(
+        [str(shutil.which(shell)), "-c", ASKING[shell] % {"words": words, "last": last}],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        cwd=program,
+        env={**where, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("shell", HERE)
+def test_a_shell_completes_commands_options_and_names(program, shell):
+    """F2: what is offered for a begun command, option and recipe is what there is."""
+    assert "assemble-batch" in by_tab(program, shell, "foveate", "assem")
+    assert "--recipe" in by_tab(program, shell, "foveate assemble", "--rec")
+    assert "factual-qa" in by_tab(program, shell, "foveate recipes show", "fa")
+
+
+def test_where_no_name_fits_the_shell_shows_files(program):
+    """F2: --recipe takes a file as well, so nothing is offered that would hide the folder's."""
+    assert by_tab(program, "bash", "foveate assemble --recipe", "./mine") == "\n"
+
+
+def test_another_shell_is_refused_by_name(run):
+    """F2: what cannot be spoken to is a mistake in the arguments."""
+    ran = run("completion", "csh")
+
+    assert ran.code == 2
+    assert "'csh' is not one of 'bash', 'zsh', 'fish'" in ran.complaint
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_names_no_command(run, shell):
+    """F2: it asks the program each time, and so stays right when that is upgraded."""
+    ran = run("completion", shell)
+
+    assert ran.code == 0
+    assert "_FOVEATE_COMPLETE=complete_" + shell in ran.out
+    assert "assemble" not in ran.out
+
+
+def test_nobody_but_a_shell_sees_the_options_of_completion(run):
+    """F2: the help has one way of it, the command."""
+    said = run("--help").out
+
+    assert "completion" in said
+    assert "--install-completion" not in said
