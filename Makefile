@@ -188,7 +188,7 @@ sizes: $(VENV)/dev.stamp
 
 changes: $(VENV)/dev.stamp
 	$(call say,changes: towncrier)
-	@$(BIN)/towncrier build --draft --version next >/dev/null
+	@said=$$($(BIN)/towncrier build --draft --version next 2>&1) || { echo "$$said"; exit 1; }
 
 smoke: $(VENV)/dev.stamp $(SMOKE)/ready.stamp ## a bare install in an environment of its own
 	$(call say,smoke: a bare install without extras)
