@@ -25,7 +25,7 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bench-store \
+.PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bare install-size bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs golden lock clean
 
@@ -190,13 +190,20 @@ changes: $(VENV)/dev.stamp
 	$(call say,changes: towncrier)
 	@said=$$($(BIN)/towncrier build --draft --version next 2>&1) || { echo "$$said"; exit 1; }
 
-smoke: $(VENV)/dev.stamp $(SMOKE)/ready.stamp ## a bare install in an environment of its own
+smoke: bare ## a bare install in an environment of its own
 	$(call say,smoke: a bare install without extras)
+	@$(SMOKE)/bin/python -m pip check
+	@cd build/smoke && ../../$(SMOKE)/bin/python -I ../../tools/smoke.py
+	@set -o pipefail; \
+	$(SMOKE)/bin/python -I tools/install_size.py build/smoke $(SMOKE)/wheels | tail -2
+
+install-size: bare ## what the small install takes, package by package
+	@$(SMOKE)/bin/python -I tools/install_size.py build/smoke $(SMOKE)/wheels
+
+bare: $(VENV)/dev.stamp $(SMOKE)/ready.stamp
 	@rm -rf build/smoke
 	@$(PY) -m pip wheel -qq --no-deps --no-build-isolation -w build/smoke .
 	@$(SMOKE)/bin/python $(PIP) --no-deps --force-reinstall build/smoke/*.whl
-	@$(SMOKE)/bin/python -m pip check
-	@cd build/smoke && ../../$(SMOKE)/bin/python -I ../../tools/smoke.py
 
 # --- the environments --------------------------------------------------------------------------
 
@@ -230,7 +237,10 @@ $(VENV)/browser.stamp: tools/browser.py | $(VENV)/dev.stamp
 $(SMOKE)/ready.stamp: $(LOCKS)/base.lock | $(VENV)/made.stamp
 	$(call say,making $(SMOKE) with the bare dependencies)
 	@$(PY) -m venv --clear $(SMOKE)
-	@$(SMOKE)/bin/python $(PIP) --require-hashes -r $(LOCKS)/base.lock
+	@$(SMOKE)/bin/python -m pip download -qq --disable-pip-version-check --no-input \
+		--only-binary :all: --require-hashes -r $(LOCKS)/base.lock -d $(SMOKE)/wheels
+	@$(SMOKE)/bin/python $(PIP) --no-index --find-links $(SMOKE)/wheels --require-hashes \
+		-r $(LOCKS)/base.lock
 	@touch $@
 
 UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \

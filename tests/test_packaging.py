@@ -101,6 +101,16 @@ def test_what_is_imported_is_declared_and_the_other_way_round():
     assert _declared() - _vendors() == set()
 
 
+def test_what_comes_without_extras_is_justified():
+    """F1: DESIGN.md says of each dependency what it takes, what for, and why not without it."""
+    section = (ROOT / "DESIGN.md").read_text(encoding="utf-8").partition("## The small install")[2]
+    rows = re.findall(
+        r"^\| ([a-z0-9-]+) \| [0-9.]+ \| [0-9.]+ \| (.{40,}) \|$", section, re.MULTILINE
+    )
+
+    assert {name for name, _ in rows} == {_name(one) for one in PROJECT["dependencies"]}
+
+
 def test_no_module_uses_relative_imports():
     """Imports say where a thing lives, in full."""
     found = [

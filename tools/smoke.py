@@ -38,7 +38,9 @@ def main() -> None:
     print(f"import foveate {foveate.__version__}: ok")
 
     assert "assemble" in run("--help")
-    print("foveate --help: ok")
+    assert run("--version") == f"foveate {foveate.__version__}\n"
+    assert "_FOVEATE_COMPLETE" in run("completion", "bash")
+    print("foveate --help, --version, completion: ok")
 
     with tempfile.TemporaryDirectory() as folder:
         chunks = Path(folder, "chunks.jsonl")
