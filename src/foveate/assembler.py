@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from foveate.adapters.frameworks import records
 from foveate.around import Around, Guarded, guarded
+from foveate.candidates import candidates_of
 from foveate.core import zones
-from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.types import Chunk, Context, Inputs, Recipe, Supplement, Vector
 from foveate.given import pairs, question, reader
@@ -117,7 +116,7 @@ def prepare_candidates(
     watch = guarded(around)
     inputs = Inputs(
         query=question(query),
-        candidates=candidates_from(records(candidates)),
+        candidates=candidates_of(candidates),
         recipe=settled.recipe,
         budget=settled.budget,
         neighbours=tuple(neighbours),

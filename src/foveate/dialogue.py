@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from foveate.adapters.frameworks import records
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.assembler import reader
+from foveate.candidates import candidates_of
 from foveate.core import zones as fixed
-from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.talk.elastic import Elastic, Zone
 from foveate.core.talk.forms import turns_of
@@ -94,7 +93,7 @@ def _conversing(
     room = divided(settled, open_=model is not None and budget is None)
     inputs = Inputs(
         query=query,
-        candidates=candidates_from(records(candidates)),
+        candidates=candidates_of(candidates),
         recipe=settled.recipe,
         budget=room,
         neighbours=tuple(neighbours),

@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from foveate.adapters.frameworks import records
 from foveate.adapters.tokenizers.counts import counts_for
 from foveate.assembler import Assembler, reader
+from foveate.candidates import candidates_of
 from foveate.core import zones as fixed
-from foveate.core.candidates import candidates_from
 from foveate.core.contracts import Tokenizer
 from foveate.core.talk.block import Terms
 from foveate.core.talk.elastic import Elastic
@@ -95,7 +94,7 @@ def _proceeding(
     )
     inputs = Inputs(
         query=query,
-        candidates=candidates_from(records(candidates)),
+        candidates=candidates_of(candidates),
         recipe=settled.recipe,
         budget=divided(settled, open_=model is not None and budget is None),
         principals=reader(principals),

@@ -7,9 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,29 +87,14 @@ def test_unknown_keys_are_kept() -> None:
     assert one.chunk.metadata == {"colour": "red", "size": 3}
 
 
-ROWS = [
-    {"id": "a", "text": "One.", "score": 0.5, "page": 3},
-    {"id": "b", "text": "Two.", "score": 0.25, "page": None},
-]
+def test_chunks_are_candidates() -> None:
+    """I1: chunks and candidates go in as they are."""
+    chunk = Chunk(id="a", text="One.", page=3)
 
+    (one, two) = candidates_from([chunk, Candidate(chunk=Chunk(text="Two."), score=0.5)])
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        ROWS,
-        pd.DataFrame(ROWS),
-        pl.DataFrame(ROWS),
-        pa.Table.from_pylist(ROWS),
-        [Chunk(id="a", text="One.", page=3), Chunk(id="b", text="Two.")],
-    ],
-    ids=["mappings", "pandas", "polars", "arrow", "chunks"],
-)
-def test_tables(table: Any) -> None:
-    """I1: tables of pandas, polars and Arrow are rows; a missing cell is a missing field."""
-    one, two = candidates_from(table)
-
-    assert (one.id, one.text, one.chunk.page) == ("a", "One.", 3)
-    assert (two.id, two.text, two.chunk.page) == ("b", "Two.", None)
+    assert one == Candidate(chunk=chunk)
+    assert (two.text, two.score) == ("Two.", 0.5)
 
 
 def test_arrays_are_vectors() -> None:

@@ -1,4 +1,4 @@
-"""Plain mappings, JSON Lines and tables → candidates, and back. Strict about what is wrong.
+"""Plain mappings and JSON Lines → candidates, and back. Strict about what is wrong.
 
 Only `text` is required. Unknown keys go to `metadata`. A wrong value is refused with its line and
 field; nothing is dropped silently and nothing half-read is used.
@@ -26,7 +26,7 @@ ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, th
 
 
 def candidates_from(items: Any) -> tuple[Candidate, ...]:
-    """Candidates, mappings or a pandas, polars or Arrow table → candidates, in the given order.
+    """Candidates, chunks or mappings → candidates, in the given order.
 
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
@@ -143,28 +143,12 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
 
 
 def _rows(items: Any) -> Iterable[Any]:
-    """A table's rows as mappings; anything else as it is."""
+    """Refuse what is not many."""
     if isinstance(items, str | bytes | Mapping | Candidate):
         raise BadInput("give a list of candidates, not a single value")
-    if hasattr(items, "to_dicts"):
-        return _without_gaps(items.to_dicts())
-    if hasattr(items, "to_pylist"):
-        return _without_gaps(items.to_pylist())
-    if hasattr(items, "iterrows") and hasattr(items, "to_dict"):
-        return _without_gaps(items.to_dict("records"))
     if not isinstance(items, Iterable):
         raise BadInput(f"give candidates, mappings or a table, not {type(items).__name__}")
     return items
-
-
-def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Tables write a missing cell as NaN or NaT: leave it out, but never the score."""
-    for row in rows:
-        yield {k: v for k, v in row.items() if k == "score" or not _is_gap(v)}
-
-
-def _is_gap(value: Any) -> bool:
-    return value is None or (isinstance(value, float | datetime) and value != value)  # noqa: PLR0124
 
 
 def _numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:

@@ -26,6 +26,7 @@ from foveate.core.checks import (
 )
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
+from foveate.core.notebook import context_html, stage_html
 from foveate.core.offer import Offer
 from foveate.core.zones import Budget
 
@@ -372,6 +373,10 @@ class StageTrace:
     decisions: tuple[Decision, ...] = ()
     notes: Mapping[str, Number] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        return stage_html(self)
+
 
 Trace: TypeAlias = tuple[StageTrace, ...]
 
@@ -476,3 +481,7 @@ class Context:
     manifest: Manifest
     budget: Budget
     query: str
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        return context_html(self)

@@ -1,0 +1,86 @@
+"""Tables of pandas, polars and Arrow, and of all that hands out Arrow's C stream → rows.
+
+Told apart by what they can do, so that nothing of theirs is imported: whoever hands a table over
+has it. A column is a field of a candidate by its name (SPEC I2), any other goes to the metadata.
+Rows keep their order.
+
+What is missing in a row: a null; and in pandas, which writes them so, NaN, NaT and NA, but never in
+`score`, for a score that is NaN is refused. Everywhere else NaN is a number that is none, and is
+refused where a field must be one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from foveate.adapters.tables import arrow, pandas, polars
+from foveate.adapters.tables.cells import Column, plain
+from foveate.core.errors import BadInput
+
+LIKELY = ("content", "page_content", "body", "chunk", "chunk_text", "passage", "document")
+"""What others call the column that is `text` here."""
+NAMED = 12
+"""Columns; so many are named in an error."""
+
+
+def rows(items: Any) -> list[dict[str, Any]] | None:
+    """The table's rows as mappings, what is missing left out; None where this is no table.
+
+    Raises `BadInput` for a table without a column `text`, with two columns of one name, or with a
+    cell that Python has no value for; `MissingExtra` where a stream needs pyarrow to be read.
+
+    >>> rows([{"text": "No table."}]) is None
+    True
+    """
+    columns = _columns(items)
+    if columns is None:
+        return None
+    size = len(columns[0].cells) if columns else 0
+    _check(columns, size)
+    found: list[dict[str, Any]] = [{} for _ in range(size)]
+    for column in columns:
+        for row, cell in zip(found, column.cells, strict=True):
+            if (value := plain(cell, column)) is not None:
+                row[column.name] = value
+    return found
+
+
+def _columns(items: Any) -> Sequence[Column] | None:
+    """The table's columns, or None."""
+    if isinstance(items, list | tuple | dict | str | bytes):
+        return None
+    if hasattr(items, "collect") and hasattr(items, "collect_schema"):
+        raise BadInput("is a lazy frame, whose rows are not there yet; call .collect() on it")
+    if pandas.is_table(items):
+        return pandas.columns(items)
+    if polars.is_table(items):
+        return polars.columns(items)
+    if arrow.is_table(items):
+        return arrow.columns(items)
+    if hasattr(items, "__arrow_c_stream__"):
+        return arrow.columns(arrow.read(items))
+    return None
+
+
+def _check(columns: Sequence[Column], size: int) -> None:
+    """Refuse names that come twice, and rows without a text."""
+    names = Counter(column.name for column in columns)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise BadInput(
+            f"the table has {names[twice[0]]} columns of this name; rename or drop one",
+            field=twice[0],
+        )
+    if size and "text" not in names:
+        raise BadInput(f"the table has no such column, {_instead(list(names))}", field="text")
+
+
+def _instead(names: list[str]) -> str:
+    """What to do about a column that is not there."""
+    likely = next((name for name in LIKELY if name in names), None)
+    if likely is not None:
+        return f"but {likely!r}; rename that to 'text'"
+    listed = ", ".join(map(repr, names[:NAMED])) + (", …" if len(names) > NAMED else "")
+    return f"but {listed}; rename the one that holds the text"

@@ -1,0 +1,66 @@
+"""An Arrow table, a batch of one, a reader, or a C stream → columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foveate.adapters.tables.cells import VECTOR, Column
+from foveate.core.errors import BadInput, MissingExtra
+
+
+def is_table(items: Any) -> bool:
+    """Whether it has what is used here; a reader gives such a table first."""
+    names = ("schema", "to_pylist", "column")
+    reader = hasattr(items, "schema") and hasattr(items, "read_all")
+    return reader or all(hasattr(items, name) for name in names)
+
+
+def read(stream: Any) -> Any:
+    """The table of anything that hands out Arrow's C stream; needs pyarrow."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtra("pyarrow", "tables") from None
+    try:
+        return pa.table(stream)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise BadInput(f"is no table of rows: {_short(error)}; give one with columns") from None
+
+
+def columns(table: Any) -> list[Column]:
+    """The columns as they stand. Raises `BadInput` where Python has no value for a cell."""
+    if hasattr(table, "read_all"):
+        table = table.read_all()
+    names = [field.name for field in table.schema]
+    return [
+        Column(name=name, cells=_cells(name, table.column(place)))
+        for place, name in enumerate(names)
+    ]
+
+
+def _cells(name: str, column: Any) -> Any:
+    """The column's values; vectors of one length as the rows of one array."""
+    if name == VECTOR and hasattr(column.type, "list_size") and column.null_count == 0:
+        vectors = _vectors(column)
+        if vectors is not None:
+            return vectors
+    try:
+        return column.to_pylist(maps_as_pydicts="strict")
+    except (ValueError, KeyError, OverflowError, NotImplementedError) as error:
+        message = f"the column ({column.type}) holds what cannot be read: {_short(error)}"
+        raise BadInput(f"{message}; cast it, or drop it", field=name) from None
+
+
+def _vectors(column: Any) -> list[Any] | None:
+    """The rows of a column of fixed-size lists; None where a number is missing."""
+    found = []
+    for chunk in getattr(column, "chunks", [column]):
+        flat = chunk.flatten()
+        if flat.null_count:
+            return None
+        found += list(flat.to_numpy(zero_copy_only=False).reshape(len(chunk), -1))
+    return found
+
+
+def _short(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].partition(". ")[0]

@@ -1,0 +1,75 @@
+"""A cell of a table as Python's own value: the same whichever library it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
+VECTOR = "embedding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column's name and its cells, top to bottom; `gaps`: a NaN in it is a cell left empty."""
+
+    name: str
+    cells: Sequence[Any]
+    gaps: bool = False
+
+
+def plain(cell: Any, column: Column) -> Any:
+    """The cell's value; None where it is missing.
+
+    >>> plain({"page": 3, "rating": None}, Column(name="metadata", cells=()))
+    {'page': 3}
+    """
+    kind = type(cell)
+    if cell is None or kind is str or kind is int or kind is bool:
+        return cell
+    if kind is not float:
+        if column.name == VECTOR and hasattr(cell, "__len__"):
+            return cell
+        cell = _value(cell)
+    if isinstance(cell, float):
+        gap = column.gaps and cell != cell and column.name != "score"  # noqa: PLR0124
+        return None if gap else cell
+    if column.name == "modified_at" and isinstance(cell, date):
+        return _instant(cell)
+    return float(cell) if column.name in SCORES and isinstance(cell, Decimal) else cell
+
+
+def _value(cell: Any) -> Any:
+    """Without what belongs to one library alone; what is missing in a struct is left out."""
+    if isinstance(cell, dict):
+        known = ((str(key), _value(value)) for key, value in cell.items())
+        return {key: value for key, value in known if value is not None}
+    if isinstance(cell, list | tuple):
+        return [_value(item) for item in cell]
+    if isinstance(cell, datetime):
+        return _time(cell)
+    if type(cell).__name__ == "NAType":  # pandas': equal to nothing, true as little as false
+        return None
+    if hasattr(cell, "dtype") and hasattr(cell, "tolist"):  # of numpy: an array, or one number
+        return _value(cell.tolist())
+    return cell
+
+
+def _time(cell: datetime) -> datetime | None:
+    """A time of pandas' as one of Python's, to the microsecond; None where it is none at all."""
+    if cell != cell:  # noqa: PLR0124 (NaT)
+        return None
+    if hasattr(cell, "to_pydatetime"):
+        found: datetime = cell.to_pydatetime(warn=False)
+        return found
+    return cell
+
+
+def _instant(value: date) -> datetime:
+    """In UTC, for an instant is the same whatever zone it is told in; a day at its beginning."""
+    if not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

@@ -1,0 +1,26 @@
+"""A polars DataFrame → columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foveate.adapters.tables.cells import VECTOR, Column
+
+
+def is_table(items: Any) -> bool:
+    """Whether it has what is used here."""
+    return all(hasattr(items, name) for name in ("to_dicts", "get_columns"))
+
+
+def columns(frame: Any) -> list[Column]:
+    """The columns as they stand."""
+    return [Column(name=series.name, cells=_cells(series)) for series in frame.get_columns()]
+
+
+def _cells(series: Any) -> Any:
+    """The series' values; vectors of one length as the rows of one array."""
+    if series.name == VECTOR and hasattr(series.dtype, "shape") and not series.has_nulls():
+        vectors = series.to_numpy()
+        if vectors.ndim == 2 and vectors.dtype.kind == "f":
+            return list(vectors)
+    return series.to_list()
