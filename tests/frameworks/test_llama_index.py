@@ -191,16 +191,19 @@ def test_the_synthesizer_has_one_source_for_each_document_that_is_cited():
         shared = RelatedNodeInfo(node_id=node.metadata["source"])
         node.node.relationships[NodeRelationship.SOURCE] = shared
 
-    answer = FoveateSynthesizer(llm(), budget=600, recipe="document-first").synthesize(
-        QUESTION, given
-    )
-    context = context_of(answer)
+    options = {"budget": 600, "recipe": "document-first"}
+    blocks = FoveatePostprocessor(**options).postprocess_nodes(given, query_str=QUESTION)
+    for found in (given, blocks):
+        answer = FoveateSynthesizer(llm(), **options).synthesize(QUESTION, found)
+        context = context_of(answer)
 
-    assert context is not None
-    assert len(context.blocks) > len(context.citations)
-    assert [n.node.ref_doc_id for n in answer.source_nodes] == [
-        citation.document_id for citation in context.citations
-    ]
+        assert context is not None
+        assert len(blocks) == len(context.blocks) > len(context.citations)
+        assert [n.node.ref_doc_id for n in answer.source_nodes] == [
+            citation.document_id for citation in context.citations
+        ]
+        shown = "".join(n.node.get_content() for n in answer.source_nodes)
+        assert [b.text[-7:] for b in context.blocks if b.text[-7:] not in shown] == []
 
 
 def test_blocks_of_a_postprocessor_are_sent_as_they_are():
@@ -214,6 +217,15 @@ def test_blocks_of_a_postprocessor_are_sent_as_they_are():
     assert answer.source_nodes == found
     with pytest.raises(BadInput, match="others are not"):
         synthesizer.synthesize(QUESTION, [*found, *nodes(PUBLIC)])
+
+
+def test_what_stands_behind_a_postprocessor_cannot_change_what_numbers_mean():
+    """F6, C1, X5: another order is put right; nodes that were dropped are not sent on."""
+    found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
+    synthesizer = FoveateSynthesizer(llm(), budget=300)
+    assert synthesizer.synthesize(QUESTION, found[::-1]).source_nodes == found
+    with pytest.raises(BadInput, match="must stand before FoveatePostprocessor"):
+        synthesizer.synthesize(QUESTION, found[1:])
 
 
 def test_the_synthesizer_streams():

@@ -10,7 +10,7 @@ from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, T
 
 from foveate.core.errors import BadInput
 from foveate.core.types import Context
-from foveate.frameworks.shown import KEY, Piece
+from foveate.frameworks.shown import GAP, KEY, Piece
 
 
 class Block(TextNode):
@@ -33,6 +33,35 @@ def context_of(found: Any) -> Context | None:
     if len(contexts) > 1:
         raise BadInput("these nodes are blocks of several contexts; take those of one")
     return next(iter(contexts.values()), None)
+
+
+def by_number(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:
+    """One node a marker, in the order of the markers, of the nodes that a context was given as.
+
+    Raises `BadInput` where nodes are missing, or others among them: the text that is sent would
+    show what these are not.
+    """
+    if any(getattr(one.node, "_context", None) is not context for one in given):
+        raise BadInput("some of these nodes are blocks of a context, others are not")
+    if len({one.node.node_id for one in given}) != len(context.blocks):
+        raise BadInput(
+            f"{len(given)} nodes of a context of {len(context.blocks)} blocks: what drops nodes "
+            f"must stand before FoveatePostprocessor, or the model would be shown them still"
+        )
+    together: dict[int, list[NodeWithScore]] = {}
+    for one in given:
+        if marker := one.node.metadata[KEY]["marker"]:
+            together.setdefault(marker, []).append(one)
+    return [_joined(same) for _, same in sorted(together.items())]
+
+
+def _joined(same: Sequence[NodeWithScore]) -> NodeWithScore:
+    first = same[0]
+    if len(same) == 1:
+        return first
+    node = first.node.model_copy()
+    node.set_content(GAP.join(one.node.get_content() for one in same))
+    return NodeWithScore(node=node, score=first.score)
 
 
 def nodes_of(

@@ -18,7 +18,7 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Context, Recipe
 from foveate.core.zones import Budget
 from foveate.frameworks.asked import Principals, Wish, assembled, who
-from foveate.frameworks.llama_index.nodes import context_of, nodes_of
+from foveate.frameworks.llama_index.nodes import by_number, context_of, nodes_of
 from foveate.frameworks.shown import by_marker, pieces
 from foveate.models import Model, registry
 from foveate.ports import text_of
@@ -137,9 +137,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         """The context, and one node a marker, in the order of the markers."""
         known = context_of(nodes)
         if known is not None:
-            if any(getattr(one.node, "_context", None) is None for one in nodes):
-                raise BadInput("some of these nodes are blocks of a context, others are not")
-            return known, list(nodes)
+            return known, by_number(nodes, known)
         allowed = who(self._principals)
         made = assembled(query, list(nodes), self._wish, principals=allowed, gap=None)
         if made is None:
