@@ -134,12 +134,12 @@ def check_answer(
         hold(sentence, grounds, asked, scorer) for sentence in sentences if sentence.claims
     )
     marked = {n for piece in _marks(pieces) for n in piece.numbers if n in shown}
-    cited = sorted(marked.union(*(claim.markers for claim in claims)))
+    cited = marked.union(*(claim.markers for claim in claims))
     return Checked(
         answer=answer,
         claims=claims,
         dangling=tuple(_dangling(_marks(pieces), shown, context)),
-        cited=tuple(cited),
+        cited=tuple(sorted(cited)),
         uncited=tuple(claim for claim in claims if not (claim.markers or claim.spoken)),
         unused=tuple(n for n in grounds.markers if n not in cited),
     )

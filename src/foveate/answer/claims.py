@@ -1,16 +1,19 @@
 """An answer → its sentences, each with the markers that stand by it.
 
 Rules: a marker belongs to the words before it on its line, also behind their full stop, and to
-those after it where none come before. Headings, code, questions, lead-ins that end with a colon
-and lists of sources are no claims: nothing is cited for them, and nothing is missed.
+those after it where none come before; one that has a line to itself, to the text above. Headings,
+code, questions, lead-ins that end with a colon, lists of sources, and what an answer says that it
+was not told are no claims: nothing is cited for them, and nothing is missed.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from foveate.answer.refusals import asserted
 from foveate.core.text.blocks import block_spans
 from foveate.core.text.marks import Mark, Piece
 from foveate.core.text.sentences import unit_spans
@@ -25,15 +28,7 @@ _SAYS = re.compile(r"[.!?。！？][\"'”’)\]]*\s*\Z")
 _SENTENCE = 6
 """Words; a line under a list of sources that has so many and ends like a sentence is one."""
 _TRIM = " \t\n.*_\"'“”"
-# What the prompts ask for: that the context does not say, and what is said without it.
-_NOTHING = re.compile(
-    r"\b(?:context|documents?|sources?|passages?|documenten|bronnen|unterlagen|quellen|dokumente|"
-    r"documents)\b[^.]{0,40}\b(?:(?:do|does|did) not|don't|doesn't|cannot|niet|geen|nicht|keine?n?|"
-    r"ne\b[^.]{1,30}\bpas)\b[^.]{0,40}\b(?:say|contain|mention|answer|provide|include|state|specify|"
-    r"antwoord\w*|zeggen|vermelden|bevatten|beantworten|enthalten|sagen|erwähnen|répond\w*|dis\w*|"
-    r"contien\w*|mentionn\w*|precis\w*)",
-    re.IGNORECASE,
-)
+# What the prompts ask for: what is said without the context.
 _GENERAL = re.compile(
     r"\((?:general knowledge|algemene kennis|allgemeinwissen|connaissances? générales?)\)",
     re.IGNORECASE,
@@ -69,22 +64,28 @@ def sentences_of(pieces: Iterable[Piece], language: str = "en") -> list[Sentence
         for first, last in unit_spans(plain, span, kind, language)
     ]
     beside: list[list[Mark]] = [[] for _ in found]
+    spans = [(first, last) for first, last, _ in found]
     for at, mark in marks:
-        owner = _owner(plain, at, [(first, last) for first, last, _ in found])
+        owner = _owner(plain, at, spans)
         if owner is not None:
             beside[owner].append(mark)
     listed = _source_list(plain)
-    return [
-        Sentence(
-            text=plain[first:last],
-            span=(places[first], places[last - 1] + 1),
-            marks=tuple(mine),
-            claims=not listed[0] <= first < listed[1]
-            and kind not in ("heading", "code")
-            and _claims(plain[first:last], mine),
+    sentences = []
+    for (begin, last, kind), mine in zip(found, beside, strict=True):
+        from_there = asserted(plain[begin:last])
+        first = begin + (from_there or 0)
+        sentences.append(
+            Sentence(
+                text=plain[first:last],
+                span=(places[first], places[last - 1] + 1),
+                marks=tuple(mine),
+                claims=from_there is not None
+                and not listed[0] <= first < listed[1]
+                and kind not in ("heading", "code")
+                and _claims(plain[first:last], mine),
+            )
         )
-        for (first, last, kind), mine in zip(found, beside, strict=True)
-    ]
+    return sentences
 
 
 def _without_marks(pieces: Iterable[Piece]) -> tuple[str, list[int], list[tuple[int, Mark]]]:
@@ -101,20 +102,38 @@ def _without_marks(pieces: Iterable[Piece]) -> tuple[str, list[int], list[tuple[
             while characters and characters[-1] in " \u00a0":
                 characters.pop()
                 places.pop()
-            marks = [(min(at, len(places)), mark) for at, mark in marks]
+            behind = len(marks)
+            while behind and marks[behind - 1][0] > len(places):
+                behind -= 1
+                marks[behind] = (len(places), marks[behind][1])
         characters.extend(piece.text)
         places.extend(range(piece.start, piece.start + len(piece.text)))
     return "".join(characters), places, marks
 
 
 def _owner(plain: str, at: int, spans: Sequence[Span]) -> int | None:
-    """The sentence before this place on its line; else the one after it."""
+    """The sentence before this place on its line; else the one after it.
+
+    A marker that has its line to itself goes with the text above, unless a blank line is between
+    the two, and none before the text below.
+    """
     line = plain.rfind("\n", 0, at) + 1
-    before = [n for n, (first, last) in enumerate(spans) if first < at and last > line]
-    if before:
-        return before[-1]
-    after = [n for n, (first, _) in enumerate(spans) if first >= at]
-    return after[0] if after else (len(spans) - 1 if spans else None)
+    after = bisect_left(spans, (at, 0))  # the spans are in order, and apart
+    if after and (spans[after - 1][1] > line or _goes_with_above(plain, line, at)):
+        return after - 1
+    return after if after < len(spans) else (after - 1 if spans else None)
+
+
+def _goes_with_above(plain: str, line: int, at: int) -> bool:
+    """Whether a line that holds markers alone stands below a text, and not just above one."""
+    end = plain.find("\n", at)
+    end = len(plain) if end < 0 else end
+    if plain[line:end].strip():
+        return False
+    above = plain[plain.rfind("\n", 0, max(line - 1, 0)) + 1 : line].strip()
+    after = plain.find("\n", end + 1)
+    below = plain[end + 1 : after if after >= 0 else len(plain)].strip()
+    return bool(above) or not below
 
 
 def _source_list(plain: str) -> Span:
@@ -133,7 +152,7 @@ def _source_list(plain: str) -> Span:
 def _claims(text: str, marks: Sequence[Mark]) -> bool:
     if any(text.strip(_TRIM) == refusal.strip(_TRIM) for refusal in REFUSALS.values()):
         return False
-    if _NOTHING.search(text) or _GENERAL.search(text):
+    if _GENERAL.search(text):
         return False
     end = _CLOSERS.search(text)
     closers = end[0] if end else ""

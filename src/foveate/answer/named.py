@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
-from foveate.core.text.marks import Mark, Names, Piece, Plain
+from foveate.core.text.marks import Mark, Names, Piece, Plain, brackets_in
 from foveate.core.types import Context
 
 _LEAD = re.compile(r"(?:doc(?:ument)?|source|file|bron|quelle)[ ]*:[ ]*", re.IGNORECASE)
@@ -73,6 +74,12 @@ class Meant:
         self._shown = {one.marker for one in context.citations}
         self._before = ""
 
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The brackets that stand in the texts shown."""
+        texts = (block.text for block in self._context.blocks)
+        return frozenset(found for text in texts for found in brackets_in(text))
+
     def __call__(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces, those brackets as text."""
         for piece in pieces:
@@ -84,9 +91,7 @@ class Meant:
         if mark.unknown or self._shown.intersection(mark.numbers):
             return False
         attached = self._before.isalnum() or self._before == "_"
-        return (attached and mark.numbers == (0,)) or any(
-            mark.text in block.text for block in self._context.blocks
-        )
+        return (attached and mark.numbers == (0,)) or mark.text in self._written
 
 
 def meant(pieces: Iterable[Piece], context: Context) -> Iterator[Piece]:

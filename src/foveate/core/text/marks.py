@@ -78,6 +78,15 @@ def numbers_of(words: str) -> tuple[int, ...]:
     return tuple(found) if len(found) <= MOST else ()
 
 
+def brackets_in(text: str) -> Iterator[str]:
+    """The brackets of a text, whatever they name, in order.
+
+    >>> list(brackets_in("a[0], see [2019] and [ this"))
+    ['[0]', '[2019]']
+    """
+    return (found[0] for found in _CLOSED.finditer(text))
+
+
 class Scanner:
     """Pieces of an answer in, markers and text out, as soon as it is sure which is which."""
 

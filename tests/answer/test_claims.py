@@ -1,0 +1,77 @@
+"""Which sentence of an answer a marker stands by, and what finding that takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate import assemble
+from foveate.answer import named
+from foveate.answer.check import check_answer
+from foveate.answer.claims import _owner
+
+FOUND = [
+    {"text": "The museum opens at nine.", "source": "museum.md", "score": 0.9},
+    {"text": "The ferry leaves every 30 minutes.", "source": "ferry.md", "score": 0.8},
+]
+CONTEXT = assemble("When?", FOUND, budget=300, recipe="citations")
+OPENS, LEAVES = "The museum opens at nine.", "The ferry leaves every 30 minutes."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{OPENS} [1] {LEAVES} [2]",
+        f"{OPENS[:-1]} [1]. {LEAVES[:-1]} [2].",
+        f"{OPENS}\n[1]\n\n{LEAVES}\n[2]",
+        f"{OPENS}\n\n[1]\n\n{LEAVES}\n\n[2]",
+        f"- {OPENS}\n  [1]\n- {LEAVES}\n  [2]",
+        f"[1] {OPENS}\n[2] {LEAVES}",
+        f"[1]\n{OPENS}\n\n[2]\n{LEAVES}",
+        f"{OPENS}\n[1]\n{LEAVES}\n[2]",
+    ],
+)
+def test_a_marker_stands_by_its_sentence(answer):
+    """C3: behind it, before it, on a line of its own below it or right above it."""
+    checked = check_answer(answer, CONTEXT)
+    assert [claim.markers for claim in checked.claims] == [(1,), (2,)]
+    assert checked.clean
+
+
+def test_two_markers_on_lines_of_their_own():
+    """C3: both go with the text above them."""
+    checked = check_answer(f"{OPENS}\n[1]\n[2]\n\n{LEAVES} [2]", CONTEXT)
+    assert [claim.markers for claim in checked.claims] == [(1, 2), (2,)]
+
+
+class Counted(list):
+    """A list that counts how often something is taken from it."""
+
+    taken = 0
+
+    def __getitem__(self, at):
+        self.taken += 1
+        return super().__getitem__(at)
+
+    def __iter__(self):
+        self.taken += len(self)
+        return super().__iter__()
+
+
+def test_a_markers_sentence_is_found_without_looking_at_all():
+    """C3: many markers in a long answer take time in proportion."""
+    plain = "It rains. " * 5_000
+    spans = Counted((at, at + 9) for at in range(0, len(plain), 10))
+    found = [_owner(plain, at, spans) for at in range(9, len(plain), 1_000)]
+
+    assert found == list(range(0, 5_000, 100))
+    assert spans.taken < 20 * len(found)
+
+
+def test_what_stands_in_the_sources_is_looked_up_once(monkeypatch):
+    """C3: whether a bracket is a source's own is no search through all texts for each of them."""
+    read, brackets_in = [], named.brackets_in
+    monkeypatch.setattr(named, "brackets_in", lambda text: read.append(text) or brackets_in(text))
+    checked = check_answer(" ".join(f"It rains [{n}]." for n in range(50, 90)), CONTEXT)
+
+    assert len(checked.dangling) == 40
+    assert len(read) == len(CONTEXT.blocks)

@@ -1,0 +1,101 @@
+"""What an answer says it was not told, in the prompts' languages; and what claims all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate import assemble
+from foveate.answer.check import check_answer
+from foveate.answer.refusals import asserted
+
+FOUND = [{"text": "The museum opens at nine. Adults pay 1,200 yen.", "source": "museum.md"}]
+CONTEXT = assemble("When does the museum open?", FOUND, budget=300, recipe="citations")
+
+
+@pytest.mark.parametrize(
+    "said",
+    """
+The context does not say when the museum was built.
+The sources don't mention a lift.
+There is no information in the context about a lift.
+The documents contain no information about the lift.
+The context gives no year of construction.
+It is not stated in the context when the museum was built.
+I cannot find the year of construction in the documents.
+I am unable to find the year in the provided sources.
+The year of construction cannot be determined from the context.
+The year of construction is not mentioned in the documents.
+Based on the context, there is no information about a lift.
+No source says when the museum was built.
+The provided context doesn't mention the year, so I cannot answer.
+De bronnen vermelden niet wanneer het museum gebouwd is.
+De context zegt niet wanneer het museum gebouwd is.
+De documenten bevatten geen informatie over een lift.
+In de context staat niet wanneer het museum gebouwd is.
+Uit de bronnen blijkt niet wanneer het museum gebouwd is.
+Er staat in de documenten niets over een lift.
+Die Quellen sagen nicht, wann das Museum gebaut wurde.
+Der Kontext enthält keine Angaben zum Baujahr des Museums.
+In den Unterlagen steht nicht, wann das Museum gebaut wurde.
+Aus dem Kontext geht nicht hervor, wann das Museum gebaut wurde.
+Der Kontext nennt kein Baujahr des Museums.
+Im Kontext wird das Baujahr des Museums nicht genannt.
+Le contexte ne précise pas la date de construction du musée.
+Les documents n'indiquent pas la date de construction du musée.
+Les sources ne mentionnent pas d'ascenseur au musée.
+Aucun document ne mentionne la date de construction du musée.
+La date de construction n'est pas indiquée dans les documents.
+""".strip().splitlines(),
+)
+def test_what_was_not_told_needs_no_source(said):
+    """C3, R5: the prompts ask for it, in so many ways."""
+    checked = check_answer(said, CONTEXT)
+    assert (checked.claims, checked.clean) == ((), True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    """
+According to the documents, the boiler contains no gasket.
+No data leaves the device according to the documents.
+You cannot find taxis near the museum according to the sources.
+Visitors cannot see the lower rooms, the sources say.
+The museum's documents do not leave the building on weekdays.
+The documents say that tickets are not sold on Mondays.
+The museum holds no text of the treaty.
+Laut Unterlagen enthält der Boiler keine Dichtung.
+Volgens de documenten bevat de ketel geen pakking.
+La source n'est pas profonde.
+""".strip().splitlines(),
+)
+def test_what_denies_something_is_a_claim(said):
+    """C3: about documents, or by them."""
+    assert [claim.faults[0] for claim in check_answer(said, CONTEXT).claims] == ["uncited"]
+
+
+@pytest.mark.parametrize(
+    ("said", "claimed"),
+    [
+        ("The context does not say who built it, but it was built in 1881.", "it was built"),
+        ("The context does not say; it was built in 1881.", "it was built"),
+        ("Although the context does not say when, it was built in 1881.", "it was built"),
+        ("De context zegt niet wanneer, maar het is in 1881 gebouwd.", "het is in 1881"),
+        ("Die Quellen sagen nicht, wann, aber es wurde 1881 gebaut.", "es wurde 1881"),
+        ("Le contexte ne dit pas quand, mais il date de 1881.", "il date"),
+    ],
+)
+def test_one_that_goes_on_claims_something(said, claimed):
+    """C3: what is made up behind an excuse is held like anything else."""
+    (claim,) = check_answer(said, CONTEXT).claims
+    assert claim.faults == ("uncited", "unsupported_figures")
+    assert claim.text.startswith(claimed)
+    assert said[slice(*claim.span)] == claim.text
+
+
+def test_one_that_goes_on_with_a_source_is_held_to_it():
+    """C3: the words of the excuse are not asked of the source."""
+    said = "The documents do not mention a lift, but the museum opens at nine [1]."
+    checked = check_answer(said, CONTEXT)
+    assert checked.clean
+    assert checked.cited == (1,)
+    assert asserted("The context does not mention a lift however.") is None
