@@ -7,6 +7,7 @@ at exactly one point. They run on a thread of their own and hold a connection un
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -399,6 +400,14 @@ async def _endless_line(server: Server, reader: Any, out: Any) -> None:
     while True:
         out.write(b"a" * 100_000)
         await out.drain()
+
+
+async def _zipped(server: Server, reader: Any, out: Any) -> None:
+    """Compressed, though nobody asked for that: a small answer could be of any size."""
+    kind = _TYPES.get(server.protocol, _SSE)
+    data = gzip.compress(b"".join(events(server.protocol, server.pieces)))
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\n"
+    out.write(f"{head}content-length: {len(data)}\r\nconnection: close\r\n\r\n".encode() + data)
 
 
 async def _error_midway(server: Server, reader: Any, out: Any) -> None:

@@ -211,7 +211,7 @@ def text_of(content: Content) -> str:
     if isinstance(content, str):
         return content
     texts: list[str] = []
-    for part in content:
+    for part in content or ():  # a message that calls tools may have none
         inner = part.get("content", ())
         source = part.get("source", "")
         found = [part.get("title"), part.get("context"), part.get("text")]

@@ -135,13 +135,24 @@ def test_an_empty_answer_is_a_failure(reply, said):
 
 def test_what_an_answer_costs(monkeypatch):
     """F8: list price by usage, at the provider's own address; elsewhere no cost is said."""
+    name, used = "anthropic:claude-haiku-4-5", Usage(prompt=31, completion=8, cached=16)
+
+    class Hosted(Told):
+        def stream(self, messages, **limits):
+            yield Reply(text=ANSWER, usage=used)
+
+    hosted = ask(CONTEXT, Hosted(says=str, name=name))
     with serving("anthropic") as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.name.partition("@")[2])
-        hosted = ask(CONTEXT, "anthropic:claude-haiku-4-5")
+        at_home = load(name).at_home
         elsewhere = ask(CONTEXT, server.name.replace("tiny", "claude-haiku-4-5"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.name.partition("@")[2])
+        through_another = ask(CONTEXT, name)
 
     assert hosted.cost == pytest.approx((15 * 1 + 16 * 0.1 + 8 * 5) / 1e6)
-    assert elsewhere.cost is None
+    assert at_home
+    assert (elsewhere.cost, elsewhere.reply.usage) == (None, used)
+    assert (through_another.cost, through_another.reply.usage) == (None, used)
+    assert [load(one).at_home for one in ("openai:gpt-4o", "ollama:gpt-4o")] == [True, False]
     assert model("gpt-4.1").cost(Usage(prompt=10)) is None
     assert model("mistral").cost(Usage(prompt=10, completion=1)) is None
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from foveate import plugins
 from foveate.adapters.models import bare
-from foveate.adapters.models.asked import check_timeout, taken
+from foveate.adapters.models.asked import check_messages, check_timeout, taken
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
 from foveate.answer.room import answer_limit
@@ -118,7 +118,7 @@ def ask_events(
         else:
             yield from resolver.feed(item)
     yield from resolver.finish()
-    yield _answer(context, asked.name, reply, how)
+    yield _answer(context, asked, reply, how)
 
 
 async def aask(
@@ -160,7 +160,7 @@ async def aask_events(
     for event in resolver.finish():
         yield event
     # A long answer takes a while to check: others go on meanwhile.
-    yield await asyncio.to_thread(_answer, context, asked.name, reply, how)
+    yield await asyncio.to_thread(_answer, context, asked, reply, how)
 
 
 def _model(model: str | Model) -> Model:
@@ -172,14 +172,17 @@ def _request(
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
     _refuse_shared(context)
-    sent = given or messages(
-        context,
-        prompt=how.prompt,
-        system=how.system,
-        channel=how.channel,
-        language=how.language,
-    )
-    return taken(sent, getattr(model, "takes", frozenset())), {
+    if given is None:
+        given = messages(
+            context,
+            prompt=how.prompt,
+            system=how.system,
+            channel=how.channel,
+            language=how.language,
+        )
+    check_messages(given)
+    sent = taken(given, getattr(model, "takes", frozenset()))
+    return sent, {
         "max_tokens": answer_limit(
             context, sent, model=model.name, wanted=how.max_tokens, window=how.window
         ),
@@ -198,12 +201,12 @@ def _refuse_shared(context: Context) -> None:
         )
 
 
-def _answer(context: Context, name: str, reply: Reply | None, how: Asking) -> Answer:
+def _answer(context: Context, model: Model, reply: Reply | None, how: Asking) -> Answer:
     """Checked, priced; raises `OutsideFailure` for an empty one."""
     if reply is None or not reply.text.strip():
         spent = "; its limit was spent before it wrote, give it more --max-tokens"
         limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
-        raise OutsideFailure(f"model {name}: answered with nothing{limit}")
+        raise OutsideFailure(f"model {model.name}: answered with nothing{limit}")
     checked = check_answer(reply.text, context, language=how.language, channel=how.channel)
     if how.channel == "voice":
         cited = sources(checked, context)
@@ -214,13 +217,14 @@ def _answer(context: Context, name: str, reply: Reply | None, how: Asking) -> An
         citations=cited,
         checked=checked,
         reply=reply,
-        cost=_cost(name, reply),
+        cost=_cost(model, reply),
     )
 
 
-def _cost(name: str, reply: Reply) -> float | None:
+def _cost(model: Model, reply: Reply) -> float | None:
     """At the provider's own address alone: elsewhere another price holds, or none."""
-    known = registry().get(bare(name)) if "@http" not in name else None
+    listed = getattr(model, "at_home", "@http" not in model.name)
+    known = registry().get(bare(model.name)) if listed else None
     return known.cost(reply.usage) if known is not None else None
 
 

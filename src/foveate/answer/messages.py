@@ -7,13 +7,15 @@ whatever system prompt came after the assembly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from foveate import plugins
+from foveate.adapters.models.tools import calls_in
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.layout.parts import content_of
+from foveate.core.talk.turns import lines
 from foveate.core.types import Context
 from foveate.core.window import count_messages
 from foveate.plan import Channel
@@ -76,9 +78,20 @@ def counted(context: Context) -> str:
 
 
 def pairs_of(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
-    """Messages as they are counted; parts as the context that they are."""
-    contents = [(message["role"], message["content"]) for message in found]
-    return [(role, c if isinstance(c, str) else counted(context)) for role, c in contents]
+    """Messages as they are counted: the last one's parts as the context that they are.
+
+    Those of others as their texts; calls of tools as the JSON that is sent.
+    """
+    *before, last = found
+    pairs = [(one["role"], _said(one, text_of(one["content"]))) for one in before]
+    content = last["content"]
+    text = content if isinstance(content, str) else counted(context)
+    return [*pairs, (last["role"], _said(last, text))]
+
+
+def _said(message: Message, text: str) -> str:
+    more = cast("Mapping[str, Any]", message)
+    return lines(text, *calls_in(more), more.get("tool_call_id", ""))
 
 
 def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer | None) -> None:

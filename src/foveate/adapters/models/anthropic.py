@@ -61,6 +61,11 @@ class AnthropicSpeaker:
         return "" if self._own else self._url
 
     @property
+    def at_home(self) -> bool:
+        """Not at an address of one's own, nor where the environment points elsewhere."""
+        return self._url == _HOME
+
+    @property
     def takes(self) -> frozenset[str]:
         """Text, and what the model cites by itself."""
         return frozenset({"text", "search_result", "document"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
+from foveate.adapters.models.tools import DEVELOPER, RESULT, TOOLS, in_words
 from foveate.core.errors import BadInput, BadOption
 from foveate.ports import Message, Reply, text_of
 
@@ -79,6 +80,10 @@ class Speaker(Protocol):
         """Which server, for errors."""
 
     @property
+    def at_home(self) -> bool:
+        """Whether that is the provider's own address, and its list prices hold."""
+
+    @property
     def takes(self) -> frozenset[str]:
         """The types of content parts that it can be sent; of none: text alone."""
 
@@ -106,22 +111,36 @@ def check_asked(
     messages: Sequence[Message], max_tokens: int, temperature: float, timeout: float
 ) -> None:
     """Raise `BadInput` or `BadOption` for what no model could be asked."""
-    if not messages:
-        raise BadInput("no messages; give at least the user's", field="messages")
-    for number, message in enumerate(messages, 1):
-        content: object = message.get("content")
-        if message.get("role") not in ROLES or not (isinstance(content, str) or _parts(content)):
-            raise BadInput(
-                f"message {number} needs a role ({', '.join(ROLES)}) and a content: a text, or a "
-                "list of parts with a type",
-                field="messages",
-            )
+    check_messages(messages)
     if max_tokens < 1 or not 0 <= temperature <= 2:
         raise BadOption(
             f"max_tokens is {max_tokens}, temperature {temperature}; give at least one token, and "
             "a temperature of 0 to 2"
         )
     check_timeout(timeout)
+
+
+def check_messages(messages: object) -> None:
+    """Raise `BadInput` for what is no list of messages, naming the one that is wrong."""
+    if not messages or isinstance(messages, Mapping) or not isinstance(messages, Sequence):
+        raise BadInput("no messages; give a list, at least the user's", field="messages")
+    for number, message in enumerate(messages, 1):
+        if not isinstance(message, Mapping) or not _known(message):
+            raise BadInput(
+                f"message {number} needs a role ({', '.join(ROLES)}) and a content: a text, or a "
+                "list of parts with a type",
+                field="messages",
+            )
+
+
+def _known(message: Mapping[str, Any]) -> bool:
+    role, content = message.get("role"), message.get("content")
+    if role == RESULT and not isinstance(message.get("tool_call_id"), str):
+        return False
+    silent = content is None and role == "assistant" and bool(message.get(TOOLS))
+    return role in (*ROLES, DEVELOPER, RESULT) and (
+        silent or isinstance(content, str) or _parts(content)
+    )
 
 
 def _parts(content: object) -> bool:
@@ -136,7 +155,8 @@ def _parts(content: object) -> bool:
 def taken(messages: Sequence[Message], takes: frozenset[str]) -> tuple[Message, ...]:
     """The messages for a model that takes parts of these types; others become text if they are.
 
-    Raises `BadInput` for parts that are no text and that the model does not take.
+    So do calls of tools and their results, unless it takes `tool_calls`. Raises `BadInput` for
+    parts that are no text and that the model does not take.
 
     >>> taken([{"role": "user", "content": [{"type": "text", "text": "Hi."}]}], frozenset())
     ({'role': 'user', 'content': 'Hi.'},)
@@ -144,16 +164,19 @@ def taken(messages: Sequence[Message], takes: frozenset[str]) -> tuple[Message, 
     found: list[Message] = []
     for number, message in enumerate(messages, 1):
         content = message["content"]
-        kinds = set() if isinstance(content, str) else {part["type"] for part in content}
+        kinds = set() if isinstance(content, str) else {part["type"] for part in content or ()}
         if strange := sorted(kinds - takes - {TEXT}):
+            instead = "take another format, such as openai-parts or numbered"
+            if any(kind.startswith("tool_") for kind in strange):
+                instead = "give calls of tools in OpenAI's form, as .openai() does"
             raise BadInput(
                 f"message {number} has parts that this model does not take ({', '.join(strange)}); "
-                "take another format, such as openai-parts or numbered",
+                f"{instead}",
                 field="messages",
             )
         flat = bool(kinds) and TEXT not in takes
         found.append({**message, "content": text_of(content)} if flat else message)
-    return tuple(found)
+    return tuple(found if TOOLS in takes else in_words(found))
 
 
 def check_timeout(seconds: float) -> None:

@@ -56,6 +56,11 @@ class GgufSpeaker:
         return ""
 
     @property
+    def at_home(self) -> bool:
+        """No: nobody publishes what it costs."""
+        return False
+
+    @property
     def takes(self) -> frozenset[str]:
         """None: a message is a text."""
         return frozenset()

@@ -51,6 +51,11 @@ class OllamaSpeaker:
         return "" if self._own else (self._url or "127.0.0.1:11434")
 
     @property
+    def at_home(self) -> bool:
+        """No: nobody publishes what it costs."""
+        return False
+
+    @property
     def takes(self) -> frozenset[str]:
         """None: a message is a text."""
         return frozenset()

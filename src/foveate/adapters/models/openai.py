@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked, Scored
 from foveate.adapters.models.dictated import CannotSay, options_for, scored, tokens_at
+from foveate.adapters.models.tools import TOOLS
 from foveate.adapters.models.trouble import (
     Seen,
     Trouble,
@@ -61,9 +62,14 @@ class OpenAISpeaker:
         return "" if self._own else self._url
 
     @property
+    def at_home(self) -> bool:
+        """Not at an address of one's own, nor where the environment points elsewhere."""
+        return self._url == _HOME
+
+    @property
     def takes(self) -> frozenset[str]:
-        """Text parts."""
-        return frozenset({"text"})
+        """Text parts; calls of tools and their results."""
+        return frozenset({"text", TOOLS})
 
     @property
     def scores(self) -> bool | None:

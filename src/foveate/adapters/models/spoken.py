@@ -43,6 +43,11 @@ class SpokenModel:
         return self._speaker.name
 
     @property
+    def at_home(self) -> bool:
+        """Whether it is asked at its provider's own address, where list prices hold."""
+        return self._speaker.at_home
+
+    @property
     def takes(self) -> frozenset[str]:
         """The types of content parts that messages may have."""
         return self._speaker.takes

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foveate._version import __version__
-from foveate.adapters.models.trouble import Seen, odd, seconds_after
+from foveate.adapters.models.trouble import Seen, odd, refused, seconds_after
 from foveate.core.errors import BadOption, OutsideFailure
 
 MOST = 32_000_000
@@ -120,10 +120,9 @@ def http_options(
         seen.secrets = _secrets(request.headers)
 
     async def came(response: Any) -> None:
-        """Read `Retry-After`; bound the size of what follows, which is no web page."""
+        """Read `Retry-After`; bound the size of what follows, as it is and unpacked."""
         seen.after = seconds_after(response.headers)
-        if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
-            raise odd("sent a web page")
+        _refuse_odd(response, seen)
         response.stream = Body(response.stream)
 
     return {
@@ -131,6 +130,16 @@ def http_options(
         "timeout": httpx.Timeout(None, connect=connect),
         "follow_redirects": False,
     }
+
+
+def _refuse_odd(response: Any, seen: Seen) -> None:
+    """A web page; and what is compressed, for it would be unpacked to any size behind the bound."""
+    found, fine = response.headers, response.status_code == 200
+    if found.get("content-encoding", "identity").lower() != "identity":
+        zipped = odd("sent a compressed answer, which nobody asked for")
+        raise zipped if fine else refused(response.status_code, "", seen)
+    if fine and "html" in found.get("content-type", ""):
+        raise odd("sent a web page")
 
 
 def _plain(request: Any) -> dict[str, str]:
