@@ -7,6 +7,7 @@ import json
 import pytest
 
 from local_model import KEY, local_name
+from model_servers import serving
 
 
 def test_a_real_model_gets_a_curve(run, monkeypatch, tmp_path):
@@ -27,6 +28,16 @@ def test_a_real_model_gets_a_curve(run, monkeypatch, tmp_path):
     chunks.write_text('{"text": "A wall.", "score": 1}\n{"text": "A gate.", "score": 0.5}\n')
     asked = ("--query", "wall", "--chunks", chunks, "--budget", 99)
     assert run("assemble", *asked, "--order", f"attention:{file}").code == 0
+
+
+@pytest.mark.parametrize("out", ["nowhere/curve.json", "."])
+def test_a_curve_that_could_not_be_written(run, tmp_path, out):
+    """E6, X1: it is said before anything is asked, not after all was paid for."""
+    with serving("openai") as server:
+        ran = run("calibrate", "--model", server.name, "--out", tmp_path / out)
+
+    assert (ran.code, "name a file for --out" in ran.err) == (5, True)
+    assert server.requests == []
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def calibrate(
     Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
     """
     from foveate.cli import output
-    from foveate.cli.calibrated import counts_of, kinds_of, lines, write
+    from foveate.cli.calibrated import counts_of, kinds_of, lines, refuse_unwritable, write
     from foveate.cli.models import model_named
     from foveate.cli.progress import progress
     from foveate.evals.calibration.curve import to_json
@@ -63,6 +63,8 @@ def calibrate(
         max_tokens=max_tokens,
     )
     reader = model_named(model)
+    if out is not None:
+        refuse_unwritable(out)
     with progress() as on_progress:
         measured = measure(reader, sweep, on_progress=on_progress)
     verdict = said(measured)

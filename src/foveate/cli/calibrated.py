@@ -50,6 +50,16 @@ def _cell(curve: Curve, number: int) -> str:
     return f"{point.accuracy:.0f} % [{low:.0f}, {high:.0f}]"
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Before the work: raise `OutsideFailure` where the curve could not be written afterwards."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir():
+        what = "is a folder" if path.is_dir() else f"there is no folder {folder}"
+        raise OutsideFailure(f"{path}: {what}; name a file for --out")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutsideFailure(f"{folder}: cannot be written to; name another --out")
+
+
 def write(path: Path, record: Mapping[str, Any]) -> None:
     """The file, all at once; raises `OutsideFailure` where it cannot be."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
