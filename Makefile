@@ -69,11 +69,11 @@ soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one stor
 
 bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the library: LOAD= seconds
 	$(call say,bench: many clients on one service)
-	@$(PY) -m bench.service_load --seconds $(LOAD)
+	@$(PY) -m bench.service_load --seconds $(LOAD) --write
 
 soak-service: $(VENV)/dev.stamp ## an hour's requests on one service, and kills under load
 	$(call say,soak: an hour of requests)
-	@PYTHONPATH=.:tests $(PY) tests/service_soak.py
+	@PYTHONPATH=.:tests $(PY) tests/service_soak.py --write
 	$(call say,soak: kills of a service under load)
 	@PYTHONPATH=tests $(PY) tests/service_kills.py --kills 50
 

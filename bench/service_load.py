@@ -1,6 +1,6 @@
 """Many clients on one service: no error, how long they wait, and what HTTP costs.
 
-    python -m bench.service_load --seconds 120 --workers 1,2
+    python -m bench.service_load --seconds 120 --workers 1,2 [--write]
 
 32 clients in a closed loop ask a real `foveate serve` for contexts of 50 candidates. Beside it, in
 the same run and with the same bodies: the library, called from as many processes as the service has
@@ -29,10 +29,12 @@ from random import Random
 from typing import Any
 
 from bench.http_load import Seen, load, request
+from bench.page import put_into
 from bench.store_texts import LINES
 
 CLIENTS, CANDIDATES, BODIES, TEXTS, BUDGET = 32, 50, 400, 2_000, 2_000
 HOST = "127.0.0.1"
+PAGE = Path("docs/service-load.md")
 Address = tuple[str, int]
 
 
@@ -263,16 +265,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--workers", default="1,2")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE}")
     asked = parser.parse_args()
-    said: list[str] = []
-    machine = f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} busy before"
-    print(f"{machine}; {CLIENTS} clients, {CANDIDATES} candidates")
+    machine = f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} of them busy before"
+    lines = [f"{asked.seconds:g} seconds, contexts of {BUDGET} tokens; {machine}."]
+    held: list[str] = []
     for workers in map(int, asked.workers.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             rows = measured(workers, asked.seconds, Path(folder))
-        said += verdict(rows)
-        print("\n".join(["", *table(rows, workers), "", *verdict(rows)]))
-    return int(any(line.startswith("NO") for line in said))
+        said = list(verdict(rows))
+        held += said
+        lines += ["", *table(rows, workers), "", *(f"- {line}" for line in said)]
+    text = "\n".join(lines)
+    print(text)
+    if asked.write:
+        put_into(PAGE, "load", text)
+    return int(any(line.startswith("NO") for line in held))
 
 
 if __name__ == "__main__":

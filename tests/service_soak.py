@@ -1,6 +1,6 @@
 """An hour's requests, sent faster than in an hour: the memory of a service, before and after.
 
-    python tests/service_soak.py --rate 10 --minutes 60
+    python tests/service_soak.py --rate 10 --minutes 60 [--write]
 
 Texts, questions and documents are new all the time, so that every memory is filled to its bound in
 the first part, which is not judged. Said is how much more the service holds at the end than after
@@ -21,7 +21,8 @@ from random import Random
 from typing import Any
 
 from bench.http_load import load, request
-from bench.service_load import LINES
+from bench.page import put_into
+from bench.service_load import LINES, PAGE
 
 from service_process import HOST, Service, running
 
@@ -85,6 +86,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rate", type=float, default=10, help="requests a second of that hour")
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--write", action="store_true", help=f"put the figures into {PAGE}")
     asked = parser.parse_args()
     most = int(asked.rate * asked.minutes * 60)
     with tempfile.TemporaryDirectory() as folder:
@@ -98,11 +100,14 @@ def main() -> int:
     warm = seen[int(WARM * LOOKS) :]
     fifth = len(warm) // 5
     first, last = (statistics.median(part) for part in (warm[:fifth], warm[-fifth:]))
-    print(
+    said = (
         f"{most:,} requests, as many as {asked.minutes:g} minutes have at {asked.rate:g} a second: "
         f"{seen[0] / 1e6:.0f} MB at first, {first / 1e6:.0f} when warm, {last / 1e6:.0f} at the "
         f"end ({last / first - 1:+.1%}; {max(seen) / 1e6:.0f} at most)"
     )
+    print(said)
+    if asked.write:
+        put_into(PAGE, "soak", said + ".")
     return int(last > GROWTH * first)
 
 

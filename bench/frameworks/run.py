@@ -28,13 +28,13 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 from bench.forget import forget  # noqa: E402
 from bench.frameworks.judge import Judged, judged, misled  # noqa: E402
 from bench.frameworks.sides import SIDES, forged  # noqa: E402
+from bench.page import put_into  # noqa: E402
 from foveate.adapters import tokenizers  # noqa: E402
 from foveate.adapters.tokenizers.counts import counts_for  # noqa: E402
 from foveate.evals.cases import Case  # noqa: E402
 from foveate.evals.read import read_cases  # noqa: E402
 
 PAGE = Path("docs/frameworks.md")
-BEGIN, END = "<!-- frameworks: begin -->", "<!-- frameworks: end -->"
 PACKAGES = ("langchain-core", "llama-index-core", "haystack-ai")
 
 
@@ -113,9 +113,7 @@ def main() -> None:
     text = f"{about(cases, chosen.budget)}\n\n{table(cases, measured(cases, chosen.budget))}"
     print(text)
     if chosen.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN, 1)
-        _, after = rest.split(END, 1)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+        put_into(PAGE, "frameworks", text)
 
 
 if __name__ == "__main__":
