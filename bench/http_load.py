@@ -109,12 +109,12 @@ class Client(asyncio.Protocol):
 
     def _head(self, head: bytes) -> tuple[int, int]:
         """Status and length."""
-        length = head.find(b"\r\ncontent-length:")
-        assert length >= 0, head
         status = int(head[9:12])
+        length = head.find(b"\r\ncontent-length:")
+        assert length >= 0 or status == 204, head
         if status in (429, 503) and b"\r\nretry-after:" not in head:
             self._round.seen.unadvised += 1
-        return status, int(head[length + 17 :].split(b"\r", 1)[0])
+        return status, 0 if status == 204 else int(head[length + 17 :].split(b"\r", 1)[0])
 
     def _send(self) -> None:
         assert self._wire is not None

@@ -19,6 +19,7 @@ from foveate.service.settings import Settings
 from http_wire import ask
 from service_process import HOST, Service, running, settled
 from service_server import serving
+from service_soak import LOOKS, soak
 
 FEW = 4
 
@@ -106,3 +107,13 @@ def held_after(client: httpx.Client, number: int) -> int:
     assert client.get("/v1/documents/nobody").status_code == 404
     gc.collect()
     return len(gc.get_objects())
+
+
+def test_a_short_soak_is_answered_as_it_should_be(tmp_path: Path) -> None:
+    """X4, F3: every kind of request of the long one; `make soak-service` looks at the memory."""
+    store = tmp_path / "store"
+    with running(tmp_path / "service", store=store, embedder="hashing", drain=0) as service:
+        seen = soak(service, 2 * LOOKS)
+
+    assert len(seen) == LOOKS
+    assert min(seen) > 0
