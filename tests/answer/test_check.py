@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from foveate import assemble
+from foveate.answer import claims
 from foveate.answer.check import check_answer
 from foveate.answer.figures import figures, known, missing
 from foveate.answer.stream import Cited, aresolved, resolved
 from foveate.core.errors import BadInput
+from foveate.core.text.marks import scanned
 
 MUSEUM = (
     "The museum opens at 9 a.m. on weekdays. Tickets cost 1,200 yen for adults. "
@@ -283,3 +287,48 @@ def test_an_asynchronous_stream_is_the_same():
 
     made, pieces = context(), ["See [", "1", "] and [2", "]."]
     assert asyncio.run(_astream(pieces, made)) == list(resolved(pieces, made))
+
+
+LONG = [
+    ("[1] " + "*" * 150_000 + "a", "closers in the middle"),
+    ("a" + "\n" * 150_000 + "a", "empty lines"),
+    ("aa bb [1] " * 15_000, "markers on one line"),
+    ("[1] [2] " * 15_000, "markers alone"),
+    ("It rains [1].\n" * 10_000, "markers on lines"),
+]
+
+
+@pytest.mark.parametrize("answer", [one for one, _ in LONG], ids=[name for _, name in LONG])
+def test_a_long_answer_is_checked_soon(answer):
+    """C3, X2: 150,000 characters that repeat take as long as others: this ends, in seconds."""
+    checked = check_answer(answer, context())
+
+    assert checked.answer == answer
+
+
+def test_the_work_grows_with_the_markers_and_no_faster():
+    """C3, X2: twice as many markers beside twice as many sentences are at most twice the work."""
+    small, large = (lines_run("It rains aa bb [1]. " * count) for count in (100, 200))
+
+    assert small > 1_000
+    assert large <= 2.2 * small
+
+
+def lines_run(answer: str) -> int:
+    """How many lines of `answer/claims.py` it takes to find the sentences."""
+    pieces, count = list(scanned(answer)), 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if frame.f_code.co_filename != claims.__file__:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        claims.sentences_of(pieces)
+    finally:
+        sys.settrace(before)
+    return count

@@ -23,7 +23,8 @@ from foveate.prompts.text import REFUSALS
 
 _LEAST = 2
 """Terms; what says less ("Yes.") and cites nothing has nothing to be held against."""
-_CLOSERS = re.compile(r"[\s\"'”’»)*_.,;:!?…。！？]*\Z")
+_CLOSERS = "\"'”’»)*_.,;:!?…。！？" + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+"""What may stand behind the words of a sentence: its full stop, and what closes with it."""
 _SAYS = re.compile(r"[.!?。！？][\"'”’)\]]*\s*\Z")
 _SENTENCE = 6
 """Words; a line under a list of sources that has so many and ends like a sentence is one."""
@@ -35,7 +36,7 @@ _GENERAL = re.compile(
 )
 _ENDING = re.compile(r"[.,;:!?…。！？)\]]|\s*\n|\s*\Z")
 _SOURCES = re.compile(
-    r"^\W*(?:sources?|references?|citations?|bronnen|quellen|références|fuentes)\W*?$",
+    r"^[^\w\n]*+(?:sources?|references?|citations?|bronnen|quellen|références|fuentes)[^\w\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -154,8 +155,7 @@ def _claims(text: str, marks: Sequence[Mark]) -> bool:
         return False
     if _GENERAL.search(text):
         return False
-    end = _CLOSERS.search(text)
-    closers = end[0] if end else ""
+    closers = text[len(text.rstrip(_CLOSERS)) :]
     if "?" in closers or "？" in closers or closers.rstrip().endswith(":"):
         return False
     return len(query_terms(text)) >= (1 if marks else _LEAST)
