@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from command_line import CHUNKS, QUERY
+from foveate.service.auth.caller import Caller
 from foveate.service.limits.body import Body
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
@@ -203,17 +204,22 @@ async def _nobody(scope: object, receive: object, send: object) -> None:
     """An application that is never asked."""
 
 
-def test_all_bodies_together_are_bounded():
-    """X4: what one request holds is missing for the others, until it has its answer."""
-    answered: list[int] = []
-    inside, leave = asyncio.Event(), asyncio.Event()
+class Held:
+    """The layer alone, around an application that keeps what it gets until it is let go."""
 
-    async def slow(scope, receive, send):
+    def __init__(self, *, most: int, together: int) -> None:
+        self.layer = Body(self._slow, most=most, together=together, seconds=9)
+        self.answered: list[int] = []
+        self.leave = asyncio.Event()
+        self.inside = asyncio.Semaphore(0)
+
+    async def _slow(self, scope, receive, send):
         await receive()
-        inside.set()
-        await leave.wait()
+        self.inside.release()
+        await self.leave.wait()
 
-    async def ask(layer: Body, size: int) -> None:
+    async def ask(self, size: int, key: str | None = "one") -> None:
+        """A request with a body of this size; `key` None: of this machine, which needs none."""
         messages = [{"type": "http.request", "body": b" " * size, "more_body": False}]
 
         async def receive():
@@ -221,23 +227,66 @@ def test_all_bodies_together_are_bounded():
 
         async def send(message):
             if message["type"] == "http.response.start":
-                answered.append(message["status"])
+                self.answered.append(message["status"])
 
+        caller = Caller(key_id=key, tenant="default", principals=(), scopes=frozenset())
         headers = [(b"content-length", b"%d" % size)]
-        await layer({"type": "http", "headers": headers, "state": {}}, receive, send)
+        scope = {"type": "http", "path": PATH, "headers": headers, "state": {"caller": caller}}
+        await self.layer(scope, receive, send)
 
-    async def play() -> list[int]:
-        layer = Body(slow, most=100, together=150, seconds=9)
-        first = asyncio.create_task(ask(layer, 100))
-        await inside.wait()
-        during = layer._held
-        await ask(layer, 60)
-        leave.set()
+    def holds(self) -> int:
+        """Bytes that are held now."""
+        return self.layer._room.held
+
+
+def test_all_bodies_together_are_bounded():
+    """X4: what one request holds is missing for the others, until it has its answer."""
+
+    async def play() -> tuple[list[int], list[int]]:
+        house = Held(most=100, together=150)
+        first = asyncio.create_task(house.ask(100))
+        await house.inside.acquire()
+        during = house.holds()
+        await house.ask(60, "two")
+        house.leave.set()
         await first
-        await ask(layer, 60)
-        return [during, layer._held]
+        await house.ask(60, "two")
+        return [during, house.holds()], house.answered
 
-    held = asyncio.run(play())
+    held, answered = asyncio.run(play())
 
     assert held == [100, 0]
     assert answered == [503]
+
+
+@pytest.mark.parametrize(("key", "refused"), [("one", [429]), (None, [])])
+def test_one_key_leaves_room_for_the_bodies_of_others(key, refused):
+    """X4: of all that may be held one key holds half; this machine by itself all of it."""
+
+    async def play() -> tuple[list[int], int]:
+        house = Held(most=100, together=400)
+        tasks = [asyncio.create_task(house.ask(100, key)) for _ in range(2)]
+        for _ in tasks:
+            await house.inside.acquire()
+        tasks.append(asyncio.create_task(house.ask(100, key)))
+        other = asyncio.create_task(house.ask(100, "two"))
+        await house.inside.acquire()
+        house.leave.set()
+        await asyncio.gather(*tasks, other)
+        return house.answered, house.holds()
+
+    answered, after = asyncio.run(play())
+
+    assert answered == refused
+    assert after == 0
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/playground/", "/playground/x"])
+def test_what_needs_no_key_waits_for_no_body(path):
+    """X2, X4: nobody without a key holds a connection, or room for bodies, by sending none."""
+    with serving(Settings(store="", body_seconds=60)) as client, wire(client) as raw:
+        answer = raw.say(head(f"POST {path}", JSON, "Content-Length: 50000"), b"{").answer()
+        ended = raw.ended()
+
+    assert answer.status == 405
+    assert ended

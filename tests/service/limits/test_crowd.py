@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import takewhile
+from typing import Any
 
 import httpx
 import pytest
 
 from command_line import CHUNKS, QUERY
+from foveate.service.auth.caller import Caller
+from foveate.service.limits.crowd import Crowd
 from foveate.service.settings import Settings
 from raw_http import Wire, head, wire
 from service_keys import by, put
@@ -110,3 +114,42 @@ def test_a_client_that_takes_no_answer_is_dropped():
     assert len(whole.body) > 8_000_000
     assert health == 200
     assert dropped
+
+
+def test_strangers_take_a_part_of_the_places():
+    """X4: who takes the page's files for ever leaves places to those who have a key."""
+    answered: list[int] = []
+
+    async def play() -> None:
+        inside, leave = asyncio.Semaphore(0), asyncio.Event()
+
+        async def slow(scope, receive, send):
+            inside.release()
+            await leave.wait()
+
+        async def send(message):
+            if message["type"] == "http.response.start":
+                answered.append(message["status"])
+
+        def scope(address: str, caller: Caller | None = None) -> dict[str, Any]:
+            state = {"caller": caller, "request_id": "r"}
+            client = (address, 1)
+            return {"type": "http", "path": "/playground/x", "state": state, "client": client}
+
+        layer = Crowd(slow, each=8, all=8)
+        tasks = [asyncio.create_task(layer(scope(f"192.0.2.{n}"), None, send)) for n in range(2)]
+        for _ in tasks:
+            await inside.acquire()
+        await layer(scope("192.0.2.9"), None, send)
+        known = Caller(key_id="k", tenant="default", principals=(), scopes=frozenset())
+        tasks.append(asyncio.create_task(layer(scope("192.0.2.9", known), None, send)))
+        await inside.acquire()
+        leave.set()
+        await asyncio.gather(*tasks)
+        again = asyncio.create_task(layer(scope("192.0.2.9"), None, send))
+        await inside.acquire()
+        await again
+
+    asyncio.run(play())
+
+    assert answered == [503]
