@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.candidates import (
+    _no_repeats,
     candidate_to_json,
     candidates_from,
     candidates_from_jsonl,
@@ -191,3 +192,28 @@ def test_round_trip(text: str, score: float, metadata: dict[str, Any]) -> None:
     one = Candidate(chunk=Chunk(text=text, metadata=metadata), score=score)
 
     assert candidates_from_jsonl([json.dumps(candidate_to_json(one))]) == (one,)
+
+
+class Counted(str):
+    """A key that counts how often it is compared with another one."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """As ever."""
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_key_among_many_that_comes_twice_is_found_at_once():
+    """X2: the work grows with the number of keys, and not with its square."""
+    many = 2_000
+    pairs = [(Counted(f"k{number}"), 1) for number in range(many)] + [(Counted("k7"), 2)]
+    Counted.compared = 0
+
+    with pytest.raises(BadInput, match="the key 'k7' comes twice"):
+        _no_repeats(pairs)
+
+    assert Counted.compared < 10 * many

@@ -7,6 +7,7 @@ field; nothing is dropped silently and nothing half-read is used.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from math import isfinite
@@ -60,8 +61,8 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; a key that comes twice is refused, for one of the two would be lost."""
     record = dict(pairs)
     if len(record) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise BadInput(f"the key {twice!r} comes twice; give it once")
     return record
 

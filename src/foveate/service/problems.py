@@ -205,6 +205,8 @@ def _fields(error: BadRequest) -> dict[str, Any]:
 
 def _short(text: str) -> str:
     """Printable, in one line, and no longer than one reads."""
+    if len(text) > 4 * LONGEST:  # of the middle nothing is shown, so nothing of it is looked at
+        text = f"{text[: 2 * LONGEST]} {text[-2 * LONGEST :]}"
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from foveate.service.mcp.arguments import checked
+from foveate.service.mcp.arguments import MOST, checked
 from foveate.service.mcp.bounds import Bounds
 from foveate.service.mcp.failures import LONGEST, Refused, short
 from foveate.service.mcp.tools import tools
@@ -78,3 +78,18 @@ def test_a_long_name_does_not_make_a_long_message():
         checked({"query": "a", "x" * 1_000_000: 1, "recipe": "y"}, TOOLS[0].takes)
 
     assert len(str(found.value)) < LONGEST
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": "a", "where": {f"k{number}": None for number in range(MOST + 1)}},
+        {"query": "a", "candidates": [{"text": None}] * MOST},
+        {"query": "a", "context": {"a": [[[]] * MOST]}},
+    ],
+)
+def test_very_many_values_are_refused_before_they_are_looked_at(arguments):
+    """X2, F4: what no schema allows is not held to one value by value."""
+    for tool in TOOLS:
+        with pytest.raises(Refused, match="more than 10,000 values; give fewer"):
+            checked(arguments, tool.takes)

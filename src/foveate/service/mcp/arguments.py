@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from foveate.service.mcp.failures import Refused
 from foveate.service.mcp.schemas import Schema
+
+MOST = 10_000
+"""Values in the arguments of one call: far more than any schema allows, and soon looked at."""
 
 
 def checked(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapping[str, Any]:
@@ -16,6 +20,8 @@ def checked(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapping[str,
     from jsonschema.exceptions import best_match
 
     given = dict(arguments or {})
+    if sum(1 for _ in islice(_values(given), MOST + 1)) > MOST:
+        raise Refused(f"more than {MOST:,} values; give fewer")
     error = best_match(Draft202012Validator(schema).iter_errors(given))
     if error is not None:
         raise Refused(f"{_place(error.absolute_path)}{_said(error)}")
@@ -24,6 +30,16 @@ def checked(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapping[str,
             raise Refused(f"{_place(place)}has half of a surrogate pair in it; send UTF-8 text")
     whole: Mapping[str, Any] = _whole(given)
     return whole
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """Every value in the arguments."""
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        yield here
+        if isinstance(here, Mapping | list):
+            waiting.extend(here.values() if isinstance(here, Mapping) else here)
 
 
 def _place(path: Sequence[str | int]) -> str:

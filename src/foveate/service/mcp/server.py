@@ -73,8 +73,8 @@ def server_of(reception: Reception, run: Run) -> Server[Any]:
         visit = reception(ctx.request)
         tool = _named(params.name, visit.tools)
         try:
-            asked = checked(params.arguments, tool.takes)
-            answer = await run(lambda: tool.work(visit.desk, asked))
+            # Arguments are looked at where the work is done: many of them take a while, too.
+            answer = await run(lambda: tool.work(visit.desk, checked(params.arguments, tool.takes)))
             visit.note(answer)
             return _result(answer)
         except Exception as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from foveate.core.errors import UnknownName
 
@@ -25,9 +26,39 @@ class Asked(BaseModel):
         return given
 
 
+def at_most(most: int) -> BeforeValidator:
+    """Refuse a list that is too long before any of its values is looked at.
+
+    The framework looks at all of them and says of each what is wrong: of a million nulls, which
+    are packed to nothing, that is more than the machine has memory.
+    """
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, list) and len(value) > most:
+            raise PydanticCustomError("too_long", f"must have {most:,} values at the most")
+        return value
+
+    return BeforeValidator(checked)
+
+
+FILTERS, VALUES = 32, 1_000
+"""Keys of a filter, and values of all its keys together."""
+
+
+def _few(where: Any) -> Any:
+    """The same for a filter."""
+    if isinstance(where, dict):
+        lists = (value for value in where.values() if isinstance(value, list))
+        if len(where) > FILTERS or sum(map(len, lists)) > VALUES:
+            said = f"must have {FILTERS} keys and {VALUES:,} values at the most"
+            raise PydanticCustomError("too_long", said)
+    return where
+
+
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Value = str | int | float | bool
-Where = dict[str, Value | list[Value]]
+Values = Annotated[list[Value], Field(max_length=VALUES)]
+Where = Annotated[dict[str, Value | Values], Field(max_length=FILTERS)]
 
 Query = Annotated[
     str,
@@ -41,6 +72,7 @@ Query = Annotated[
 ]
 Principals = Annotated[
     list[str] | None,
+    at_most(1_000),
     Field(
         max_length=1_000,
         description="As whom to read: fewer than the key's principals. Absent: all of them.",
@@ -48,6 +80,7 @@ Principals = Annotated[
 ]
 Filter = Annotated[
     Where | None,
+    BeforeValidator(_few),
     Field(
         description="Only chunks with these values: of `source`, `document_id`, `title`, `id`, "
         "`section`, `page`, `row`, `line`, `sequence`, else of their metadata. A list: any of.",

@@ -15,6 +15,7 @@ from foveate.service.wire.asked import (
     Query,
     RecipeAsked,
     Tokens,
+    at_most,
 )
 from foveate.service.wire.context import ContextOut, FoundOut
 
@@ -63,7 +64,9 @@ class AssembleAsked(GroundsAsked):
         Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
     ] = None
     messages: Annotated[
-        list[MessageAsked], Field(max_length=1_000, description="What else shares the window.")
+        list[MessageAsked],
+        at_most(1_000),
+        Field(max_length=1_000, description="What else shares the window."),
     ] = Field(default_factory=list)
     prompt: Annotated[
         Name | None, Field(description="The system prompt that is sent along, by name.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from foveate.core.errors import UnknownName
-from foveate.service.wire.asked import Asked
+from foveate.service.wire.asked import Asked, at_most
 from foveate.service.wire.cursor import LONGEST
 
 MediaType = Literal["text/plain", "text/markdown", "text/html"]
@@ -29,6 +29,7 @@ class DocumentAsked(Asked):
     ] = None
     principals: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+        at_most(1_000),
         Field(max_length=1_000, description="Who may read it; empty: everybody in the tenant."),
     ] = Field(default_factory=list)
     metadata: Annotated[
