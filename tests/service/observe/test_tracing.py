@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as Wire
 
 from foveate.core.errors import MissingExtra
 from foveate.service.app import create_app
+from foveate.service.observe.tracing import Traces
 from foveate.service.settings import Settings
 from otlp_collector import Collector, Span
 from service_server import serving
@@ -148,3 +150,19 @@ def test_traces_without_the_extra_are_refused_at_the_start(monkeypatch):
     with pytest.raises(MissingExtra, match=r"foveate\[otel\]"):
         create_app(Settings(store="", otlp="http://127.0.0.1:9"))
     assert create_app(Settings(store="")).title == "foveate"
+
+
+def test_a_collector_that_hangs_holds_up_the_end_for_a_moment_only(filled_store, caplog):
+    """F7, X3: the last spans are given up where their collector takes them and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        traces = Traces(Settings(store=str(filled_store), otlp=url), str)
+        traces.begin("GET", {}).end("GET", "/v1/me", 200, "r")
+        with caplog.at_level("WARNING", "foveate.service"):
+            traces.close(0.05)
+        taken, _ = mute.accept()
+        taken.close()
+
+    assert [one.getMessage() for one in caplog.records if one.name == "foveate.service"] == [
+        "the last traces are lost: their collector takes too long"
+    ]

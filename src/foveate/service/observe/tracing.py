@@ -7,8 +7,10 @@ service keeps its own set-up.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 from foveate._version import __version__
@@ -17,7 +19,11 @@ from foveate.answer.ask import Answer
 from foveate.core.errors import MissingExtra
 from foveate.service.settings import Settings
 
+PATIENCE = 2.0
+"""Seconds for the last spans to go out, when the service ends."""
 ADDRESSES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
+log = logging.getLogger("foveate.service")
 
 
 def wanted(settings: Settings) -> bool:
@@ -68,9 +74,16 @@ class Traces:
         """The span of a model's answer, which comes piece by piece."""
         return ModelSpan(self, name)
 
-    def close(self) -> None:
-        """Send what is left; waits a while, so not in an event loop."""
-        self._provider.shutdown()
+    def close(self, patience: float = PATIENCE) -> None:
+        """Send what is left, where that takes no longer; waits, so not in an event loop.
+
+        Nothing can call off what the exporter has begun, nor need it end for the process to end.
+        """
+        closing = Thread(target=self._provider.shutdown, name="foveate-traces", daemon=True)
+        closing.start()
+        closing.join(patience)
+        if closing.is_alive():
+            log.warning("the last traces are lost: their collector takes too long")
 
 
 class RequestSpan:
