@@ -62,7 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.held = Held(settings)
     app.state.guard = guard_of(settings)
-    app.state.observed = Observed(settings)
+    app.state.observed = Observed(settings, app.state.held.door.recipes)
     app.state.guard.rates.told = app.state.observed.metrics.rate_misses.inc
     problems.install(app, [route for router in ROUTERS for route in router.routes])
     for router in ROUTERS:

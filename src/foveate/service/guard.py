@@ -47,8 +47,8 @@ from foveate.service.limits.unread import Unread
 from foveate.service.settings import Settings
 
 ASKED_HEADERS = (
-    "Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "Last-Event-ID",
-    "MCP-Protocol-Version", "MCP-Session-Id", "X-Request-Id",
+    "Authorization", "Content-Encoding", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
+    "MCP-Session-Id", "X-Request-Id",
 )  # fmt: skip
 TOLD_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
 

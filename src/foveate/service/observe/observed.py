@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -25,14 +25,16 @@ class Observed:
     """Made before a service takes its first request, closed after its last.
 
     `around` goes to everything that searches or assembles. `content`: whether logs and spans may
-    hold questions and texts.
+    hold questions and texts. `recipes`: those with a name in figures, where not the registered ones
+    alone.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, recipes: Iterable[str] | None = None) -> None:
         self._settings = settings
         listed = plugins.known()
         self.content = settings.log_content
-        self.metrics = Metrics(names(plugins.recipe_table(), listed.stages, settings.models))
+        named = plugins.recipe_table() if recipes is None else recipes
+        self.metrics = Metrics(names(named, listed.stages, settings.models))
         self.traces: Traces | None = None
         self.sizes: StoreSizes | None = None
         self.around: Guarded | None = guarded(Steps(self.metrics))

@@ -1,14 +1,13 @@
-"""What the page knows from the package: sentences, light words, zones, reading curves."""
+"""What the page knows from the package: sentences, light words, zones."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import lru_cache
 
 from foveate.core.text.stopwords import STOP_WORDS
 from foveate.core.zones import Budget
-from foveate.curves import published
 from foveate.service.playground.charts import own_styles
 from foveate.words import COUNTERFACTUALS, SENTENCES, SEVERAL, STITCHED
 
@@ -24,7 +23,6 @@ def known() -> bytes:
             "several": SEVERAL.pattern,
             "light": {language: sorted(words) for language, words in STOP_WORDS.items()},
             "zones": {field.name: field.default for field in fields(Budget)},
-            "curves": [asdict(curve) for curve in published().values()],
             "styles": own_styles(),
         },
         ensure_ascii=False,

@@ -1,17 +1,19 @@
-"""`/v1/recipes` and `/v1/me`: what can be named."""
+"""`/v1/recipes`, `/v1/curves` and `/v1/me`: what can be named."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
 from foveate import plugins
 from foveate.core.spec import recipe_to_dict, recipe_to_toml
+from foveate.curves import published
 from foveate.service.auth.caller import Caller, caller_with
 from foveate.service.problems import ProblemError, documented
 from foveate.service.wire.json import answer
-from foveate.service.wire.recipe import MeAnswer, RecipeAnswer, RecipesAnswer
+from foveate.service.wire.recipe import CurvesAnswer, MeAnswer, RecipeAnswer, RecipesAnswer
 
 router = APIRouter(prefix="/v1", tags=["names"])
 AnyCaller = Annotated[Caller, caller_with(None)]
@@ -46,6 +48,12 @@ async def get_recipe(request: Request, name: str, caller: AnyCaller) -> Response
             "toml": recipe_to_toml(found, known),
         }
     )
+
+
+@router.get("/curves", response_model=CurvesAnswer, responses=documented())
+async def list_curves(caller: AnyCaller) -> Response:
+    """The published reading curves: what `order` names as `attention:NAME`."""
+    return answer({"curves": [asdict(curve) for curve in published().values()]})
 
 
 @router.get("/me", response_model=MeAnswer, responses=documented())

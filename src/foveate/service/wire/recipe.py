@@ -1,4 +1,4 @@
-"""`/v1/recipes` and `/v1/me`."""
+"""`/v1/recipes`, `/v1/curves` and `/v1/me`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ class RecipeAnswer(BaseModel):
     description: str
     recipe: dict[str, Any] = Field(description="As `recipe` of a request takes it.")
     toml: str = Field(description="As `foveate recipes show` prints it.")
+
+
+class CurveOut(BaseModel):
+    """How often a model answered right, by where the evidence stood; from a publication."""
+
+    name: str
+    source: str = Field(description="Who measured it, and where it is published.")
+    model: str = Field(description="The model that was measured; empty where there is none.")
+    positions: list[float] = Field(description="Relative places in the context, 0 to 1, rising.")
+    accuracy: list[float] = Field(description="Right answers there, in per cent.")
+
+
+class CurvesAnswer(BaseModel):
+    """All published curves."""
+
+    curves: list[CurveOut]
 
 
 class Limits(BaseModel):

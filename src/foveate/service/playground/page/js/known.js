@@ -1,4 +1,5 @@
-// What the package knows and the page shows: sentences, light words, zones, reading curves.
+// What the package knows and the page shows: sentences, light words, zones; from the public API the
+// reading curves.
 
 export const known = {
   sentences: {},

@@ -10,7 +10,7 @@ import { byId, fill } from "./dom.js";
 import { many, whole } from "./figures.js";
 import { back, jump } from "./jump.js";
 import { askForKey } from "./keyform.js";
-import { learn } from "./known.js";
+import { known, learn } from "./known.js";
 import { latest } from "./latest.js";
 import { runOfBundle } from "./opened.js";
 import { clearProblem, showProblem } from "./problem-card.js";
@@ -48,7 +48,9 @@ begin();
 async function begin() {
   await learn();
   try {
-    const [me, recipes] = await Promise.all([ask("/v1/me"), ask("/v1/recipes")]);
+    const names = ["/v1/me", "/v1/recipes", "/v1/curves"];
+    const [me, recipes, curves] = await Promise.all(names.map((path) => ask(path)));
+    known.curves = curves.value.curves;
     const before = fromAddress();
     await offer(
       { recipes: recipes.value.recipes, models: me.value.models, store: me.value.store },
