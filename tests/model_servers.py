@@ -30,7 +30,7 @@ class Server:
     protocol: str
     behaviour: str
     pieces: tuple[str, ...] = PIECES
-    places: tuple[tuple[int, ...], ...] = ()
+    places: tuple[tuple[Any, ...], ...] = ()
     door: bytes = b""
     logprobs: tuple[tuple[int, float], ...] = ()
     port: int = 0
@@ -171,13 +171,16 @@ def _of_anthropic(pieces: tuple[str, ...], usage: bool) -> list[bytes]:
     return [*found, event("message_stop")]
 
 
-def _of_citing(pieces: tuple[str, ...], places: tuple[tuple[int, ...], ...]) -> list[bytes]:
-    """An answer of Anthropic's whose pieces are blocks, each citing search results by place."""
+def _of_citing(pieces: tuple[str, ...], places: tuple[tuple[Any, ...], ...]) -> list[bytes]:
+    """An answer of Anthropic's whose pieces are blocks, each citing search results by place.
+
+    Or as it is told, whole.
+    """
 
     def event(kind: str, **fields: Any) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
-    first, *_, said, last = events("anthropic", ())
+    first, *_, told, last = events("anthropic", ())
     found = [first]
     for index, (piece, cited) in enumerate(zip(pieces, places, strict=True)):
         start = {"type": "text", "text": "", "citations": []}
@@ -187,10 +190,11 @@ def _of_citing(pieces: tuple[str, ...], places: tuple[tuple[int, ...], ...]) -> 
             citation = {"type": "search_result_location", "search_result_index": place}
             citation |= {"cited_text": "x", "source": "s", "title": "t"}
             citation |= {"start_block_index": 0, "end_block_index": 1}
-            deltas.append({"type": "citations_delta", "citation": citation})
+            said = place if isinstance(place, dict) else citation
+            deltas.append({"type": "citations_delta", "citation": said})
         found += [event("content_block_delta", index=index, delta=delta) for delta in deltas]
         found.append(event("content_block_stop", index=index))
-    return [*found, said, last]
+    return [*found, told, last]
 
 
 _FIRST = {"openai": 1, "ollama": 0, "anthropic": 2}

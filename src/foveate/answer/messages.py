@@ -8,7 +8,7 @@ whatever system prompt came after the assembly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from foveate import plugins
 from foveate.adapters.models.tools import calls_in
@@ -61,15 +61,88 @@ def messages(
     return found
 
 
-def for_anthropic(found: Sequence[Message]) -> dict[str, Any]:
+def for_anthropic(
+    found: Sequence[Message], *, cache: Literal["5m", "1h"] | None = None
+) -> dict[str, Any]:
     """The same as Anthropic's client takes it: `{"system": …, "messages": […]}`.
+
+    `cache`: with cache breakpoints, kept for so long: behind the system prompt, and behind the last
+    part of the context, so that another question about the same context reads both from the cache.
+    A context that is a text has its question in the same string, and no breakpoint behind it.
 
     >>> for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
     {'system': 'S', 'messages': [{'role': 'user', 'content': 'Q'}]}
     """
     system = "\n\n".join(text_of(m["content"]) for m in found if m["role"] == "system")
-    turns = [dict(m) for m in found if m["role"] != "system"]
-    return {**({"system": system} if system else {}), "messages": turns}
+    said = [m for m in found if m["role"] != "system"]
+    if cache is None:
+        return {**({"system": system} if system else {}), "messages": [dict(m) for m in said]}
+    _refuse_unknown(cache, "5m", "1h")
+    mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
+    first = [{"type": "text", "text": system, **mark}]
+    turns = [{**message, "content": _marked(message["content"], mark)} for message in said]
+    return {**({"system": first} if system else {}), "messages": turns}
+
+
+def for_openai(
+    found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
+) -> list[dict[str, Any]]:
+    """The same for OpenAI's chat completions; they take messages as they are.
+
+    `cache`: with cache breakpoints, as for Anthropic. OpenAI finds prefixes without them, too.
+
+    >>> parts = [{"type": "text", "text": "[1] Source: mill.md"}, {"type": "text", "text": "Q"}]
+    >>> (sent,) = for_openai([{"role": "user", "content": parts}], cache="30m")
+    >>> sent["content"][0]["prompt_cache_breakpoint"], list(sent["content"][1])
+    ({'mode': 'explicit', 'ttl': '30m'}, ['type', 'text'])
+    """
+    if cache is None:
+        return [dict(message) for message in found]
+    _refuse_unknown(cache, "30m", "12h")
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": cache}}
+    whole: list[dict[str, Any]] = []
+    for message in found:
+        content: Any = message["content"]
+        if message["role"] == "system":
+            content = [{"type": "text", "text": text_of(content), **mark}]
+        whole.append({**message, "content": _marked(content, mark)})
+    return whole
+
+
+def for_responses(
+    found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
+) -> list[dict[str, Any]]:
+    """The same as the `input` of OpenAI's responses, whose parts are called `input_text`.
+
+    >>> for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
+    [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Q'}]}]
+    """
+    whole = for_openai(found, cache=cache)
+    for message in whole:
+        if not isinstance(message["content"], str):
+            message["content"] = [_input_part(part) for part in message["content"]]
+    return whole
+
+
+def _input_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of a response's input; raises `BadOption` for blocks of another provider."""
+    if part["type"] != "text":
+        raise BadOption(
+            f"a block {part['type']!r} is not of OpenAI's kinds; take the format 'openai-parts'"
+        )
+    return {**part, "type": "input_text"}
+
+
+def _marked(content: Content, mark: Mapping[str, Any]) -> Content:
+    """The mark behind the last part before the question, where there are parts."""
+    if isinstance(content, str) or len(content) < 2:
+        return content
+    return [*content[:-2], {**content[-2], **mark}, content[-1]]
+
+
+def _refuse_unknown(cache: str, *known: str) -> None:
+    if cache not in known:
+        raise BadOption(f"cache is {cache!r}; give {' or '.join(known)}, or None for none")
 
 
 def counted(context: Context) -> str:

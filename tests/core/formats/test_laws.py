@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from foveate.core.formats import BUILTIN
+from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
 from foveate.core.layout.guards import body_guard
@@ -14,7 +15,10 @@ from foveate.core.types import Block
 from foveate.testing.formats import check_format, labels_are_their_blocks, nothing_is_forged
 from foveate.testing.hostile import FORGED, SPECIAL_TOKENS
 
-EVERY = [*(make() for make in BUILTIN.values()), Grouped(markers=True), Numbered(page=False)]
+EVERY = [
+    *(make() for make in BUILTIN.values()),
+    *(Grouped(markers=True), Numbered(page=False), AnthropicSearchResult(sentences=True)),
+]
 JSON_FORMATS = ("anthropic-search-result", "anthropic-document", "openai-parts")
 
 

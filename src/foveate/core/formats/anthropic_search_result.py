@@ -3,17 +3,19 @@
 See "Search results" in the Claude API documentation: type, source, title, content (text blocks) and
 citations, which are on for all or for none. `json.loads(text)` goes into a user message's `content`
 or a tool result. A page summary is a text part, which cannot be cited. The title carries section,
-page and metadata, for it comes back with each citation.
+page and metadata, for it comes back with each citation. A text block is the least that is cited:
+with `sentences` each sentence is one, else the whole text is.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.contracts import Parsed
 from foveate.core.layout import aside, parts
-from foveate.core.layout.guards import body_guard, field_guard, line_guard
+from foveate.core.layout.guards import LABELLED, body_guard, field_guard, line_guard
 from foveate.core.layout.header import (
     details,
     fields,
@@ -23,11 +25,13 @@ from foveate.core.layout.header import (
     with_section,
     with_summary,
 )
+from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Block
 
 _CONTENT = '"content":[{"type":"text","text":"'
 _END = '"}],"citations":{"enabled":true}}'
-_BODY = body_guard()
+_NOTE = re.compile(rf"\[(?!Supplement: ){LABELLED}")
+_BODY = body_guard(square=(LABELLED,))  # no later text of a supplement can pass for a summary
 _LINE = line_guard()
 _FIELD = field_guard()
 
@@ -36,6 +40,7 @@ _FIELD = field_guard()
 class AnthropicSearchResult:
     """Search results that the model cites by itself."""
 
+    sentences: bool = False
     name: ClassVar[str] = "anthropic-search-result"
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
@@ -57,8 +62,13 @@ class AnthropicSearchResult:
         return lead + _CONTENT
 
     def body(self, text: str) -> str:
-        """Neutralised, and as the inside of a JSON string."""
-        return parts.quoted(_BODY(text))
+        """Neutralised, and as the inside of a JSON string, or of several."""
+        written = _BODY(text)
+        if not self.sentences:
+            return parts.quoted(written)
+        starts = [start for start, _ in sentence_spans(written)][1:]
+        cuts = zip([0, *starts], [*starts, len(written)], strict=True)
+        return parts.ANOTHER.join(parts.quoted(written[start:end]) for start, end in cuts)
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the block with citations on, and of the list."""
@@ -74,11 +84,11 @@ class AnthropicSearchResult:
         summary = None
         for part, start in parts.read(text, _CONTENT):
             if part["type"] == "text":
-                is_summary = not part["text"].startswith("[Supplement: ")
-                summary = aside.read_summary(part["text"], _LINE) if is_summary else None
+                line = part["text"]
+                summary = aside.read_summary(line, _LINE) if _NOTE.match(line) else None
                 continue
             known = with_summary(_header(part["source"], part["title"]), summary)
-            body = _BODY.undo(part["content"][0]["text"])
+            body = _BODY.undo("".join(inner["text"] for inner in part["content"]))
             found.append(Parsed(text=body, fields=known, start=start))
             summary = None
         return tuple(found)

@@ -20,6 +20,8 @@ from foveate.core.types import Block, Context
 
 TEXT = '{"type":"text","text":"'
 CLOSE = '"}'
+ANOTHER = CLOSE + "," + TEXT
+"""Between two texts of one part."""
 
 
 def quoted(text: str) -> str:

@@ -1,0 +1,124 @@
+"""Blocks as a provider was sent them, and where a stretch of one stands.
+
+A provider counts in the text that it was sent. That text is the block's, neutralised; in the
+context it stands escaped as JSON, and in the document as it came. What it is: the way from the one
+to the other two. Where the way to the document is not certain, to the character, none is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foveate.core.layout.parts import ANOTHER, content_of, quoted
+from foveate.core.pack.cut import MARK as CUT
+from foveate.core.text.salience import ELISION
+from foveate.core.text.spotlight import MARK
+from foveate.core.types import Block, Context, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A block as one content part of a request; `texts`: what of it can be cited, in order."""
+
+    block: Block
+    part: Mapping[str, Any]
+    texts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it that can be cited."""
+        return "".join(self.texts)
+
+    def context_span(self, start: int, end: int) -> Span:
+        """Where the characters `start` to `end` of the text stand in the context's text."""
+        first = self.block.span[0]
+        return first + self._escaped(start, after=True), first + self._escaped(end, after=False)
+
+    def _escaped(self, at: int, *, after: bool) -> int:
+        """Characters before place `at`; a place between two texts is the one's end, or a start."""
+        before = 0
+        for number, text in enumerate(self.texts):
+            inside = at < len(text) or (at == len(text) and not after)
+            if inside or number == len(self.texts) - 1:
+                return before + len(quoted(text[:at]))
+            at -= len(text)
+            before += len(quoted(text)) + len(ANOTHER)
+        return before
+
+    def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
+        """Where they stand in the document; none where that is not known to the character."""
+        block = self.block
+        places = places_in(self.text, block.text)
+        if places is None:
+            return ()
+        start, end = places[start], places[end]
+        found = []
+        for (first, last), (a, b) in zip(_laid(block), block.document_spans, strict=False):
+            low, high = max(first, start), min(last, end)
+            if low < high:
+                found.append((a + low - first, b - (last - high)))
+        return tuple(found)
+
+
+def sent_blocks(context: Context) -> list[Sent]:
+    """The blocks that a provider cites by itself, in the order it counts them."""
+    parts = content_of(context) or ()
+    own = [part for part in parts if part["type"] in ("document", "search_result")]
+    chunks = sorted((b for b in context.blocks if b.kind == "chunk"), key=lambda b: b.span)
+    if not own:
+        return []
+    return [
+        Sent(block=block, part=part, texts=tuple(_texts(part)))
+        for block, part in zip(chunks, own, strict=True)
+    ]
+
+
+def _texts(part: Mapping[str, Any]) -> Iterator[str]:
+    if part["type"] == "document":
+        yield part["source"]["data"]
+    else:
+        for inner in part["content"]:
+            yield inner["text"]
+
+
+def places_in(sent: str, text: str) -> list[int] | None:
+    r"""For each place in what was sent, its end included, the place in the block's text.
+
+    What was sent has backslashes more, and marks for spaces; None where it is anything else.
+
+    >>> places_in(r"see [\2]", "see [2]")
+    [0, 1, 2, 3, 4, 5, 5, 6, 7]
+    """
+    if sent == text:
+        return list(range(len(text) + 1))
+    found, at, size = [], 0, len(text)
+    for one in sent:
+        found.append(at)
+        if at < size and (one == text[at] or (one == MARK and text[at] == " ")):
+            at += 1
+        elif one != "\\":
+            return None
+    return [*found, at] if at == size else None
+
+
+def _laid(block: Block) -> list[Span]:
+    """Where the block's text shows each of its ranges of the document; empty where unsure.
+
+    Ranges that meet stand side by side, others have the elision mark between them; lengths must
+    add up to the very text, the mark of a cut apart.
+    """
+    if block.rendition in ("abstract", "reference"):
+        return []
+    found: list[Span] = []
+    at, before = 0, None
+    for start, end in block.document_spans:
+        if before is not None and start != before:
+            if not block.text.startswith(ELISION, at):
+                return []
+            at += len(ELISION)
+        found.append((at, at + end - start))
+        at, before = at + end - start, end
+    rest = CUT if block.rendition == "truncated" else ""
+    return found if block.text[at:] == rest and at + len(rest) == len(block.text) else []

@@ -1,0 +1,286 @@
+"""A provider's response with its own citations → our citations, each of them checked.
+
+Of Anthropic `search_result_location`, `char_location`, `content_block_location`, `page_location`
+and `web_search_result_location`; of OpenAI `url_citation`, `file_citation` and
+`container_file_citation`. Read from the client's object, or from its JSON.
+
+Rules: a citation is confirmed, and then it has markers of this context and its text really stands
+where it says; or it is refused, with the reason. Nothing is guessed: a place that does not hold is
+not mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from foveate.answer.places import Sent, sent_blocks
+from foveate.answer.responses import Said, said_in
+from foveate.core.types import Citation, Context, Span
+
+Reason: TypeAlias = Literal[
+    "no_such_block",
+    "no_such_place",
+    "other_text",
+    "misplaced",
+    "other_source",
+    "other_page",
+    "not_shown",
+    "outside_answer",
+    "broken",
+    "unknown_kind",
+]
+"""Why a provider's citation is refused.
+
+`no_such_block`: its number is none that was sent. `no_such_place`: its range is empty or reaches
+beyond the block. `other_text`: the text that it quotes is not in the block; `misplaced`: it is, at
+another place. `other_source`, `other_page`: it names another source, title or page than the block
+has. `not_shown`: the file or address that it names is none of this context. `outside_answer`: its
+range of the answer is none. `broken`: a field is missing or of the wrong kind. `unknown_kind`: a
+kind of citation that is not known here.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A provider's citation that holds. `span`: the stretch of the answer that it is given for.
+
+    `context_spans` and `document_spans`: where the quoted text stands in the context and in the
+    document, as far as that is known; both empty for kinds that quote nothing.
+    """
+
+    kind: str
+    span: Span
+    markers: tuple[int, ...]
+    cited_text: str = ""
+    context_spans: tuple[Span, ...] = ()
+    document_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A provider's citation that does not hold, and why. `markers`: of the block it points at."""
+
+    kind: str
+    span: Span
+    reason: Reason
+    markers: tuple[int, ...] = ()
+    cited_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provided:
+    """An answer with what its provider cites. `text`: as it was written; spans count in it.
+
+    `marked`: the same with `[n]` behind each stretch that a citation holds for, as `check_answer`
+    takes it. `citations`: ours, each once, in the order of their markers.
+    """
+
+    text: str
+    marked: str
+    given: tuple[Given, ...]
+    refused: tuple[Refused, ...]
+    citations: tuple[Citation, ...]
+
+
+def provided(response: Any, context: Context, *, before: int = 0) -> Provided:
+    """The answer, its provider's citations held against the context that was sent.
+
+    `response`: Anthropic's message, or OpenAI's chat completion or response; the client's object or
+    the same as plain JSON. `before`: how many blocks of the same kind stood before this context's
+    in the request, as in earlier turns; a provider counts them all. Raises `BadInput` where it is
+    none of these.
+
+    >>> from foveate import assemble
+    >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
+    >>> context = assemble("How old?", found, budget=99, format="anthropic-document")
+    >>> cited = {"type": "char_location", "document_index": 0, "document_title": "mill.md"}
+    >>> cited |= {"start_char_index": 0, "end_char_index": 27}
+    >>> cited |= {"cited_text": "The mill was built in 1880."}
+    >>> part = {"type": "text", "text": "Since 1880.", "citations": [cited]}
+    >>> answer = provided({"type": "message", "content": [part]}, context)
+    >>> answer.marked, [one.source for one in answer.citations]
+    ('Since 1880. [1]', ['mill.md'])
+    """
+    text, said = said_in(response)
+    book = _Book(context, before)
+    judged = [book.judged(one, len(text)) for one in said]
+    given = tuple(one for one in judged if isinstance(one, Given))
+    markers = {marker for one in given for marker in one.markers}
+    return Provided(
+        text=text,
+        marked=_marked(text, given),
+        given=given,
+        refused=tuple(one for one in judged if isinstance(one, Refused)),
+        citations=tuple(one for one in context.citations if one.marker in markers),
+    )
+
+
+def _marked(text: str, given: tuple[Given, ...]) -> str:
+    """The text with markers behind the stretches, each marker once a place."""
+    at: dict[int, dict[int, None]] = {}
+    for one in given:
+        at.setdefault(one.span[1], {}).update(dict.fromkeys(one.markers))
+    found, last = [], 0
+    for place in sorted(at):
+        found += [text[last:place], " ", *(f"[{marker}]" for marker in at[place])]
+        last = place
+    return "".join([*found, text[last:]])
+
+
+class _Wrong(Exception):  # it leaves no function of this file
+    """A citation that does not hold; `sent`: the block that it points at."""
+
+    def __init__(self, reason: Reason, sent: Sent | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.sent = reason, sent
+
+
+class _Book:
+    """What was sent, and what a citation of each kind must agree with."""
+
+    def __init__(self, context: Context, before: int) -> None:
+        self._context = context
+        self._before = before
+        self._sent = sent_blocks(context)
+
+    def judged(self, said: Said, length: int) -> Given | Refused:
+        """One citation, confirmed or refused."""
+        kind = said.citation.get("type")
+        known = Refused(kind=str(kind), span=said.span, reason="unknown_kind")
+        quoted = said.citation.get("cited_text")
+        if isinstance(quoted, str):
+            known = replace(known, cited_text=quoted)
+        reader = _KINDS.get(kind) if isinstance(kind, str) else None
+        if reader is None:
+            return known
+        if not 0 <= said.span[0] <= said.span[1] <= length:
+            return replace(known, reason="outside_answer")
+        try:
+            return reader(self, said)
+        except _Wrong as wrong:
+            markers = () if wrong.sent is None else (wrong.sent.block.marker,)
+            return replace(known, reason=wrong.reason, markers=markers)
+
+    def search_result(self, said: Said) -> Given:
+        """A range of the texts of a search result; its source and title come back with it."""
+        sent = self._at(said, "search_result_index", "search_result")
+        if _text(said, "source") != sent.part["source"]:
+            raise _Wrong("other_source", sent)
+        if said.citation.get("title") not in (None, sent.part["title"]):
+            raise _Wrong("other_source", sent)
+        return self._texts(said, sent)
+
+    def content_blocks(self, said: Said) -> Given:
+        """A range of the texts of a document that was sent in several."""
+        return self._texts(said, self._document(said))
+
+    def chars(self, said: Said) -> Given:
+        """A range of characters of a document of plain text."""
+        sent = self._document(said)
+        start, end = _whole(said, "start_char_index"), _whole(said, "end_char_index")
+        return self._quoted(said, sent, *self._range(sent, start, end, len(sent.text)))
+
+    def pages(self, said: Said) -> Given:
+        """Pages of a file that was sent in the place of a block; the last one is not meant."""
+        sent = self._document(said)
+        first, behind = _whole(said, "start_page_number"), _whole(said, "end_page_number")
+        if not any(first <= page < behind for page in sent.block.pages):
+            raise _Wrong("other_page", sent)
+        start = sent.text.find(_text(said, "cited_text"))
+        if start < 0:
+            raise _Wrong("other_text", sent)
+        return self._quoted(said, sent, start, start + len(_text(said, "cited_text")))
+
+    def named(self, said: Said) -> Given:
+        """An address or a file by its name, which may be the source of several blocks."""
+        names = {n for n in (said.citation.get(k) for k in _NAMES) if isinstance(n, str) and n}
+        if not names:
+            raise _Wrong("broken")
+        markers = tuple(e.marker for e in self._context.citations if names & _names_of(e))
+        if not markers:
+            raise _Wrong("not_shown")
+        kind = str(said.citation["type"])
+        return Given(kind=kind, span=said.span, markers=markers)
+
+    def _document(self, said: Said) -> Sent:
+        sent = self._at(said, "document_index", "document")
+        if said.citation.get("document_title") not in (None, sent.part["title"]):
+            raise _Wrong("other_source", sent)
+        return sent
+
+    def _at(self, said: Said, name: str, type: str) -> Sent:
+        place = _whole(said, name) - self._before
+        own = [sent for sent in self._sent if sent.part["type"] == type]
+        if not 0 <= place < len(own):
+            raise _Wrong("no_such_block")
+        return own[place]
+
+    def _texts(self, said: Said, sent: Sent) -> Given:
+        """The texts from one to another, as they stand side by side."""
+        first, behind = _whole(said, "start_block_index"), _whole(said, "end_block_index")
+        first, behind = self._range(sent, first, behind, len(sent.texts))
+        start = sum(map(len, sent.texts[:first]))
+        return self._quoted(said, sent, start, start + sum(map(len, sent.texts[first:behind])))
+
+    def _range(self, sent: Sent, start: int, end: int, size: int) -> Span:
+        if not 0 <= start < end <= size:
+            raise _Wrong("no_such_place", sent)
+        return start, end
+
+    def _quoted(self, said: Said, sent: Sent, start: int, end: int) -> Given:
+        """Confirmed where the quoted text is the very one that stands there."""
+        text = _text(said, "cited_text")
+        if sent.text[start:end] != text:
+            raise _Wrong("misplaced" if text and text in sent.text else "other_text", sent)
+        return Given(
+            kind=str(said.citation["type"]),
+            span=said.span,
+            markers=(sent.block.marker,),
+            cited_text=text,
+            context_spans=(sent.context_span(start, end),),
+            document_spans=sent.document_spans(start, end),
+        )
+
+
+_NAMES = ("url", "filename", "file_id")
+
+
+def _names_of(entry: Citation) -> set[str]:
+    """What an address or a file may be called that this entry stands for; copies count as shown."""
+    return set(_all_names(entry)) - {""}
+
+
+def _all_names(entry: Citation) -> Iterator[str]:
+    copies = ((one.source, one.document_id) for one in entry.corroborating)
+    for source, document_id in ((entry.source, entry.document_id), *copies):
+        yield source
+        yield document_id
+        yield source.replace("\\", "/").rpartition("/")[2]
+
+
+def _whole(said: Said, name: str) -> int:
+    value = said.citation.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _Wrong("broken")
+    return value
+
+
+def _text(said: Said, name: str) -> str:
+    value = said.citation.get(name)
+    if not isinstance(value, str):
+        raise _Wrong("broken")
+    return value
+
+
+_KINDS: Mapping[str, Callable[[_Book, Said], Given]] = {
+    "search_result_location": _Book.search_result,
+    "char_location": _Book.chars,
+    "content_block_location": _Book.content_blocks,
+    "page_location": _Book.pages,
+    "web_search_result_location": _Book.named,
+    "url_citation": _Book.named,
+    "file_citation": _Book.named,
+    "container_file_citation": _Book.named,
+}

@@ -1,0 +1,125 @@
+"""What a provider's response says, and the citations that it gives beside: one shape for all.
+
+Anthropic's message: text blocks, each with the citations of its whole text. OpenAI's chat
+completion: one text with annotations; its response: messages of output texts with annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A citation as the provider gives it, and the stretch of the answer that it is for."""
+
+    citation: Mapping[str, Any]
+    span: Span
+
+
+def said_in(response: Any) -> tuple[str, list[Said]]:
+    """The answer's text and its citations, in order. Raises `BadInput` where it is no response."""
+    given = _plain(response)
+    if isinstance(given.get("content"), Sequence) and not isinstance(given["content"], str):
+        return _put_together(_of_anthropic(given["content"]))
+    if "choices" in given:
+        return _put_together(_of_chat(given["choices"]))
+    if "output" in given:
+        return _put_together(_of_response(given["output"]))
+    raise BadInput(
+        "is no response known here; give Anthropic's message, or OpenAI's chat completion or "
+        "response, whole",
+        field="response",
+    )
+
+
+def _plain(response: Any) -> Mapping[str, Any]:
+    """The client's object as plain values."""
+    if hasattr(response, "model_dump"):
+        # What a newer server says may not be of the client's types; that is judged here.
+        response = response.model_dump(warnings=False)
+    if not isinstance(response, Mapping):
+        what = type(response).__name__
+        raise BadInput(f"must be the client's object or its JSON, not {what}", field="response")
+    return response
+
+
+_Piece = tuple[str, Sequence[Any], bool]
+"""A text, its citations, and whether these are for all of it or say for which stretch."""
+
+
+def _put_together(pieces: Iterator[_Piece]) -> tuple[str, list[Said]]:
+    text, said = "", []
+    for piece, citations, whole in pieces:
+        start, end = len(text), len(text) + len(piece)
+        for one in citations:
+            citation = _flat(one)
+            span = (start, end) if whole else _stretch(citation, start, end)
+            said.append(Said(citation=citation, span=span))
+        text += piece
+    return text, said
+
+
+def _flat(citation: Any) -> Mapping[str, Any]:
+    """A chat completion's annotation holds its fields one level deeper, under its own type."""
+    if not isinstance(citation, Mapping):
+        return {}
+    inner = citation.get(str(citation.get("type")))
+    return {**inner, "type": citation["type"]} if isinstance(inner, Mapping) else citation
+
+
+def _stretch(citation: Mapping[str, Any], start: int, end: int) -> Span:
+    """What an annotation is for: a range of its text, or a place in it, or all of it.
+
+    A range that is none comes out as one that lies outside the answer.
+    """
+    names = ("start_index", "end_index") if "start_index" in citation else ("index", "index")
+    places = [citation.get(name) for name in names]
+    if places == [None, None]:
+        return start, end
+    first, last = (p if isinstance(p, int) and not isinstance(p, bool) else -1 for p in places)
+    if not 0 <= first <= last <= end - start:
+        return -1, -1
+    return start + first, start + last
+
+
+def _of_anthropic(content: Sequence[Any]) -> Iterator[_Piece]:
+    for block in content:
+        if _is(block, "text"):
+            yield _text_of(block, "text"), _list_of(block, "citations"), True
+
+
+def _of_chat(choices: Any) -> Iterator[_Piece]:
+    first = choices[0] if isinstance(choices, Sequence) and choices else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    if not isinstance(message, Mapping):
+        raise BadInput("has no choice with a message; give the whole response", field="response")
+    yield message.get("content") or "", _list_of(message, "annotations"), False
+
+
+def _of_response(output: Any) -> Iterator[_Piece]:
+    for item in output if isinstance(output, Sequence) else ():
+        for part in _list_of(item, "content") if _is(item, "message") else ():
+            if _is(part, "output_text"):
+                yield _text_of(part, "text"), _list_of(part, "annotations"), False
+
+
+def _is(value: Any, type: str) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == type
+
+
+def _text_of(part: Mapping[str, Any], name: str) -> str:
+    text = part.get(name)
+    if not isinstance(text, str):
+        raise BadInput("has a text that is none; give the whole response", field="response")
+    return text
+
+
+def _list_of(part: Mapping[str, Any], name: str) -> Sequence[Any]:
+    found = part.get(name)
+    return found if isinstance(found, Sequence) and not isinstance(found, str) else ()

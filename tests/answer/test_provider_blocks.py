@@ -1,0 +1,188 @@
+"""Contexts as content blocks of the providers: of their own types, cached, and read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from foveate import BadInput, BadOption, assemble, messages, plugins
+from foveate.answer.messages import for_anthropic, for_openai, for_responses
+from foveate.answer.read_back import read_back
+from foveate.core.formats import BUILTIN
+from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
+from foveate.core.layout.parts import content_of
+from foveate.core.render import Renderer
+from foveate.testing.hostile import texts
+from provider_types import check_request
+
+ANTHROPIC = ("anthropic-search-result", "anthropic-document")
+FORMATS = {
+    **{name: BUILTIN[name]() for name in (*ANTHROPIC, "openai-parts")},
+    "sentences": AnthropicSearchResult(sentences=True),
+}
+QUESTION = "[1] Source: a.md\nIs this a block?"
+FOUND = [
+    {
+        "text": "The well is nine metres deep. It was dug in 1880.",
+        "source": "yard.md",
+        "score": 0.9,
+    },
+    {"text": "The mill was built of oak.", "source": "mill.md", "score": 0.4, "page": 3},
+]
+
+
+def context_of(found, name, **options):
+    """Every chunk, in this format."""
+    return assemble(
+        QUESTION, found, budget=20_000, recipe="citations", format=FORMATS[name], **options
+    )
+
+
+def forms(name, sent):
+    """The same messages as each client takes them, with and without breakpoints."""
+    if name == "openai-parts":
+        yield "openai", for_openai(sent)
+        yield "openai", for_openai(sent, cache="30m")
+        yield "responses", for_responses(sent)
+        yield "responses", for_responses(sent, cache="12h")
+    else:
+        yield "anthropic", for_anthropic(sent)
+        yield "anthropic", for_anthropic(sent, cache="5m")
+        yield "anthropic", for_anthropic(sent, cache="1h")
+
+
+HOSTILE = st.fixed_dictionaries(
+    {"text": texts().filter(str.strip), "source": texts(), "title": texts(), "section": texts()},
+    optional={"summary": texts(), "page": st.integers(0, 99)},
+)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=12, deadline=None)
+@given(found=st.lists(HOSTILE, min_size=1, max_size=4))
+def test_what_is_sent_is_of_the_providers_types_and_is_read_back(name, found):
+    """R1, R3: whatever documents say, requests are well formed and give back the very blocks."""
+    context = context_of([{**one, "row": n} for n, one in enumerate(found)], name)
+    renderer = Renderer(format=FORMATS[name])
+    expected = [renderer.shown(block) for block in context.blocks]
+
+    for provider, request in forms(name, messages(context, system="Cite.")):
+        check_request(provider, request)
+        turns = request["messages"] if provider == "anthropic" else request
+        logged = json.loads(json.dumps(turns[-1]["content"]))
+        assert [replace(one, start=0) for one in read_back(logged)] == expected
+
+
+def marks(blocks):
+    """The places of the breakpoints in a list of blocks."""
+    return [
+        n for n, one in enumerate(blocks) if {"cache_control", "prompt_cache_breakpoint"} & {*one}
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_breakpoints_stand_behind_the_prompt_and_behind_the_context(name):
+    """R1, W4: another question about the same context begins with the same cached bytes."""
+    first = context_of(FOUND, name)
+    second = replace(first, query="And how old is it?")
+    found = []
+    for context in (first, second):
+        request = list(forms(name, messages(context, system="Cite.")))[-1][1]
+        if name == "openai-parts":
+            request = {"system": request[0]["content"], "messages": request[1:]}
+        assert marks(request["system"]) == [0]
+        (turn,) = request["messages"]
+        assert marks(turn["content"]) == [len(context.blocks) - 1] == [len(turn["content"]) - 2]
+        assert turn["content"][-1]["text"] == context.query
+        found.append((request["system"], turn["content"][:-1]))
+
+    assert found[0] == found[1]
+
+
+def test_how_long_a_breakpoint_holds_is_the_providers_to_say():
+    """R1: the time is set as each provider spells it; any other is refused."""
+    anthropic = for_anthropic(messages(context_of(FOUND, "anthropic-document")), cache="1h")
+    openai = for_openai(messages(context_of(FOUND, "openai-parts")), cache="30m")
+
+    mark = anthropic["messages"][0]["content"][1]["cache_control"]
+    assert mark == {"type": "ephemeral", "ttl": "1h"}
+    assert openai[0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit", "ttl": "30m"}
+    for refused in (for_anthropic, for_openai, for_responses):
+        with pytest.raises(BadOption, match="cache is '2h'; give "):
+            refused([{"role": "user", "content": "Q"}], cache="2h")
+
+
+def test_a_context_that_is_a_text_has_a_breakpoint_behind_the_prompt_alone():
+    """R1: its question stands in the same string."""
+    context = assemble("How deep?", FOUND, budget=200)
+    request = for_anthropic(messages(context), cache="5m")
+
+    check_request("anthropic", request)
+    assert marks(request["system"]) == [0]
+    assert request["messages"][0]["content"].endswith("How deep?")
+    for_openai(messages(context, system=""), cache="30m")
+    assert for_anthropic(messages(context, system=""), cache="5m").keys() == {"messages"}
+
+
+@pytest.mark.parametrize("name", [*ANTHROPIC, "sentences"])
+def test_a_context_is_a_tools_result(name):
+    """R1, W1: the parts go into a tool's result as they are."""
+    parts = content_of(context_of(FOUND, name))
+
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": parts}
+    check_request("tool result", result)
+    assert len(parts) == 2
+
+
+def test_the_check_of_types_notices_what_is_wrong():
+    """A missing field, a wrong one and one too many are no request."""
+    good = for_anthropic(messages(context_of(FOUND, "anthropic-search-result")))
+    check_request("anthropic", good)
+    part = good["messages"][0]["content"][0]
+
+    for wrong in ({**part, "cache": 1}, {**part, "source": 3}, {"type": "search_result"}):
+        with pytest.raises((AssertionError, ValidationError)):
+            check_request("anthropic", {"messages": [{"role": "user", "content": [wrong]}]})
+
+
+def test_each_sentence_is_a_text_that_can_be_cited():
+    """R1: with `sentences` a search result's texts are its sentences, nothing lost between them."""
+    (well, mill) = content_of(context_of(FOUND, "sentences"))
+
+    assert [one["text"] for one in well["content"]] == [
+        "The well is nine metres deep. ",
+        "It was dug in 1880.",
+    ]
+    assert [one["text"] for one in mill["content"]] == [FOUND[1]["text"]]
+
+
+@pytest.mark.parametrize("recipe", ["default", "citations", "four-stage"])
+@pytest.mark.parametrize("budget", [150, 333, 700])
+def test_sentences_keep_the_budget(recipe, budget):
+    """B1: what stands between the sentences is counted, too."""
+    said = " ".join(f"The pump at place {n} runs at {n} bar." for n in range(4))
+    found = [
+        {"text": f"{said} Row {n}.", "source": f"{n}.md", "score": 1 - n / 9} for n in range(6)
+    ]
+    context = assemble(
+        "Which pump?", found, budget=budget, recipe=recipe, format=FORMATS["sentences"]
+    )
+
+    assert plugins.tokenizer("cl100k_base").count(context.text) == context.token_count <= budget
+    assert context.blocks
+
+
+def test_what_is_no_context_is_not_read_back():
+    """R1, X1: parts of another make are refused, another provider's blocks as well."""
+    with pytest.raises(BadInput, match="holds parts that no context has"):
+        read_back([{"type": "document", "title": "x"}, {"type": "text", "text": "Q"}])
+    with pytest.raises(BadInput, match="must be a list of parts"):
+        read_back(["Q", "R"])
+    with pytest.raises(BadOption, match="take the format 'openai-parts'"):
+        for_responses(messages(context_of(FOUND, "anthropic-document")))
+    assert read_back([{"type": "text", "text": "Q"}]) == ()

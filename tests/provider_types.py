@@ -1,0 +1,54 @@
+"""Requests held against the providers' own types: nothing missing, nothing of the wrong kind.
+
+And nothing beyond: a key that a type does not know would be dropped by it, so what it reads must be
+equal to what was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+
+@cache
+def _adapter(provider: str) -> TypeAdapter[Any]:
+    if provider == "anthropic":
+        from anthropic.types import MessageParam, TextBlockParam
+        from typing_extensions import TypedDict
+
+        class Request(TypedDict, total=False):
+            system: str | list[TextBlockParam]
+            messages: list[MessageParam]
+
+        return TypeAdapter(Request)
+    if provider == "tool result":
+        from anthropic.types import ToolResultBlockParam
+
+        return TypeAdapter(ToolResultBlockParam)
+    if provider == "responses":
+        from openai.types.responses import EasyInputMessageParam
+
+        return TypeAdapter(list[EasyInputMessageParam])
+    from openai.types.chat import ChatCompletionSystemMessageParam, ChatCompletionUserMessageParam
+
+    return TypeAdapter(list[ChatCompletionSystemMessageParam | ChatCompletionUserMessageParam])
+
+
+def check_request(provider: str, request: Any) -> None:
+    """The request is one of this provider's: `anthropic`, `tool result`, `openai`, `responses`."""
+    read = _whole(_adapter(provider).validate_python(request))
+    assert read == request
+
+
+def _whole(value: Any) -> Any:
+    """The value with what is validated only when it is walked over."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _whole(one) for key, one in value.items()}
+    if isinstance(value, Iterable):
+        return [_whole(one) for one in value]
+    return value
