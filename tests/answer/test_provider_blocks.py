@@ -117,6 +117,21 @@ def test_how_long_a_breakpoint_holds_is_the_providers_to_say():
             refused([{"role": "user", "content": "Q"}], cache="2h")
 
 
+def test_a_conversation_has_no_more_breakpoints_than_a_question():
+    """R1, W4: providers take four; what stands before the last message is kept with it."""
+    earlier = messages(context_of(FOUND, "openai-parts"), system="Cite.")
+    said = [*earlier, {"role": "assistant", "content": "Nine metres [1]."}, earlier[-1]] * 4
+
+    openai, responses = for_openai(said, cache="30m"), for_responses(said, cache="30m")
+    anthropic = for_anthropic(said, cache="5m")["messages"]
+
+    for sent, count in ((openai, 2), (responses, 2), (anthropic, 1)):
+        lists = [one["content"] for one in sent if not isinstance(one["content"], str)]
+        assert sum(len(marks(blocks)) for blocks in lists) == count
+        assert marks(sent[-1]["content"]) == [1]
+    assert for_openai([], cache="30m") == []
+
+
 def test_a_context_that_is_a_text_has_a_breakpoint_behind_the_prompt_alone():
     """R1: its question stands in the same string."""
     context = assemble("How deep?", FOUND, budget=200)

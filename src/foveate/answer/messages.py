@@ -80,8 +80,7 @@ def for_anthropic(
     _refuse_unknown(cache, "5m", "1h")
     mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
     first = [{"type": "text", "text": system, **mark}]
-    turns = [{**message, "content": _marked(message["content"], mark)} for message in said]
-    return {**({"system": first} if system else {}), "messages": turns}
+    return {**({"system": first} if system else {}), "messages": _marked(said, mark)}
 
 
 def for_openai(
@@ -100,12 +99,12 @@ def for_openai(
         return [dict(message) for message in found]
     _refuse_unknown(cache, "30m", "12h")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": cache}}
-    whole: list[dict[str, Any]] = []
-    for message in found:
-        content: Any = message["content"]
-        if message["role"] == "system":
-            content = [{"type": "text", "text": text_of(content), **mark}]
-        whole.append({**message, "content": _marked(content, mark)})
+    system = [n for n, message in enumerate(found) if message["role"] == "system"]
+    whole = _marked(found, mark)
+    for place in system[-1:]:
+        whole[place]["content"] = [
+            {"type": "text", "text": text_of(found[place]["content"]), **mark}
+        ]
     return whole
 
 
@@ -133,11 +132,13 @@ def _input_part(part: Mapping[str, Any]) -> dict[str, Any]:
     return {**part, "type": "input_text"}
 
 
-def _marked(content: Content, mark: Mapping[str, Any]) -> Content:
-    """The mark behind the last part before the question, where there are parts."""
-    if isinstance(content, str) or len(content) < 2:
-        return content
-    return [*content[:-2], {**content[-2], **mark}, content[-1]]
+def _marked(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages with the mark behind the last one's last part before the question."""
+    whole: list[dict[str, Any]] = [dict(message) for message in found]
+    content = whole[-1]["content"] if whole else ""
+    if not isinstance(content, str) and len(content) > 1:
+        whole[-1]["content"] = [*content[:-2], {**content[-2], **mark}, content[-1]]
+    return whole
 
 
 def _refuse_unknown(cache: str, *known: str) -> None:
