@@ -51,6 +51,38 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
     assert mended.out.startswith("0 of 1 questions")
 
 
+def test_a_file_that_cannot_be_read_is_passed_over(run, dataset):
+    """E4, X2: nothing is known of that document; and one that is new in the folder is said to be."""
+    docs = dataset.parent / "docs"
+    (docs / "other.md").write_text("# Other\n\nA text.\n", encoding="utf-8")
+    record = json.loads(dataset.read_text())
+    broken = {**record, "id": "f2", "evidence": [{"doc_id": "docs/broken.pdf", "text": NEW}]}
+    dataset.write_text(f"{json.dumps(record)}\n{json.dumps(broken)}\n")
+    (docs / "ferry.md").unlink()
+    assert run("index", docs, "--store", "s").code == 0
+    (docs / "ferry.md").write_text(f"# Ferry\n\n{NEW}\n", encoding="utf-8")
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    ran = run("diagnose", "--dataset", dataset, "--store", "s", "--folder", docs, "--json")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert [(one["layer"], one["detail"]) for one in json.loads(ran.out)["verdicts"]] == [
+        ("index freshness", "docs/ferry.md was not indexed yet"),
+        ("evaluation gap", "docs/broken.pdf is not in the store"),
+    ]
+
+
+@pytest.mark.parametrize("flag", ["--answers", "--sessions"])
+def test_what_is_of_no_case_is_refused(run, tmp_path, flag):
+    """E4, X1: it would be passed over without a word."""
+    notes = tmp_path / "notes.jsonl"
+    notes.write_text('{"id": "nobody", "answer": "x", "turns": []}\n', encoding="utf-8")
+    ran = run("diagnose", "--dataset", FILE, flag, notes)
+
+    assert (ran.code, ran.out) == (3, "")
+    assert "none of its ids is a case's, such as 'nobody'; use those of --dataset" in ran.err
+    assert "notes.jsonl" in ran.err
+
+
 def test_with_a_store_the_cases_need_no_candidates(run, dataset):
     """E4, X2: what a store brings is looked at, so a case is a question and its evidence."""
     record = json.loads(dataset.read_text())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ from foveate.assembler import Assembler
 from foveate.cli.eval_steps import first
 from foveate.cli.failures import in_file
 from foveate.cli.progress import progress
+from foveate.core.errors import BadInput
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.notes import read_said, read_sessions
 from foveate.evals.diagnosis.pools import fill
@@ -37,11 +39,15 @@ def diagnosed(
 ) -> Diagnosis:
     """Read everything first, so that what is refused is refused before the work."""
     settled = plan(recipe=recipe, budget=budget)
-    cases = [case for case in first(read_cases(names, pools=not store), most) if case.evidence]
+    known = read_cases(names, pools=not store)
+    ids = {case.id for case in known}
+    cases = [case for case in first(known, most) if case.evidence]
     with in_file(str(answers) if answers else None):
         said = read_said(answers) if answers is not None else {}
+        _refuse_strange(said, ids)
     with in_file(str(sessions) if sessions else None):
         turns = read_sessions(sessions) if sessions is not None else {}
+        _refuse_strange(turns, ids)
     with ExitStack() as stack:
         shelf, embedder = stack.enter_context(opened(store) if store else _pooled(cases))
         beside = Beside(current=_current(folders) if folders else None, said=said, sessions=turns)
@@ -50,6 +56,13 @@ def diagnosed(
             return diagnose(
                 cases, assembler, principals=principals, beside=beside, progress=on_progress
             )
+
+
+def _refuse_strange(beside: Collection[str], ids: Collection[str]) -> None:
+    """Raise `BadInput` where nothing of it is of any case: it would be passed over in silence."""
+    if beside and not any(name in ids for name in beside):
+        name = next(iter(beside))
+        raise BadInput(f"none of its ids is a case's, such as {name!r}; use those of --dataset")
 
 
 @contextmanager
@@ -73,7 +86,6 @@ def _pooled(cases: Sequence[Case]) -> Iterator[tuple[Store, Embedder | None]]:
 def _current(folders: Sequence[Path]) -> Current:
     """Documents as they are in their folders now, by the ids that an index gives them."""
     from foveate.adapters.loaders.limits import Limits
-    from foveate.core.errors import BadInput
     from foveate.ingest.apart import Apart
     from foveate.ingest.load import load, read
     from foveate.ingest.run import walked
@@ -81,12 +93,18 @@ def _current(folders: Sequence[Path]) -> Current:
     files = {file.name: file for each in walked(folders) for file in each.files}
     limits = Limits()
 
+    @cache
+    def text_in(path: Path) -> str | None:
+        """None where it cannot be read, or no longer: then nothing is known of it."""
+        try:
+            with Apart(limits) as apart:
+                parts = load(read(path, limits), path, limits, apart)
+        except (BadInput, OSError):
+            return None
+        return "\n".join(part.text for part in parts if not isinstance(part, BadInput))
+
     def current(document_id: str) -> str | None:
         file = files.get(document_id) or files.get(document_id.partition("#")[0])
-        if file is None:
-            return None
-        with Apart(limits) as apart:
-            parts = load(read(file.path, limits), file.path, limits, apart)
-        return "\n".join(part.text for part in parts if not isinstance(part, BadInput))
+        return None if file is None else text_in(file.path)
 
     return current

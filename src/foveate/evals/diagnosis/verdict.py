@@ -73,7 +73,8 @@ def _lost(probe: Probe, limit: int) -> tuple[str, str]:
 def _where(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
     name = trail.evidence.doc_id or "its document"
     if trail.stale:
-        return layers.FRESHNESS, f"{name} has changed since it was indexed"
+        how = "has changed since it was indexed" if trail.indexed else "was not indexed yet"
+        return layers.FRESHNESS, f"{name} {how}"
     if not trail.indexed:
         return layers.EVALUATION, f"{name} is not in the store"
     if trail.document < ENOUGH:
