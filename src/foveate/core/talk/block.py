@@ -45,8 +45,8 @@ class State:
     known: Known
     summary: Summary | None = None
 
-    def run(self, budget: Budget) -> Run:
-        """The request, in this budget."""
+    def run(self, budget: Budget, going: frozenset[int] = frozenset()) -> Run:
+        """The request, in this budget; `going`: markers that stand in the documents no longer."""
         session, terms = self.session, self.terms
         standing, before = self._standing()
         talk = Talk(
@@ -59,10 +59,16 @@ class State:
             summary=self.summary,
             standing=standing,
             withdrawn=self.left.turns,
-            live=frozenset(h.block.marker for h in self.left.held),
+            live=frozenset(h.block.marker for h in self.left.held) - going,
         )
         inputs = replace(self.inputs, budget=budget)
         return Run(inputs=inputs, talk=talk, tokenizer=self.tokenizer, known=self.known)
+
+    def lost(self, run: Run, grown: Grown) -> frozenset[int]:
+        """Markers that turns cite, and that the run takes to stand where they do not."""
+        cited = {entry.marker for turn in self.session.turns for entry in turn.cited}
+        stays = {held.block.marker for held in grown.held}
+        return (run.talk.live or frozenset()) & cited - stays
 
     def _standing(self) -> tuple[Summary | None, tuple[Turn | None, ...]]:
         """The summary that was sent last, and the turns under it.

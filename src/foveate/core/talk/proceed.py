@@ -124,8 +124,18 @@ def _works(state: State, more: int) -> bool:
 
 
 def _asked(state: State, budget: Budget) -> Asked:
+    """The turn; made again where documents go that the conversation counted on: it says them."""
+    going: frozenset[int] = frozenset()
+    while True:
+        run = state.run(budget, going)
+        room, kept, grown, messages = _made(state, run)
+        if not (lost := state.lost(run, grown)):
+            return _sealed(state, room, kept, grown, messages)
+        going |= lost
+
+
+def _made(state: State, run: Run) -> tuple[Budget, Kept, Grown, tuple[Message, ...]]:
     """Zones, history, documents; measured again as it is sent."""
-    run = state.run(budget)
     needs = measured(run)
     held = state.tokenizer.count(rendered(state.left.held, state.inputs.recipe))
     room, kept = _shares(run, needs, held)
@@ -137,7 +147,7 @@ def _asked(state: State, budget: Budget) -> Asked:
         whole = count_messages(map(spoken, merged(messages)), room, state.tokenizer)
         excess = 0 if room.window is None else whole - limit_of(room)
         if excess <= 0:
-            return _sealed(state, room, kept, grown, messages)
+            return room, kept, grown, messages
         over += excess
     have = room.window or 0
     raise BudgetTooSmall(have, have + over, what="the request as it is sent")

@@ -104,7 +104,7 @@ def next_session(
         held=grown.held,
         past=remembered(state.left, grown.held),
         segments=segments_of(state, grown),
-        markers=max(grown.markers, before.markers),
+        markers=grown.markers,
         pieces=pieces,
         principals=tuple(sorted(set(state.inputs.principals))),
         state_root=state.inputs.state_root,

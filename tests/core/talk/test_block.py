@@ -1,0 +1,33 @@
+"""What of the documents stays where they are written anew."""
+
+from __future__ import annotations
+
+from foveate import Session, proceed
+from foveate.session import Pace
+from foveate.testing.fakes import Words
+
+
+def long(number, size):
+    """A chunk of so many words, which no other has."""
+    text = " ".join(f"word{number}x{n}" for n in range(size))
+    return {"id": f"p{number}", "source": f"s{number}.md", "text": f"{text}.", "score": 0.9}
+
+
+def test_of_what_was_cited_the_latest_stays_where_not_all_can():
+    """W1, W4: half of the zone holds one of the two; the other is carried on in words."""
+    rules = {"budget": 200, "tokenizer": Words(), "pace": Pace(first=50, more=40)}
+    made = proceed(Session(), "What is one?", [long(1, 60)], **rules)
+    made = proceed(made.session.answered("It is this [1]."), "And two?", [long(2, 60)], **rules)
+    assert [h.block.chunk_ids for h in made.session.held] == [("p1",), ("p2",)]
+
+    made = proceed(made.session.answered("It is that [2]."), "And three?", [long(3, 95)], **rules)
+    assert made.reuse.repacked == "window"
+    assert [h.block.chunk_ids for h in made.session.held] == [("p2",), ("p3",)]
+    assert (made.reuse.documents_reused, made.reuse.documents_known) == (0, 63)
+    note = made.conversation.messages[1].text
+    assert note.startswith("Cited earlier in this conversation:\n- [1] s1.md: “word1x0 ")
+    assert "s2.md" not in note
+
+    again = proceed(made.session.answered("So [3]."), "And four?", [long(3, 95)], **rules)
+    assert again.conversation.messages[1].text == note
+    assert again.reuse.request_sent < 20
