@@ -52,7 +52,7 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(run, dataset):
-    """E4, X2: nothing is known of that document; and one that is new in the folder is said to be."""
+    """E4, X2: nothing is known of that document; one that is new in the folder is said to be."""
     docs = dataset.parent / "docs"
     (docs / "other.md").write_text("# Other\n\nA text.\n", encoding="utf-8")
     record = json.loads(dataset.read_text())

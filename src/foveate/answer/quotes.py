@@ -69,17 +69,16 @@ def _in_order(parts: Sequence[str], text: str) -> bool:
 
 
 def _split(words: str, grounds: Sequence[str]) -> list[str]:
-    """Runs of at least `LEAST` words that stand in the texts, longest first from the left."""
+    """Runs of at least `LEAST` words that stand in the texts, each as long as it goes."""
     rest, found = words.split(), []
     while rest:
-        for length in range(len(rest), LEAST - 1, -1):
-            run = " ".join(rest[:length])
-            if any(run in text for text in grounds):
-                break
-        else:
+        run, size = "", LEAST  # where so many words do not stand together, no more of them do
+        while size <= len(rest) and any((more := " ".join(rest[:size])) in t for t in grounds):
+            run, size = more, size + 1
+        if not run:
             return []
         found.append(run)
-        rest = rest[length:]
+        rest = rest[size - 1 :]
     return found
 
 
