@@ -45,7 +45,7 @@ PYTEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framework:
-    """One framework. `beside`: what its tests need of it; `newest`: with its newest release.
+    """One framework. `beside`: what its tests need of it; `old`, `newest`: with that release alone.
 
     `options`: pytest's.
     """
@@ -53,6 +53,7 @@ class Framework:
     extra: str
     tests: tuple[str, ...]
     beside: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     newest_tests: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -69,6 +70,12 @@ FRAMEWORKS = {
     ),
     "llama-index": Framework(extra="llama-index", tests=("test_llama_index.py",)),
     "haystack": Framework(extra="haystack", tests=("test_haystack.py",)),
+    "tables": Framework(
+        extra="tables",
+        tests=("../adapters/tables/test_rows.py", "../test_tables.py"),
+        old=("pandas==2.2.2", "polars==1.4.0"),
+        newest=("pandas", "polars"),
+    ),
     "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
 }
 
@@ -96,7 +103,7 @@ def releases(names: Sequence[str]) -> Iterator[Release]:
         if asked:
             yield Release(
                 name=f"{name}-oldest",
-                wanted=(*map(oldest, asked), *one.beside),
+                wanted=(*map(oldest, asked), *one.beside, *one.old),
                 tests=one.tests,
                 options=one.options,
             )

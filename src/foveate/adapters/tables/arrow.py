@@ -44,9 +44,11 @@ def _cells(name: str, column: Any) -> Any:
         vectors = _vectors(column)
         if vectors is not None:
             return vectors
+    # Older releases of pyarrow do not know the option, and need it for maps alone.
+    options = {"maps_as_pydicts": "strict"} if "map<" in str(column.type) else {}
     try:
-        return column.to_pylist(maps_as_pydicts="strict")
-    except (ValueError, KeyError, OverflowError, NotImplementedError) as error:
+        return column.to_pylist(**options)
+    except (ValueError, KeyError, OverflowError, TypeError, NotImplementedError) as error:
         message = f"the column ({column.type}) holds what cannot be read: {_short(error)}"
         raise BadInput(f"{message}; cast it, or drop it", field=name) from None
 
