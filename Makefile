@@ -27,7 +27,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bare install-size bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
-	bench-support bench-diagnosis bench-frameworks matrix fit docs golden lock clean
+	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -38,7 +38,7 @@ demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the con
 	$(call say,demo: from a folder of documents to a context that fits)
 	@$(PY) examples/demo.py
 
-test: check unit fuzz smoke ## everything that CI runs
+test: check site unit fuzz smoke ## everything that CI runs
 	$(call say,all green)
 
 check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
@@ -158,6 +158,10 @@ docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example
 	@$(PY) tools/docs.py
 	$(call say,docs: run the examples)
 	@$(PY) -m pytest -q tests/test_docs.py
+
+site: $(VENV)/dev.stamp ## the documentation as pages for a browser, in build/site; warnings are errors
+	$(call say,site: the documentation for a browser)
+	@PYTHONPATH=src $(PY) -m tools.docsite
 
 golden: $(VENV)/dev.stamp ## accept what the code gives now as the golden files
 	@$(PY) -m pytest -q tests --update-golden

@@ -3,7 +3,8 @@
 Every block that opens with ```python is executed. The blocks of one page share one namespace,
 top to bottom, in an empty folder that holds a small manual (`manual/`) and candidates
 (`chunks.jsonl`). Where a block has lines that start with `# > `, its output must be exactly those
-lines. Blocks in other languages are not executed; commands in `sh` and `console` blocks must exist.
+lines. Commands in blocks that open with ```console run are executed in between, and print what
+stands there. Blocks in other languages are not executed; commands in `sh` and `console` must exist.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from source_tree import ROOT, short
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(
-    r"^(?P<ticks>`{3,})(?P<language>\w*)[^\n]*\n(?P<text>.*?)^(?P=ticks)\s*?$",
+    r"^(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<text>.*?)^(?P=ticks)\s*?$",
     re.MULTILINE | re.DOTALL,
 )
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -53,9 +54,13 @@ MANUAL = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block: its language, its text, the line of the page where the text starts."""
+    """A fenced block: its language, its text, the line of the page where the text starts.
+
+    `run`: a console's commands are executed.
+    """
 
     language: str
+    run: bool
     text: str
     line: int
 
@@ -65,7 +70,8 @@ def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text(encoding="utf-8")
     for found in FENCE.finditer(text):
         line = text.count("\n", 0, found.start("text"))
-        yield Block(language=found["language"], text=found["text"], line=line)
+        language, run = found["language"], found["rest"].strip() == "run"
+        yield Block(language=language, run=run, text=found["text"], line=line)
 
 
 def pages_with(*languages: str) -> list[Path]:
@@ -112,6 +118,8 @@ def test_python_blocks_run(page, workspace, monkeypatch, request):
     monkeypatch.setitem(sys.modules, "page", module)
 
     for block in blocks(page):
+        if block.run:
+            assert on_terminal(block.text) == block.text.rstrip("\n"), f"{short(page)}:{block.line}"
         if block.language != "python":
             continue
         printed = io.StringIO()
@@ -125,6 +133,23 @@ def test_python_blocks_run(page, workspace, monkeypatch, request):
         assert not expected or actual == expected, f"{short(page)}:{block.line + 1}"
 
     assert list(workspace.iterdir()) != []
+
+
+def on_terminal(text: str) -> str:
+    """A terminal's commands with what they print, both streams, 88 columns wide."""
+    shown = []
+    for line in re.findall(r"^\$ (foveate .*)$", text, re.MULTILINE):
+        done = subprocess.run(
+            line.replace("foveate", f"{shlex.quote(sys.executable)} -m foveate", 1),
+            shell=True,  # what is written down is what is run, `>` too
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "88", "NO_COLOR": "1"},
+        )
+        shown += [f"$ {line}", *(printed.rstrip() for printed in done.stdout.splitlines())]
+    return "\n".join(shown)
 
 
 def test_the_first_screen_says_what_it_prints():

@@ -6,11 +6,12 @@ Nothing in these pages is written by hand, so they cannot drift: the tests run t
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ from foveate.core import formats, stages
 from foveate.core.recipes import builtin
 from foveate.core.render import Renderer
 from foveate.core.spec import recipe_to_toml
-from foveate.core.types import Block
+from foveate.core.types import Block, Recipe
 from foveate.plugins import known
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
-SOURCES = "../../src/foveate"
+SOURCES = "../../../src/foveate"
 NOTE = "<!-- Written by `make docs` from the code; do not edit. -->\n"
 
 # What every format is shown with: two texts of one document, one of another, one of them hostile.
@@ -38,8 +39,14 @@ SAMPLE = (
 )  # fmt: skip
 
 
+def examples() -> Any:
+    """The runs that the pages show; this file may be started as a program, so they come late."""
+    sys.path[:0] = [str(FOLDER.parent.parent)]
+    return importlib.import_module("tools.docsite.examples")
+
+
 def module_link(thing: Any) -> str:
-    """A link from docs/reference to the module that defines it."""
+    """A link from a page under docs/reference/… to the module that defines it."""
     path = thing.__module__.removeprefix("foveate.").replace(".", "/")
     return f"[{path}.py]({SOURCES}/{path}.py)"
 
@@ -67,58 +74,117 @@ def _type(option: Field[Any]) -> str:
     return name.replace("|", "or").replace("  ", " ")
 
 
+def _first(thing: Any) -> str:
+    """The docstring's first line."""
+    return _said(thing).splitlines()[0]
+
+
 def _said(thing: Any) -> str:
     """The docstring, its examples left out."""
     return inspect.getdoc(thing).partition("\n>>>")[0].strip()  # type: ignore[union-attr]
 
 
-def stages_page() -> Iterator[str]:
-    """One section a stage."""
-    yield "# Stages\n"
+def _overview(title: str, said: str, names: Mapping[str, str]) -> Iterator[str]:
+    """A page with a line for each of the pages under it."""
+    yield f"# {title}\n"
     yield NOTE
-    yield "A recipe chooses and orders them; [how to add one](../add-a-stage.md).\n"
-    yield "| name | what it does | file |\n|---|---|---|"
-    for name, stage in stages.BUILTIN.items():
-        first = _said(stage).splitlines()[0]
-        yield f"| [`{name}`](#{name}) | {first} | {module_link(stage)} |"
-    for name, stage in stages.BUILTIN.items():
-        yield f"\n## {name}\n"
-        yield f"`{stage.__name__}`. {_said(stage)}\n"
-        yield _said(stage.__call__) + "\n"
-        yield options_table(stage).rstrip()
+    yield f"{said}\n"
+    yield "| name | what it is |\n|---|---|"
+    folder = title.lower()
+    for name, what in names.items():
+        yield f"| [`{name}`]({folder}/{name}.md) | {what} |"
+
+
+def stages_page() -> Iterator[str]:
+    """All stages."""
+    said = "A recipe chooses and orders them; [how to add one](../add-a-stage.md)."
+    yield from _overview("Stages", said, {n: _first(s) for n, s in stages.BUILTIN.items()})
+    yield "\nOn each page the stage is run on these candidates, for “How deep is the well?”:\n"
+    yield examples().pool()
+
+
+def stage_page(name: str) -> Iterator[str]:
+    """One stage: what it does, its options, who uses it, and a run of it."""
+    stage = stages.BUILTIN[name]
+    made, became = examples().of_stage(name)
+    yield f"# {name}\n"
+    yield NOTE
+    yield f"{_said(stage)}\n"
+    yield f"{_said(stage.__call__)}\n"
+    yield f"## Options\n\nIn Python `{stage.__name__}`, in {module_link(stage)}; in TOML"
+    yield f'`use = "{name}"`.\n'
+    yield options_table(stage)
+    yield f"## Recipes\n\n{_used_by(name)}\n"
+    yield "## An example\n\nOn [these candidates](../stages.md):\n"
+    yield f"```text\n{made}\n\n{became}\n```"
+
+
+def _used_by(name: str) -> str:
+    """Links to the recipes that have the stage, each with how it is set there."""
+    stage = stages.BUILTIN[name]
+    lines = [
+        f"- [`{recipe.name}`](../recipes/{recipe.name}.md): `{made!r}`"
+        for recipe in builtin().values()
+        for made in recipe.stages
+        if isinstance(made, stage)
+    ]
+    return "\n".join(lines) or "None of ours has it; it is there for yours."
 
 
 def formats_page() -> Iterator[str]:
-    """One section a format, with the same three blocks rendered in each."""
-    yield "# Formats\n"
-    yield NOTE
-    yield (
-        "Each is shown with the same three blocks; the third tries to pass for structure.\n"
-        "[How to add one](../add-a-format.md).\n"
+    """All formats."""
+    said = (
+        "Each page shows the same three blocks; the third tries to pass for structure.\n"
+        "[How to add one](../add-a-format.md)."
     )
-    yield "| name | what it is | file |\n|---|---|---|"
-    for name, maker in formats.BUILTIN.items():
-        first = _said(maker).splitlines()[0]
-        yield f"| [`{name}`](#{name}) | {first} | {module_link(maker)} |"
-    for name, maker in formats.BUILTIN.items():
-        yield f"\n## {name}\n"
-        yield f"`{maker.__name__}`. {_said(maker)}\n"  # type: ignore[attr-defined]
-        yield options_table(maker)
-        shown = Renderer(format=maker()).render(SAMPLE).text.rstrip("\n")
-        yield f"````text\n{shown}\n````"
+    yield from _overview("Formats", said, {n: _first(f) for n, f in formats.BUILTIN.items()})
+
+
+def format_page(name: str) -> Iterator[str]:
+    """One format, with three blocks rendered in it."""
+    maker = formats.BUILTIN[name]
+    yield f"# {name}\n"
+    yield NOTE
+    yield f"{_said(maker)}\n"
+    yield f"## Options\n\nIn Python `{maker.__name__}`, in {module_link(maker)}.\n"  # type: ignore[attr-defined]
+    yield options_table(maker)
+    users = [r.name for r in builtin().values() if type(r.format) is maker]
+    links = ", ".join(f"[`{user}`](../recipes/{user}.md)" for user in users)
+    yield f"Recipes that have it: {links}.\n" if users else "No recipe of ours has it.\n"
+    renderer = Renderer(format=maker())
+    shown = renderer.render(SAMPLE).text.rstrip("\n")
+    yield "## The three blocks\n"
+    yield f"````text\n{shown}\n````"
 
 
 def recipes_page() -> Iterator[str]:
-    """One section a recipe, as TOML."""
-    yield "# Recipes\n"
+    """All recipes."""
+    said = (
+        "As `foveate recipes show NAME` prints them; a file of this form is a recipe too.\n"
+        "Which one to take: [choose a recipe](../choose-a-recipe.md)."
+    )
+    yield from _overview("Recipes", said, {n: r.description for n, r in builtin().items()})
+
+
+def recipe_page(name: str) -> Iterator[str]:
+    """One recipe: its stages, its TOML, and what it makes of the candidates of all these pages."""
+    recipe = builtin()[name]
+    names = {maker: called for called, maker in stages.BUILTIN.items()}
+    spent, text = examples().of_recipe(recipe)
+    yield f"# {name}\n"
     yield NOTE
-    yield "As `foveate recipes show NAME` prints them; a file of this form is a recipe too.\n"
-    yield "| name | what it is for |\n|---|---|"
-    for name, recipe in builtin().items():
-        yield f"| [`{name}`](#{name}) | {recipe.description} |"
-    for name, recipe in builtin().items():
-        yield f"\n## {name}\n"
-        yield f"```toml\n{recipe_to_toml(recipe, known()).strip()}\n```"
+    yield f"{recipe.description}\n"
+    steps = [f"stages/{names[type(stage)]}" for stage in recipe.stages]
+    steps.append(f"formats/{_format_name(recipe)}")
+    yield " → ".join(f"[`{s.partition('/')[2]}`](../{s}.md)" for s in steps) + "\n"
+    yield f"## As a file\n\n```toml\n{recipe_to_toml(recipe, known()).strip()}\n```\n"
+    yield "## An example\n\n[These candidates](../stages.md), “How deep is the well?”, 90 tokens:\n"
+    yield f"```text\n{spent}\n```\n"
+    yield f"````text\n{text.rstrip()}\n````"
+
+
+def _format_name(recipe: Recipe) -> str:
+    return next(n for n, maker in formats.BUILTIN.items() if type(recipe.format) is maker)
 
 
 def commands_page() -> Iterator[str]:
@@ -150,30 +216,34 @@ def _help(words: tuple[str, ...]) -> str:
     return "\n".join(line.rstrip() for line in printed.getvalue().strip().splitlines())
 
 
-PAGES: dict[str, Callable[[], Iterator[str]]] = {
-    "commands.md": commands_page,
-    "formats.md": formats_page,
-    "recipes.md": recipes_page,
-    "stages.md": stages_page,
-}
+def pages() -> Iterator[tuple[str, Iterator[str]]]:
+    """(path under docs/reference, lines) of each page."""
+    yield "commands.md", commands_page()
+    yield "formats.md", formats_page()
+    yield "recipes.md", recipes_page()
+    yield "stages.md", stages_page()
+    yield from ((f"formats/{name}.md", format_page(name)) for name in formats.BUILTIN)
+    yield from ((f"recipes/{name}.md", recipe_page(name)) for name in builtin())
+    yield from ((f"stages/{name}.md", stage_page(name)) for name in stages.BUILTIN)
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or with `--check` say which are not what the code says; 1 where one is."""
-    stale = []
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, page in PAGES.items():
-        text = "\n".join(page()) + "\n"
-        path = FOLDER / name
-        if path.exists() and path.read_text(encoding="utf-8") == text:
+    made = {FOLDER / name: "\n".join(lines) + "\n" for name, lines in pages()}
+    there = {path: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.md")}
+    stale = [path for path in {**there, **made} if there.get(path) != made.get(path)]
+    named = [path.relative_to(FOLDER).as_posix() for path in sorted(stale)]
+    if "--check" in arguments:
+        if stale:
+            print(f"stale: {', '.join(named)}; run: make docs", file=sys.stderr)
+        return 1 if stale else 0
+    for path in stale:
+        if path not in made:
+            path.unlink()
             continue
-        stale.append(name)
-        if "--check" not in arguments:
-            path.write_text(text, encoding="utf-8", newline="\n")
-            print(f"wrote docs/reference/{name}")
-    if "--check" in arguments and stale:
-        print(f"stale: {', '.join(stale)}; run: make docs", file=sys.stderr)
-        return 1
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8", newline="\n")
+    print("".join(f"wrote docs/reference/{name}\n" for name in named), end="")
     return 0
 
 

@@ -13,7 +13,7 @@ from foveate.core.types import Decision, Number
 SENTENCES: Mapping[str, str] = {
     "blank": "no character to show",
     "found_again": "found {copies} times, goes on once",
-    "below_floor": "its score {score} is below {min}",
+    "below_floor": "its score {score} is below {floor}",
     "degenerate": "{tokens} tokens, fewer than {min}",
     "quota": "number {rank}, {quota} are let in",
     "document_quota": "number {rank} of its document, {quota} are let in",

@@ -1,0 +1,136 @@
+"""The site as it is built: whole, without the network, and fit to be read by everybody."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import foveate
+from browsing import NARROW, WIDE, Visit, started
+from source_tree import ROOT
+
+pytestmark = pytest.mark.xdist_group("browser")
+ADDRESS = re.compile(
+    r"<(?:script|img|iframe|source|use)\b[^>]*\b(?:src|href)=\"(?P<a>[^\"]*)\""
+    r"|<link\b(?=[^>]*\brel=\"(?:stylesheet|preload|icon|prefetch)\")[^>]*\bhref=\"(?P<b>[^\"]*)\""
+)
+FETCHED = re.compile(
+    r"@import|url\(\s*['\"]?(?:https?:)?//|\bfetch\(\s*['\"`]https?:|src:\s*['\"]http"
+)
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+LOOKED_AT = (
+    "index",
+    "how-it-works",
+    "reference/stages/pack",
+    "reference/api/foveate",
+    "source/src/foveate/core/stages/pack.py",
+)
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    """The folder of the built site; what `make site` left, where nothing has changed since."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.docsite"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    return ROOT / "build" / "site"
+
+
+def test_every_page_is_there_and_can_be_reached(site: Path):
+    """Each Markdown file of the documentation has a page that the column of every page leads to."""
+    names = {p.relative_to(ROOT / "docs").with_suffix("") for p in (ROOT / "docs").rglob("*.md")}
+    names = {"pages" if str(name) == "README" else str(name) for name in names}
+    names |= {"design", "contributing", "changelog"}
+
+    column = (site / "index.html").read_text(encoding="utf-8").partition("sidebar-tree")[2]
+    led = set(re.findall(r'href="([^"#]+)\.html"', column.partition("</aside>")[0]))
+
+    assert [name for name in sorted(names) if not (site / f"{name}.html").is_file()] == []
+    assert names - led == set()
+
+
+def test_every_public_name_is_described(site: Path):
+    """F1: each name of the package has its place in the reference, with its signature."""
+    page = (site / "reference" / "api" / "foveate.html").read_text(encoding="utf-8")
+    described = set(re.findall(r'id="foveate\.(\w+)"', page))
+
+    assert {name for name in foveate.__all__ if not name.startswith("_")} - described == set()
+
+
+def test_links_inside_of_the_site_lead_somewhere(site: Path):
+    """Every relative address of every page, sources included, is a file of the site."""
+    broken = set()
+    for page in site.rglob("*.html"):
+        for address in re.findall(r'(?:href|src)="([^"]+)"', page.read_text(encoding="utf-8")):
+            path = address.partition("#")[0].partition("?")[0]
+            if re.match(r"[a-z]+:|//", address) or not path:
+                continue
+            if not (page.parent / path).exists():
+                broken.add(f"{page.relative_to(site)}: {address}")
+
+    assert broken == set()
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path):
+    """No page, style or program of the site names another host to load something from."""
+    found = []
+    for path in site.rglob("*"):
+        if path.suffix == ".html":
+            found += [
+                f"{path.relative_to(site)}: {match[0]}"
+                for match in ADDRESS.finditer(path.read_text(encoding="utf-8"))
+                if re.match(r"(?:https?:)?//", match["a"] or match["b"])
+            ]
+        elif path.suffix in {".css", ".js"}:
+            text = path.read_text(encoding="utf-8")
+            found += [f"{path.relative_to(site)}: {match[0]}" for match in FETCHED.finditer(text)]
+
+    assert found == []
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One for all pages."""
+    with started() as running:
+        yield running
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+def test_pages_read_well(site: Path, browser, theme: str, size: tuple[int, int]):
+    """No fault that axe knows, no sideways scrolling, nothing on the console, no other host."""
+    with browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=theme
+    ) as context:
+        for name in LOOKED_AT:
+            here = Visit(page=context.new_page(), site="file://")
+            here.watch()
+            here.page.goto((site / f"{name}.html").as_uri())
+
+            here.check_quiet(())
+            wrong = Axe().run(here.page).response["violations"]
+            assert [(w["id"], [n["html"][:160] for n in w["nodes"][:3]]) for w in wrong] == [], name
+            assert here.page.evaluate(OVERFLOW) == 0, name
+            here.page.close()
+
+
+def test_a_word_is_found(site: Path, browser):
+    """The search works without a server: a stage is found by its name."""
+    page = browser.new_page()
+    page.goto((site / "search.html").as_uri() + "?q=supplement_gate")
+    page.locator("#search-results a", has_text="supplement_gate").first.click()
+
+    assert page.locator("h1").inner_text().startswith("supplement_gate")
+    page.close()

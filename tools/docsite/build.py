@@ -1,0 +1,80 @@
+"""Pages in, HTML out: strict, offline, from scratch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TextIO
+
+from tools.docsite import api
+from tools.docsite.pages import Pages
+from tools.docsite.sources import write_sources
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OUT = ROOT / "build" / "site"
+
+
+def build(root: Path = ROOT, out: Path = OUT) -> int:
+    """The site of the repository at `root` in the folder `out`; how many pages it has.
+
+    It is made anew only where something that it is made of has changed. Raises `Broken` for a link
+    that leads nowhere, `SystemExit` where the generator has a warning.
+    """
+    pages = Pages(root)
+    pages.texts |= dict(api.pages(api.modules(root)))
+    source, mark = (out.with_name(f"{out.name}-{name}") for name in ("pages", "mark"))
+    shutil.rmtree(source, ignore_errors=True)
+    pages.write(source)
+    write_sources(root, pages.sources, source / "files")
+    made = _mark(source)
+    if out.is_dir() and mark.is_file() and mark.read_text(encoding="utf-8") == made:
+        return _count(out)
+    mark.unlink(missing_ok=True)
+    if made_of(source, out, sys.stderr):
+        shutil.rmtree(out)
+        raise SystemExit("site: the warnings above are errors")
+    shutil.copytree(source / "files", out, dirs_exist_ok=True)
+    mark.write_text(made, encoding="utf-8")
+    return _count(out)
+
+
+def _count(out: Path) -> int:
+    return sum(1 for _ in out.rglob("*.html"))
+
+
+def _mark(source: Path) -> str:
+    """A hash of all that the site is made of: pages, what makes them, the generator's versions."""
+    found = hashlib.blake2b()
+    for folder in (source, Path(__file__).resolve().parent):
+        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
+            found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    for name in ("sphinx", "furo", "myst-parser", "pygments"):
+        found.update(f"{name} {version(name)}\0".encode())
+    return found.hexdigest()
+
+
+def made_of(source: Path, out: Path, said: TextIO) -> int:
+    """Sphinx over a folder of Markdown: 0 where there was not even a warning on `said`."""
+    from sphinx.application import Sphinx
+
+    trees = out.with_name(f"{out.name}-trees")
+    for folder in (out, trees):
+        shutil.rmtree(folder, ignore_errors=True)
+    app = Sphinx(
+        srcdir=source,
+        confdir=Path(__file__).resolve().parent,
+        outdir=out,
+        doctreedir=trees,
+        buildername="html",
+        status=None,
+        warning=said,
+        freshenv=True,
+        warningiserror=True,
+        parallel=min(os.cpu_count() or 1, 4),
+    )
+    app.build(force_all=True)
+    return app.statuscode

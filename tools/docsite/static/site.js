@@ -1,0 +1,31 @@
+// A button on each program that puts it on the clipboard (output has none), and what else the theme
+// does not do. Wide programs and tables can be scrolled by keyboard.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const wide of document.querySelectorAll("pre, .table-wrapper")) {
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  }
+  // what the theme and the generator leave unsaid to people who do not see the page
+  const name = (selector, said) => document.querySelector(selector)?.setAttribute("aria-label", said);
+  name(".sidebar-drawer", "All pages");
+  name(".toc-drawer", "This page");
+  for (const part of document.querySelectorAll("dt dl, dt dl > dd")) {
+    const plain = document.createElement("div"); // a long signature is no list of definitions
+    plain.className = part.tagName === "DD" ? "parameter" : "";
+    plain.append(...part.childNodes);
+    part.replaceWith(plain);
+  }
+  for (const box of document.querySelectorAll(".highlight")) {
+    const code = box.querySelector("pre");
+    if (!code || box.closest(".output") || !navigator.clipboard) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.innerText.trimEnd() + "\n");
+      button.textContent = "Copied";
+      button.addEventListener("blur", () => (button.textContent = "Copy"), { once: true });
+    });
+    box.append(button);
+  }
+});
