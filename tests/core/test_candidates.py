@@ -106,6 +106,30 @@ def test_arrays_are_vectors() -> None:
     assert one.chunk.embedding is row
 
 
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([[0.5, 0.25]]), "not an array of 2 dimensions"),
+        (np.array(["0.5"]), "type <U3"),
+        (np.array([0.5, None]), "type object"),
+        (np.array([0.5, np.nan], dtype=np.float16), "not finite"),
+        (np.array([0.5, -np.inf]), "not finite"),
+    ],
+)
+def test_an_array_that_is_no_row_of_numbers(array: Any, message: str) -> None:
+    """I3: its shape, its type and each of its numbers are looked at."""
+    with pytest.raises(BadInput, match=f"line 1, field 'embedding': .*{message}"):
+        candidates_from([{"text": "x", "embedding": array}])
+
+
+def test_large_numbers_in_an_array_are_fine() -> None:
+    """I3: each number is finite, though their sum is none that its type can hold."""
+    row = np.full(3, np.finfo(np.float32).max, dtype=np.float32)
+    (one,) = candidates_from([{"text": "x", "embedding": row}])
+
+    assert one.chunk.embedding is row
+
+
 def with_field(**changes: Any) -> list[dict[str, Any]]:
     """A good line, then one with these fields."""
     return [{"text": "fine"}, {"text": "x", **changes}]

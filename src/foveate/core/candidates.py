@@ -288,9 +288,23 @@ def _vector(_name: str, value: Any) -> Any:
         if set(map(type, value)) == {float} and isfinite(sum(value)):
             return tuple(value)
         return tuple(_number("embedding", item) for item in value)
-    if not isfinite(float(sum(value))):
-        raise BadInput("holds a number that is not finite", field="embedding")
+    _check_array(value)
     return value
+
+
+def _check_array(value: Any) -> None:
+    """Refuse an array that is no row of finite numbers; a loop over its numbers takes long."""
+    import numpy as np
+
+    numbers = np.asarray(value)
+    if numbers.ndim != 1 or numbers.dtype.kind in "bOSUMm":
+        raise BadInput(
+            f"must be one row of numbers, not an array of {numbers.ndim} dimensions and "
+            f"type {numbers.dtype}",
+            field="embedding",
+        )
+    if not np.isfinite(numbers.astype(np.float64)).all():
+        raise BadInput("holds a number that is not finite", field="embedding")
 
 
 _READ: Mapping[str, Callable[[str, Any], Any]] = {

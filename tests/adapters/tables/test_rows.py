@@ -314,6 +314,7 @@ def test_values_of_one_library_alone_become_pythons():
                 "score": [Decimal("0.5")],
                 "modified_at": [date(2026, 1, 2)],
                 "metadata": [{"at": pd.Timestamp(1_700_000_000_000_000_001), "n": np.int64(3)}],
+                "lasts": [pd.Timedelta(90, "s")],
                 "section": [np.array(["One", "Two"], dtype=object)],
                 7: [np.float32(0.5)],
             }
@@ -326,11 +327,13 @@ def test_values_of_one_library_alone_become_pythons():
             "score": 0.5,
             "modified_at": datetime(2026, 1, 2, tzinfo=UTC),
             "metadata": {"at": datetime(2023, 11, 14, 22, 13, 20), "n": 3},  # noqa: DTZ001
+            "lasts": timedelta(seconds=90),
             "section": ["One", "Two"],
             "7": 0.5,
         }
     ]
     assert [type(value) for value in found[0]["metadata"].values()] == [datetime, int]
+    assert type(found[0]["lasts"]) is timedelta
 
 
 def test_vectors_of_one_length_are_not_copied_number_by_number():

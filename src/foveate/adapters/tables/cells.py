@@ -51,6 +51,8 @@ def _value(cell: Any) -> Any:
         return [_value(item) for item in cell]
     if isinstance(cell, datetime):
         return _time(cell)
+    if hasattr(cell, "to_pytimedelta"):
+        return cell.to_pytimedelta()
     if type(cell).__name__ == "NAType":  # pandas': equal to nothing, true as little as false
         return None
     if hasattr(cell, "dtype") and hasattr(cell, "tolist"):  # of numpy: an array, or one number
