@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from command_line import QUERY
+from foveate.core.errors import BadInput
+from foveate.service.wire.body import strict
 from service_server import problem
 
 LONG = [None] * 200_000
@@ -43,3 +45,13 @@ def test_the_largest_filter_is_taken(service):
 
     assert answer.status_code == 200
     assert answer.json()["candidates"] == []
+
+
+def test_lists_without_number_are_not_read():
+    """X2, X4: three bytes on the wire, a hundred in memory each; brackets in texts do not count."""
+    many = b"[" + b"[]," * 500_000 + b"[]]"
+    texts = b'{"a": "' + b'{[\\"' * 300_000 + b'"}'
+
+    with pytest.raises(BadInput, match="more than 500,000 lists and objects"):
+        strict(many)
+    assert strict(texts) == {"a": '{["' * 300_000}

@@ -16,6 +16,7 @@ from foveate.core.errors import BadInput, FoveateError, OutsideFailure
 from foveate.ports import Embedder, Store
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
+from foveate.service.stopping import unstopped
 from foveate.stored import embedder_named
 
 TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -64,13 +65,19 @@ class Shelves:
     @contextmanager
     def of(self, tenant: str) -> Iterator[Shelf]:
         """The tenant's store, which stays open meanwhile; raises a 404 or 503 problem."""
-        shelf = self._taken(tenant)
+        shelf: Shelf | None = None
         try:
+            with unstopped():
+                shelf = self._taken(tenant)
             yield shelf
         finally:
-            with self._lock:
-                shelf.users -= 1
-                self._shrink()
+            if shelf is not None:
+                self._left(shelf)
+
+    def _left(self, shelf: Shelf) -> None:
+        with unstopped(), self._lock:
+            shelf.users -= 1
+            self._shrink()
 
     @contextmanager
     def all(self) -> Iterator[list[Shelf]]:

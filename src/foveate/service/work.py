@@ -1,8 +1,8 @@
 """CPU work on a few threads, in front of which a bounded number of requests wait.
 
-Rules: what waits may be called off, and then gives up its place at once; what runs cannot be
-stopped, so it keeps its place until it is done, whoever still waits for it; whoever finds all
-places taken is told so at once, with when to come again.
+Rules: what waits may be called off, and then gives up its place at once; what runs keeps its place
+until it is done, whoever still waits for it, and where it may be stopped (`stopping.py`) it soon
+is; whoever finds all places taken is told so at once, with when to come again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from foveate.service.problems import ProblemError, busy
+from foveate.service.stopping import Stoppable
 
 T = TypeVar("T")
+
+AGAIN = 0.2
+"""Seconds after which work that is to end is told again."""
 
 
 class Gone(Exception):
@@ -44,21 +48,27 @@ class Work:
         """How many wait, about."""
         return max(0, self.taken - self._threads)
 
-    async def run(self, request: Request, call: Callable[[], T]) -> T:
-        """The call's value; raises a 503 or 504 problem, `Gone`, or what the call raises."""
+    async def run(self, request: Request, call: Callable[[], T], *, stops: bool = False) -> T:
+        """The call's value; raises a 503 or 504 problem, `Gone`, or what the call raises.
+
+        `stops`: it only computes, so it is ended when its time is over, if anybody waits or not.
+        """
         if self.taken >= self._places:
             raise busy("all places are taken; come again in a second")
         loop = asyncio.get_running_loop()
+        begun = loop.time()
         context = contextvars.copy_context()
         self._take(1)
-        done = self._pool.submit(context.run, call)
+        job = Stoppable(call)
+        done = self._pool.submit(context.run, job)
         done.add_done_callback(lambda _: loop.call_soon_threadsafe(self._take, -1))
         try:
             return await attended(request, asyncio.wrap_future(done), self._seconds)
         except TimeoutError:
             raise self._too_slow(done) from None
         finally:
-            done.cancel()  # what has not begun never will
+            if not done.cancel() and stops:  # what has not begun never will
+                loop.call_at(begun + self._seconds, _end, loop, job, done)
 
     def _take(self, places: int) -> None:
         self.taken += places
@@ -77,6 +87,13 @@ class Work:
     async def close(self) -> None:
         """Finish what runs; what waits is called off."""
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
+
+
+def _end(loop: asyncio.AbstractEventLoop, job: Stoppable[Any], done: Future[Any]) -> None:
+    """Have it stopped, and look again: it may have been where it must not be."""
+    if not done.done():
+        job.stop()
+        loop.call_later(AGAIN, _end, loop, job, done)
 
 
 async def attended(request: Request, work: Awaitable[T], seconds: float | None) -> T:

@@ -120,7 +120,7 @@ def _at_work(held: Held) -> Run:
 
     async def run(work: Callable[[], Answer]) -> Answer:
         try:
-            return await held.work.run(Request({"type": "http"}, _never), work)
+            return await held.work.run(Request({"type": "http"}, _never), work, stops=True)
         except ProblemError as error:
             raise Refused(str(error.detail)) from error
 

@@ -9,6 +9,7 @@ from functools import partial
 
 from foveate import plugins
 from foveate.around import Guarded, guarded
+from foveate.service import stopping
 from foveate.service.answering import Answering
 from foveate.service.held import Held
 from foveate.service.observe.metrics import Metrics
@@ -37,7 +38,7 @@ class Observed:
         self.metrics = Metrics(names(named, listed.stages, settings.models))
         self.traces: Traces | None = None
         self.sizes: StoreSizes | None = None
-        self.around: Guarded | None = guarded(Steps(self.metrics))
+        self.around: Guarded | None = guarded(stopping.around, Steps(self.metrics))
         if wanted(settings):
             check_installed()
 

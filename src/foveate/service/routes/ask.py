@@ -48,7 +48,7 @@ async def ask(
 
     with ExitStack() as places:
         places.enter_context(held.answering.place())
-        settled, context, opening = await held.work.run(request, work)
+        settled, context, opening = await held.work.run(request, work, stops=True)
         if not asked.stream:
             return answer(await attended(request, answered(context, settled), None))
         events = streamed(request, context, settled, opening)

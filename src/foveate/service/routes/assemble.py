@@ -33,4 +33,4 @@ async def assemble(
         note(request.scope, record["manifest"], principals=caller.reading_as(asked.principals))
         return as_bytes(record)
 
-    return sent(await held.work.run(request, work))
+    return sent(await held.work.run(request, work, stops=True))

@@ -24,7 +24,7 @@ async def replay(
 ) -> Response:
     """Assemble a bundle again and compare, or explain how two runs differ."""
     held = request.app.state.held
-    return sent(await held.work.run(request, lambda: as_bytes(replayed(held, asked))))
+    return sent(await held.work.run(request, lambda: as_bytes(replayed(held, asked)), stops=True))
 
 
 @router.post("/check-answer", response_model=CheckAnswer, responses=PROBLEMS)
@@ -33,4 +33,4 @@ async def check_answer(
 ) -> Response:
     """Hold an answer against the context that it was given: markers, support, figures."""
     held = request.app.state.held
-    return sent(await held.work.run(request, lambda: as_bytes(checked(held, asked))))
+    return sent(await held.work.run(request, lambda: as_bytes(checked(held, asked)), stops=True))

@@ -7,6 +7,7 @@ beyond all use are refused with where they stand. How long it may be: `limits/bo
 from __future__ import annotations
 
 import asyncio
+import re
 from math import inf, isfinite
 from typing import Any
 
@@ -22,6 +23,9 @@ DEEPEST = 64
 """Objects and lists within one another."""
 _ODD = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """One of them stands in a body that holds no number, or half of a pair: each value is looked at."""
+MOST = 500_000
+"""Objects and lists in all: of three bytes that say so, each takes a hundred to hold."""
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _SINGLE = frozenset({str, int, float, bool, type(None)})
 _INFINITE = (inf, -inf)
 
@@ -46,10 +50,18 @@ def strict(data: bytes) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"the body is not UTF-8 at byte {error.start + 1}") from None
+    if data.count(b"[") + data.count(b"{") > MOST and _held(data) > MOST:
+        raise BadInput(f"the body holds more than {MOST:,} lists and objects; send fewer at once")
     value = parse_json(text)
     if isinstance(value, dict | list):  # anything else is no request
         _refuse_odd(value, each=any(odd in data for odd in _ODD))
     return value
+
+
+def _held(data: bytes) -> int:
+    """Lists and objects: brackets outside of texts."""
+    bare = _TEXTS.sub(b"", data)
+    return bare.count(b"[") + bare.count(b"{")
 
 
 def _refuse_odd(value: Any, *, each: bool) -> None:
