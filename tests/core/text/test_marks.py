@@ -64,11 +64,21 @@ def test_places_are_those_in_the_answer():
     assert all(a.start + len(a.text) == b.start for a, b in pairwise(pieces))
 
 
-def test_every_cut_of_an_answer_gives_the_same_marks():
+@pytest.mark.parametrize(
+    ("answer", "numbers"),
+    [
+        (
+            "The mill turns [1][SOURCE 2]; `x[9]` and ```\n[8]``` stop【3†a】. [no] [4-6]",
+            [(1,), (2,), (3,), (4, 5, 6)],
+        ),
+        ("Write `a```b [9]` here [2].", [(2,)]),
+        ("Write ``a`b [9]`` here [2].", [(2,)]),
+    ],
+)
+def test_every_cut_of_an_answer_gives_the_same_marks(answer, numbers):
     """C5: split over pieces at every possible place, markers resolve the same."""
-    answer = "The mill turns [1][SOURCE 2]; `x[9]` and ```\n[8]``` stop【3†a】. [no] [4-6]"
     whole = told(scanned(answer))
-    assert [m.numbers for m in whole if isinstance(m, Mark)] == [(1,), (2,), (3,), (4, 5, 6)]
+    assert [m.numbers for m in whole if isinstance(m, Mark)] == numbers
     for first in range(len(answer) + 1):
         for second in range(first, len(answer) + 1):
             assert fed([answer[:first], answer[first:second], answer[second:]]) == whole
