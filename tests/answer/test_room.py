@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from foveate import BadOption, ask, assemble
+from foveate.answer import room
 from foveate.answer.ask import Asking
 from foveate.answer.room import known_as
 from foveate.models import Model
@@ -92,6 +93,16 @@ def test_a_limit_that_nobody_asked_for_is_lowered():
         asked(made, "openai:gpt-4", max_tokens=limit + 1)
     with pytest.raises(BadOption, match="can write 16384 after"):
         asked(made, "openai:gpt-4o", max_tokens=20_000)
+
+
+def test_a_model_that_reads_less_than_its_window(monkeypatch):
+    """B1, B2: what it reads is held to its own limit, whatever the window leaves."""
+    small = Model(name="small", window=8_192, max_input=600, max_output=400)
+    monkeypatch.setattr(room, "registry", lambda: {"small": small})
+
+    assert asked(context(budget=300), "openai:small") == [400]
+    with pytest.raises(BadOption, match="too many for 'small'"):
+        asked(context(budget=2_000), "openai:small")
 
 
 def test_what_is_known_of_a_model():
