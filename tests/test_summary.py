@@ -196,6 +196,24 @@ def test_what_was_cited_does_not_crowd_the_transcript():
     assert "quote" not in read.text
 
 
+class Lines(Words):
+    """Counts each break of a line as two tokens, which no message has by itself."""
+
+    def count(self, text):
+        """Words, and more for what joins them."""
+        return super().count(text) + 2 * text.count("\n")
+
+
+def test_what_joining_adds_to_a_transcript_is_counted():
+    """W1: the text as it is sent fits, whatever stands between its lines; the oldest go first."""
+    turns = [Turn(role="user", text=f"Note {n}.") for n in range(20)]
+    read = transcript(turns, 60, Lines())
+
+    assert 0 < Lines().count(read.text) <= 60
+    assert read.text.endswith("User: Note 19.")
+    assert read.unread == frozenset(range(20 - len(read.text.splitlines())))
+
+
 def test_a_summariser_without_room_is_refused():
     """X1: a window that holds no conversation, a time limit of nothing."""
     with pytest.raises(BadOption, match="leaves nothing to read"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate import BadOption, BudgetTooSmall, assemble, messages, plugins
+from foveate import BadOption, Budget, BudgetTooSmall, assemble, messages, plugins
 from foveate.adapters.tokenizers import load
 from foveate.answer.messages import for_anthropic
 from foveate.assembler import prepare_candidates
@@ -72,6 +72,22 @@ def test_a_larger_prompt_than_was_planned_is_refused():
         messages(context)
     assert messages(context, system="")[0]["role"] == "user"
     assert caught.value.needed > caught.value.budget
+
+
+def test_the_limit_is_exact():
+    """B1: the window less the answer less the buffer, to the token."""
+    zones = {"documents": 100, "conversation": 0, "system": 40, "query": 20}
+    budget = Budget(window=300, generation=60, buffer=70, **zones)
+    context = assemble("Which pump?", FOUND[:3], budget=budget, tokenizer=Words(), recipe="naive")
+    rest = count_messages(
+        [("system", ""), ("user", f"{context.text}\n\nWhich pump?")], budget, Words()
+    )
+    left = 300 - 60 - 70 - rest
+
+    assert messages(context, system="word " * left, tokenizer=Words())
+    with pytest.raises(BudgetTooSmall) as caught:
+        messages(context, system="word " * (left + 1), tokenizer=Words())
+    assert (caught.value.budget, caught.value.needed) == (170, 171)
 
 
 def test_without_a_window_nothing_is_refused():
