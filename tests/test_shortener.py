@@ -320,6 +320,25 @@ def test_a_model_that_hangs_is_left_behind():
     assert context.token_count <= 150
 
 
+def test_a_call_that_hung_is_not_made_again():
+    """X3, S8: one text that a model hangs over costs one call's time; the others are shortened."""
+    go, lock, read = Event(), Lock(), []
+
+    def hangs_over_one(messages):
+        with lock:
+            read.append(document(messages))
+            first = read[-1] == read[0]
+        if first:
+            go.wait()
+        return copies(messages)
+
+    notes = compressed(made(hangs_over_one, seconds=0.5, within=30).context).notes
+    go.set()
+
+    assert notes["failed"] == 1 < notes["asked"]
+    assert sorted(read) == sorted(set(read))
+
+
 def test_the_best_are_asked_about_and_no_more_than_so_many():
     """S8: `most` bounds what a request costs."""
     read = []
