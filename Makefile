@@ -25,7 +25,8 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bare install-size bench-store \
+.PHONY: help demo test check lint types contracts spelling sizes changes unit fuzz smoke bare install-size \
+	wheels dist sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
 
@@ -140,6 +141,29 @@ matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and new
 	$(call say,matrix: each framework in environments of its own)
 	@$(PY) $(PIP) uv
 	@$(PY) -m tools.matrix
+
+wheels: $(VENV)/dev.stamp ## the wheel with each extra alone on each Python: some minutes
+	$(call say,wheels: each extra in an empty environment on each Python)
+	@$(PY) -m tools.wheels
+
+dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each time
+	$(call say,dist: what is published)
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(PY) -m hatchling build -d dist
+	@$(PY) -m twine check --strict dist/*
+
+sbom: $(VENV)/dev.stamp ## a bill of materials of each lock, held against its schema
+	@$(PY) -m tools.sbom
+
+licences: $(VENV)/dev.stamp ## the licence of every package of every extra
+	@$(PY) -m tools.licences --out build/release/licences.md
+
+audit: $(VENV)/dev.stamp ## known vulnerabilities of what the locks pin: AUDIT_URL=
+	@$(PY) -m tools.audit --url "$(AUDIT_URL)"
+
+release-check: $(VENV)/dev.stamp ## every item of the list in docs/releasing.md
+	$(call say,release-check: what must be so before a release)
+	@$(PY) -m tools.release_check
 
 bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which are named: needs FOVEATE_DATA
 	$(call say,bench: failures planted in each layer)

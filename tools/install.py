@@ -103,10 +103,15 @@ def contradicted(lock: str, constraints: Iterable[str]) -> str:
     return ""
 
 
+def constraint_files(told: Mapping[str, str]) -> list[Path]:
+    """The files that pip's setting names."""
+    return [Path(name) for name in told.get("constraint", "").split()]
+
+
 def constraints(told: Mapping[str, str]) -> list[str]:
-    """The lines of the files that pip's setting names."""
-    files = map(Path, told.get("constraint", "").split())
-    return [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    """Their lines."""
+    texts = [file.read_text(encoding="utf-8") for file in constraint_files(told)]
+    return [line for text in texts for line in text.splitlines()]
 
 
 def environment(told: Mapping[str, str]) -> dict[str, str]:
