@@ -223,7 +223,7 @@ smoke: bare ## a bare install in an environment of its own
 	@$(SMOKE)/bin/python -m pip check
 	@cd build/smoke && ../../$(SMOKE)/bin/python -I ../../tools/smoke.py
 	@set -o pipefail; \
-	$(SMOKE)/bin/python -I tools/install_size.py build/smoke $(SMOKE)/wheels | tail -2
+	$(SMOKE)/bin/python -I tools/install_size.py build/smoke $(SMOKE)/wheels | tail -1
 
 install-size: bare ## what the small install takes, package by package
 	@$(SMOKE)/bin/python -I tools/install_size.py build/smoke $(SMOKE)/wheels

@@ -216,7 +216,7 @@ def serve() -> None:
         else:
             sys.exit("foveate serve: " + "".join(lines))
         door = HTTPConnection("127.0.0.1", int(port[1]), timeout=60)
-        body = json.dumps({"query": QUERY, "chunks": CHUNKS, "budget": 200})
+        body = json.dumps({"query": QUERY, "candidates": CHUNKS, "budget": 200})
         door.request("POST", "/v1/assemble", body, {"content-type": "application/json"})
         answer = door.getresponse()
         text = answer.read().decode()

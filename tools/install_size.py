@@ -57,8 +57,11 @@ def main() -> int:
     for name in names:
         print(f"{wheels[name] / 1e6:10.2f}  {files[name] / 1e6:10.2f}  {name}")
     sums = sum(wheels[name] for name in names), sum(files[name] for name in names)
-    print(f"{sums[0] / 1e6:10.2f}  {sums[1] / 1e6:10.2f}  {len(names)} packages")
-    print(f"{FETCHED / 1e6:10.2f}  {ON_DISK / 1e6:10.2f}  {PACKAGES} packages at most")
+    print(
+        f"{sums[0] / 1e6:.2f} MB fetched (at most {FETCHED / 1e6:.0f}), "
+        f"{sums[1] / 1e6:.2f} MB on disk (at most {ON_DISK / 1e6:.0f}), "
+        f"{len(names)} packages (at most {PACKAGES})"
+    )
     return int(sums[0] > FETCHED or sums[1] > ON_DISK or len(names) > PACKAGES)
 
 
