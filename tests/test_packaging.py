@@ -22,6 +22,7 @@ DISTRIBUTION = {
     "llama_index": "llama-index-core",
     "opentelemetry": "opentelemetry-sdk",
     "pydantic": "pydantic-settings",  # which it comes with, as with the frameworks
+    "pydantic_core": "pydantic-settings",
     "starlette": "fastapi",  # the same
     "toktok": "toktok-rs",
 }

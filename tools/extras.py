@@ -149,7 +149,7 @@ def lance() -> None:
 
 def postgres() -> None:
     """A store on a server."""
-    url = os.environ["FOVEATE_TRY_POSTGRES"]
+    url = f"{os.environ['FOVEATE_TRY_POSTGRES']}&schema=tried_{os.getpid()}"
     foveate("index", manual(), "--store", url, *BY_HASH)
     found(url)
 
@@ -201,6 +201,15 @@ def ann() -> None:
     foveate("store", "approximate", "--store", "near-store", "--least", "1")
     assert list(Path("near-store").glob("nearby-*.bin"))
     found("near-store")
+
+
+def tables() -> None:
+    """A table comes in."""
+    import pyarrow as pa
+
+    from foveate import assemble
+
+    assert SAID in assemble(QUERY, pa.Table.from_pylist(CHUNKS), budget=200).text
 
 
 def serve() -> None:
@@ -316,7 +325,7 @@ EXTRAS: dict[str, Callable[[], None]] = {
     "eval": evaluation, "cache": cache, "redis": redis, "lance": lance, "postgres": postgres,
     "ray": ray, "openai": asks("openai"), "anthropic": asks("anthropic"),
     "ollama": asks("ollama"), "models": models, "gguf": gguf, "fast": fast, "ann": ann,
-    "serve": serve, "mcp": mcp, "otel": otel, "langchain": langchain,
+    "tables": tables, "serve": serve, "mcp": mcp, "otel": otel, "langchain": langchain,
     "llama-index": llama_index, "haystack": haystack, "testing": testing,
 }  # fmt: skip
 APART = ("langchain", "llama-index", "haystack")

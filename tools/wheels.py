@@ -79,7 +79,10 @@ def told() -> dict[str, str]:
 
 
 def interpreter(python: str, variables: dict[str, str]) -> str:
-    """A Python of that version: one of this machine, or one that uv fetches; "" where none is."""
+    """A Python of that version: one of this machine, or one that uv fetches; "" where none is.
+
+    uv looks in PATH alone; pyenv keeps its own in a folder, and not all of them are in PATH.
+    """
     find = [uv(), "python", "find", "--no-project", "--no-config", python]
     for before in ([], [uv(), "python", "install", "--no-config", "-q", python]):
         if before:
@@ -87,6 +90,9 @@ def interpreter(python: str, variables: dict[str, str]) -> str:
         done = subprocess.run(find, env=variables, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return done.stdout.strip()
+        kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+        if own := sorted(kept.glob(f"{python}.*/bin/python")):
+            return str(own[-1])
     return ""
 
 
