@@ -40,4 +40,5 @@ def everything(context: Context) -> list[str]:
     """All that a notebook shows of it."""
     makers = (tables.blocks, tables.citations, tables.stages, tables.decisions)
     shown = [context._repr_html_(), *(stage._repr_html_() for stage in context.trace)]
+    shown.append(context.trace._repr_html_())
     return [*shown, *(make(context)._repr_html_() for make in makers)]

@@ -13,7 +13,7 @@ from typing import Any
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.manifest import SCHEMA, Manifest, budget_hash, digest, spelling
-from foveate.core.types import Block, Citation, Context, StageTrace
+from foveate.core.types import Block, Citation, Context, Stages, StageTrace
 from foveate.core.zones import Budget
 from foveate.plan import Plan
 
@@ -74,7 +74,8 @@ def unpacked(data: bytes, key: str) -> Context | None:
         return None
     if found.form != FORM or found.key != key or digest(found.text) != found.manifest.output_hash:
         return None
-    return Context(**{name: getattr(found, name) for name in Context.__dataclass_fields__})
+    values = {name: getattr(found, name) for name in Context.__dataclass_fields__}
+    return Context(**{**values, "trace": Stages(found.trace)})
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from lxml import html as lxml_html
 
 from foveate import assemble
-from foveate.core.notebook import LONGEST, ROWS, context_html, stage_html
+from foveate.core.notebook import FEW, LONGEST, ROWS, context_html, stage_html
 from foveate.testing.hostile import texts
 from notebooks import MARKUP, context_of, everything
 
@@ -82,6 +82,9 @@ def test_what_is_shown_is_what_is_in_the_context():
         assert stage.stage in read
         of_stage = lxml_html.fragment_fromstring(stage_html(stage)).text_content()
         assert all(one.reason in of_stage for one in stage.decisions[:ROWS])
+        of_trace = lxml_html.fragment_fromstring(context.trace._repr_html_()).text_content()
+        assert stage.stage in of_trace
+        assert all(one.chunk_id[:99] in of_trace for one in stage.decisions[:FEW])
 
 
 def test_it_stays_small():
@@ -95,6 +98,7 @@ def test_it_stays_small():
     assert len(many.blocks) == ROWS + 60
     assert "… and 60 more" in context_html(many)
     assert len(context_html(many)) < 60_000
+    assert len(many.trace._repr_html_()) < 60_000
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ROWS = 40
 """Of a table; the rest is counted."""
+FEW = 12
+"""Of a stage's decisions where all stages are shown."""
 LONGEST = 600
 """Characters of a text; ids and names have a quarter of it."""
 
@@ -55,10 +57,18 @@ def stage_html(stage: StageTrace) -> str:
     """One step: how many came and went, and each decision with its numbers."""
     head = f"<p><b>{_name(stage.stage)}</b> {stage.before:,} → {stage.after:,}"
     notes = f"<br>{_FAINT}{_pairs(stage.notes)}</span>" if stage.notes else ""
-    rows = [_decision(one) for one in stage.decisions[:ROWS]]
-    names = ("chunk", "action", "reason", "by", "numbers")
-    table = _table(names, rows, len(stage.decisions)) if rows else ""
-    return f"{_OUTER}{head}{notes}</p>{table}</div>"
+    return f"{_OUTER}{head}{notes}</p>{_decisions(stage, ROWS)}</div>"
+
+
+def trace_html(trace: Sequence[StageTrace]) -> str:
+    """All steps, and the first decisions of each, folded."""
+    table = _table(*_stages(trace))
+    folded = (
+        f"<details><summary>{_name(stage.stage)}</summary>{_decisions(stage, FEW)}</details>"
+        for stage in trace[:ROWS]
+        if stage.decisions
+    )
+    return f"{_OUTER}{table}{''.join(folded)}</div>"
 
 
 def table_html(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
@@ -73,10 +83,21 @@ def table_html(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
 
 def _trace(trace: Sequence[StageTrace]) -> str:
     decisions = sum(len(stage.decisions) for stage in trace)
-    rows = [_stage(stage) for stage in trace[:ROWS]]
-    table = _table(("stage", "before", "after", "decisions"), rows, len(trace))
+    table = _table(*_stages(trace))
     head = f"Trace: {_counted(len(trace), 'stage')}, {_counted(decisions, 'decision')}"
     return f"<details><summary>{head}</summary>{table}</details>"
+
+
+def _stages(trace: Sequence[StageTrace]) -> tuple[Sequence[str], list[list[str]], int]:
+    """Names, rows and how many there are."""
+    names = ("stage", "before", "after", "decisions")
+    return names, [_stage(stage) for stage in trace[:ROWS]], len(trace)
+
+
+def _decisions(stage: StageTrace, most: int) -> str:
+    rows = [_decision(one) for one in stage.decisions[:most]]
+    names = ("chunk", "action", "reason", "by", "numbers")
+    return _table(names, rows, len(stage.decisions)) if rows else ""
 
 
 def _stage(stage: StageTrace) -> list[str]:

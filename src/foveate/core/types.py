@@ -26,7 +26,7 @@ from foveate.core.checks import (
 )
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
-from foveate.core.notebook import context_html, stage_html
+from foveate.core.notebook import context_html, stage_html, trace_html
 from foveate.core.offer import Offer
 from foveate.core.zones import Budget
 
@@ -379,6 +379,16 @@ class StageTrace:
 
 
 Trace: TypeAlias = tuple[StageTrace, ...]
+
+
+class Stages(Trace):
+    """A trace that shows itself in a notebook; the same tuple else."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        return trace_html(self)
 
 
 class Spelling(NamedTuple):

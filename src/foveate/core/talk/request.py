@@ -29,7 +29,7 @@ from foveate.core.talk.needs import (
 )
 from foveate.core.talk.openai import openai_messages
 from foveate.core.talk.turns import Message, merged, spoken
-from foveate.core.types import Context, Inputs, Trace
+from foveate.core.types import Context, Inputs, Stages, Trace
 from foveate.core.window import count_messages
 from foveate.core.zones import Budget
 
@@ -57,7 +57,7 @@ class Conversation:
     @property
     def trace(self) -> Trace:
         """What became of every turn, then of every candidate."""
-        return (self.history.trace, *self.context.trace)
+        return Stages((self.history.trace, *self.context.trace))
 
     def openai(self) -> list[dict[str, object]]:
         """The messages for an OpenAI-compatible client."""

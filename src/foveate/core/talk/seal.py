@@ -17,7 +17,7 @@ from foveate.core.talk.history import Kept
 from foveate.core.talk.session import Reuse, Session
 from foveate.core.talk.turns import Message, Turn, spoken
 from foveate.core.talk.withdraw import remembered
-from foveate.core.types import Context, Inputs, Number
+from foveate.core.types import Context, Inputs, Number, Stages
 from foveate.core.zones import Budget
 
 Pieces = tuple[tuple[str, int], ...]
@@ -33,7 +33,7 @@ def context_of(state: State, inputs: Inputs, grown: Grown) -> Context:
     notes: dict[str, Number] = {"held": held}
     if grown.why:
         notes["repacked"] = grown.why
-    trace = (replace(stage, notes=notes), *rest)
+    trace = Stages((replace(stage, notes=notes), *rest))
     use = grown.tokens / budget if (budget := inputs.budget.documents) else 0.0
     manifest = manifest_of(inputs, state.tokenizer, grown.text, grown.tokens)
     before = digest(repr((state.session.text, state.session.markers, manifest.inputs_hash)))
