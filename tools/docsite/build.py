@@ -16,6 +16,8 @@ from tools.docsite.sources import write_sources
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "build" / "site"
+READ = ("docs", "src", "tools", "bench", "deploy", "examples")
+LEFT_OUT = {".pyc", ".lock"}
 
 
 def build(root: Path = ROOT, out: Path = OUT) -> int:
@@ -24,21 +26,20 @@ def build(root: Path = ROOT, out: Path = OUT) -> int:
     It is made anew only where something that it is made of has changed. Raises `Broken` for a link
     that leads nowhere, `SystemExit` where the generator has a warning.
     """
-    pages = Pages(root)
-    pages.texts |= dict(api.pages(api.modules(root)))
     source, mark = (out.with_name(f"{out.name}-{name}") for name in ("pages", "mark"))
-    shutil.rmtree(source, ignore_errors=True)
-    pages.write(source)
-    write_sources(root, pages.sources, source / "files")
-    made = _mark(source)
-    if out.is_dir() and mark.is_file() and mark.read_text(encoding="utf-8") == made:
+    now = _mark(root)
+    if out.is_dir() and mark.is_file() and mark.read_text(encoding="utf-8") == now:
         return _count(out)
     mark.unlink(missing_ok=True)
+    pages = Pages(root)
+    pages.texts |= dict(api.pages(api.modules(root)))
+    shutil.rmtree(source, ignore_errors=True)
+    pages.write(source)
     if made_of(source, out, sys.stderr):
         shutil.rmtree(out)
         raise SystemExit("site: the warnings above are errors")
-    shutil.copytree(source / "files", out, dirs_exist_ok=True)
-    mark.write_text(made, encoding="utf-8")
+    write_sources(root, pages.sources, out)
+    mark.write_text(now, encoding="utf-8")
     return _count(out)
 
 
@@ -46,12 +47,12 @@ def _count(out: Path) -> int:
     return sum(1 for _ in out.rglob("*.html"))
 
 
-def _mark(source: Path) -> str:
-    """A hash of all that the site is made of: pages, what makes them, the generator's versions."""
+def _mark(root: Path) -> str:
+    """A hash of all that the site may be made of: the repository's texts, the generator."""
     found = hashlib.blake2b()
-    for folder in (source, Path(__file__).resolve().parent):
-        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
-            found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    texts = (p for name in READ for p in (root / name).rglob("*") if p.suffix not in LEFT_OUT)
+    for path in sorted((*root.glob("*.md"), *(p for p in texts if p.is_file()))):
+        found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     for name in ("sphinx", "furo", "myst-parser", "pygments"):
         found.update(f"{name} {version(name)}\0".encode())
     return found.hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from fnmatch import fnmatch
 from html import escape
 from pathlib import Path, PurePosixPath
 
@@ -39,7 +40,7 @@ def source_place(path: str) -> str:
 
 def write_sources(root: Path, paths: Iterable[str], out: Path) -> int:
     """A page for each of these files, and for what is in those that are folders; how many."""
-    left, done = sorted(paths), set()
+    left, done, ignored = sorted(paths), set(), _ignored(root)
     while left:
         path = left.pop()
         if path in done:
@@ -47,7 +48,8 @@ def write_sources(root: Path, paths: Iterable[str], out: Path) -> int:
         done.add(path)
         full, page = root / path, out / source_place(path)
         if full.is_dir():
-            inner = [f"{path}/{one.name}" for one in sorted(full.iterdir()) if _is_ours(one)]
+            below = (f"{path}/{one.name}" for one in sorted(full.iterdir()))
+            inner = [one for one in below if not _left_out(one, ignored)]
             left += inner
             body = _listed(path, inner)
         else:
@@ -83,6 +85,13 @@ def _shown(path: Path) -> str:
     return shown.replace('<div class="highlight">', '<div class="highlight" tabindex="0">', 1)
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a file of a folder is shown: no leftovers of programs."""
-    return not path.name.startswith(("__pycache__", ".")) and path.suffix != ".pyc"
+def _ignored(root: Path) -> list[str]:
+    """What git does not keep: programs' leftovers, and what is nobody else's business."""
+    rules = root / ".gitignore"
+    lines = rules.read_text(encoding="utf-8").split() if rules.is_file() else []
+    return [line.strip("/") for line in (*lines, ".*", "*.pyc")]
+
+
+def _left_out(path: str, ignored: list[str]) -> bool:
+    name = PurePosixPath(path).name
+    return any(fnmatch(path, rule) or fnmatch(name, rule) for rule in ignored)
