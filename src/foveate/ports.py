@@ -28,6 +28,7 @@ __all__ = [
     "Loader",
     "Message",
     "Model",
+    "Quoted",
     "Reply",
     "Reranker",
     "Scores",
@@ -234,16 +235,29 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """A citation that a provider gives by itself, in its own words.
+
+    `span`: the stretch of the reply's text that it is given for, in characters.
+    """
+
+    span: tuple[int, int]
+    citation: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model wrote. `finish`: it came to its end, or to the limit, or something else was.
 
     `model` is the name that the other side gives itself; it can say more than what was asked for.
+    `quoted`: what the provider cites beside the text, where it does.
     """
 
     text: str
     finish: Literal["stop", "length", "other"] = "stop"
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    quoted: tuple[Quoted, ...] = ()
 
 
 class Model(Protocol):

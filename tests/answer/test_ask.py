@@ -8,7 +8,7 @@ from threading import current_thread, main_thread
 
 import pytest
 
-from foveate import BadInput, BadOption, OutsideFailure, ask, assemble
+from foveate import BadInput, BadOption, OutsideFailure, ask, assemble, messages
 from foveate.adapters.models import load
 from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
 from foveate.answer.check import check_answer
@@ -217,6 +217,43 @@ def test_a_context_of_parts_is_asked_about(protocol):
     assert (answer.text, answer.checked.clean) == (ANSWER, True)
     assert [one.source for one in answer.citations] == ["wells.md"]
     assert ask(context, told(ANSWER)).text == ANSWER
+
+
+def test_what_the_provider_quotes_is_held_against_what_was_sent():
+    """R1, C2, C3: a quotation that holds has its places, one that does not its reason."""
+    context = assemble("How deep is the well?", FOUND, format="anthropic-document", **PARTS)
+    said = {"type": "char_location", "document_index": 0, "document_title": "wells.md"}
+    said |= {"start_char_index": 0, "end_char_index": 8, "cited_text": "The well"}
+    other = {**said, "document_index": 7}
+    elsewhere = {"type": "web_search_result_location", "url": "https://example.org"}
+    elsewhere |= {"title": "x", "encrypted_index": "x", "cited_text": "x"}
+    told_ = ((said, said), (other,), (elsewhere,))
+    pieces = ("The well is nine metres deep.", " It is old.", " It is wet.")
+    with serving("anthropic", "cites", pieces=pieces, places=told_) as server:
+        answer = ask(context, server.name)
+
+    assert answer.text == f"{pieces[0]} [1]{pieces[1]} [8]{pieces[2]}"
+    assert [answer.text[slice(*one.span)] for one in answer.given] == [pieces[0], pieces[0]]
+    assert [context.text[slice(*s)] for s in answer.given[0].context_spans] == ["The well"]
+    assert [(answer.text[slice(*o.span)], o.reason) for o in answer.refused] == [
+        (pieces[1], "no_such_block"),
+        (pieces[2], "not_shown"),
+    ]
+    assert [one.name for one in answer.checked.dangling] == ["8"]
+
+
+def test_blocks_of_earlier_turns_are_refused_where_the_provider_counts_them():
+    """R1, C1: a number that the provider counts from the first turn on is not taken for ours."""
+    context = assemble("How deep is the well?", FOUND, format="anthropic-document", **PARTS)
+    first, question = messages(context)
+    result = {"type": "tool_result", "tool_use_id": "t", "content": question["content"][:1]}
+    said = {"role": "assistant", "content": "Nine metres."}
+
+    for earlier in (question, {"role": "user", "content": [result]}):
+        with pytest.raises(BadOption, match="holds blocks of earlier turns"):
+            ask(context, told(ANSWER), sent=[first, earlier, said, question])
+    with pytest.raises(BadInput, match="message 3 has parts that this model does not take"):
+        ask(context, told(ANSWER), sent=[first, said, question])
 
 
 @pytest.mark.parametrize("form", ["anthropic-search-result", "anthropic-document"])

@@ -16,6 +16,9 @@ from foveate.adapters.models import bare
 from foveate.adapters.models.asked import check_messages, check_timeout, taken
 from foveate.answer.check import Checked, check_answer
 from foveate.answer.messages import messages
+from foveate.answer.places import blocks_before
+from foveate.answer.provided import Given, Refused, held
+from foveate.answer.responses import Said
 from foveate.answer.room import answer_limit
 from foveate.answer.spoken import sources
 from foveate.answer.stream import Event, Resolver
@@ -32,7 +35,8 @@ class Answer:
     """An answer and what can be said of it.
 
     `citations`: what it cites, or in the voice channel what it rests on, each once. `cost`: US
-    dollars at the list price, None where price or usage is not known.
+    dollars at the list price, None where price or usage is not known. `given`, `refused`: what a
+    provider cites by itself and quotes, held against what was sent (see `provided`).
     """
 
     text: str
@@ -40,6 +44,8 @@ class Answer:
     checked: Checked
     reply: Reply
     cost: float | None = None
+    given: tuple[Given, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
 
 Happening: TypeAlias = Event | Answer
@@ -181,6 +187,7 @@ def _request(
             language=how.language,
         )
     check_messages(given)
+    _refuse_earlier(context, given)
     sent = taken(given, getattr(model, "takes", frozenset()))
     return sent, {
         "max_tokens": answer_limit(
@@ -201,6 +208,16 @@ def _refuse_shared(context: Context) -> None:
         )
 
 
+def _refuse_earlier(context: Context, sent: Sequence[Message]) -> None:
+    """A provider that cites by itself counts all blocks of a request, earlier ones first."""
+    if cites_itself(context) and blocks_before(context, sent):
+        raise BadOption(
+            "the request holds blocks of earlier turns, which the provider counts as well, so that "
+            "its citations would name others; send those as text, or ask with the provider's own "
+            "client and read its answer by foveate.answer.provided"
+        )
+
+
 def _answer(context: Context, model: Model, reply: Reply | None, how: Asking) -> Answer:
     """Checked, priced; raises `OutsideFailure` for an empty one."""
     if reply is None or not reply.text.strip():
@@ -212,12 +229,16 @@ def _answer(context: Context, model: Model, reply: Reply | None, how: Asking) ->
         cited = sources(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
+    said = [Said(citation=one.citation, span=one.span) for one in reply.quoted]
+    given, refused = held(reply.text, said, context)
     return Answer(
         text=reply.text,
         citations=cited,
         checked=checked,
         reply=reply,
         cost=_cost(model, reply),
+        given=given,
+        refused=refused,
     )
 
 

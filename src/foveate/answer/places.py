@@ -7,7 +7,7 @@ to the other two. Where the way to the document is not certain, to the character
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,22 @@ def sent_blocks(context: Context) -> list[Sent]:
         Sent(block=block, part=part, texts=tuple(_texts(part)))
         for block, part in zip(chunks, own, strict=True)
     ]
+
+
+def blocks_before(context: Context, sent: Iterable[Mapping[str, Any]]) -> int:
+    """How many blocks of the same kind stand in a request before the context's, which come last."""
+    own = sent_blocks(context)
+    kind = own[0].part["type"] if own else ""
+    return max(0, sum(_count(message.get("content"), kind) for message in sent) - len(own))
+
+
+def _count(content: Any, kind: str) -> int:
+    """Blocks of the kind among parts, results of tools included."""
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return 0
+    return sum(
+        1 if part.get("type") == kind else _count(part.get("content"), kind) for part in content
+    )
 
 
 def _texts(part: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ not mended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -104,17 +104,25 @@ def provided(response: Any, context: Context, *, before: int = 0) -> Provided:
     ('Since 1880. [1]', ['mill.md'])
     """
     text, said = said_in(response)
-    book = _Book(context, before)
-    judged = [book.judged(one, len(text)) for one in said]
-    given = tuple(one for one in judged if isinstance(one, Given))
+    given, refused = held(text, said, context, before=before)
     markers = {marker for one in given for marker in one.markers}
     return Provided(
         text=text,
         marked=_marked(text, given),
         given=given,
-        refused=tuple(one for one in judged if isinstance(one, Refused)),
+        refused=refused,
         citations=tuple(one for one in context.citations if one.marker in markers),
     )
+
+
+def held(
+    text: str, said: Iterable[Said], context: Context, *, before: int = 0
+) -> tuple[tuple[Given, ...], tuple[Refused, ...]]:
+    """The citations of an answer's text held against the context: those that hold, the others."""
+    book = _Book(context, before)
+    judged = [book.judged(one, len(text)) for one in said]
+    given = tuple(one for one in judged if isinstance(one, Given))
+    return given, tuple(one for one in judged if isinstance(one, Refused))
 
 
 def _marked(text: str, given: tuple[Given, ...]) -> str:

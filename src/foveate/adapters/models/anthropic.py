@@ -29,7 +29,7 @@ from foveate.adapters.models.wire import (
     refuse_keyless,
 )
 from foveate.core.errors import MissingExtra
-from foveate.ports import Message, Reply, Usage, text_of
+from foveate.ports import Message, Quoted, Reply, Usage, text_of
 
 _HOME = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
@@ -159,8 +159,7 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
     Behind a stretch of text that the provider gives sources for stand their markers: `[n]` is the
     nth block with citations on that was sent.
     """
-    said: list[str] = []
-    cited: dict[int, None] = {}
+    answer = _Answer()
     finish, usage = "", Usage()
     trouble: Trouble | None = None
     try:
@@ -168,17 +167,13 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
             text = ""
             if event.type == "message_start":
                 model, usage = event.message.model or model, _read(event.message.usage)
-            elif event.type == "content_block_delta" and event.delta.type == "text_delta":
-                text = event.delta.text
-            elif event.type == "content_block_delta" and event.delta.type == "citations_delta":
-                cited[_place(event.delta.citation)] = None
-            elif event.type == "content_block_stop" and cited:
-                text = " " + "".join(f"[{place + 1}]" for place in cited)
-                cited = {}
+            elif event.type == "content_block_delta":
+                text = answer.more(event.delta)
+            elif event.type in ("content_block_start", "content_block_stop"):
+                text = answer.settled()
             elif event.type == "message_delta":
                 finish = event.delta.stop_reason or finish
                 usage = _written(usage, event.usage)
-            said += [text] if text else []
             yield text
     except Exception as error:  # noqa: BLE001
         trouble = _trouble(error, seen)
@@ -186,14 +181,55 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
         raise trouble
     if not finish:
         raise cut_off()
-    yield Reply(text="".join(said), finish=_FINISH.get(finish, "other"), usage=usage, model=model)
+    yield Reply(
+        text="".join(answer.said),
+        finish=_FINISH.get(finish, "other"),
+        usage=usage,
+        model=model,
+        quoted=tuple(answer.quoted),
+    )
 
 
-def _place(citation: Any) -> int:
-    """The block's place among those of its kind, from 0."""
+class _Answer:
+    """What was written, and what comes beside it: citations of one stretch after the other."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.quoted: list[Quoted] = []
+        self._size = self._begun = 0
+        self._cited: list[Any] = []
+
+    def more(self, delta: Any) -> str:
+        """A piece of text, or a citation of the stretch that it belongs to."""
+        if delta.type == "citations_delta":
+            self._cited.append(delta.citation)
+        return self._put(delta.text) if delta.type == "text_delta" else ""
+
+    def settled(self) -> str:
+        """The markers behind the stretch, each once; nothing where nothing is cited."""
+        for one in self._cited:
+            said = one.model_dump(warnings=False)
+            self.quoted.append(Quoted(span=(self._begun, self._size), citation=said))
+        places = dict.fromkeys(place for one in self._cited if (place := _place(one)) is not None)
+        self._cited = []
+        text = " " + "".join(f"[{place + 1}]" for place in places) if places else ""
+        self._put(text)
+        self._begun = self._size
+        return text
+
+    def _put(self, text: str) -> str:
+        self.said.append(text)
+        self._size += len(text)
+        return text
+
+
+def _place(citation: Any) -> int | None:
+    """The block's place among those of its kind, from 0; None where it is of none that was sent."""
+    name = "document_index"
     if citation.type == "search_result_location":
-        return int(citation.search_result_index)
-    return int(citation.document_index)
+        name = "search_result_index"
+    place = getattr(citation, name, None)
+    return place if isinstance(place, int) else None
 
 
 def _read(said: Any) -> Usage:
