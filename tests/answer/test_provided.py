@@ -7,12 +7,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from anthropic import Anthropic
-from anthropic.types import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openai.types.chat import ChatCompletion
-from openai.types.responses import Response
 
 from foveate import BadInput, assemble, check_answer, messages
 from foveate.answer.messages import for_anthropic
@@ -70,6 +66,8 @@ def texts_from(first, behind, text, index=0, **more):
 
 def anthropic(*blocks):
     """Anthropic's message, of its own type; blocks are (text, citations)."""
+    from anthropic.types import Message  # the clients take long to import
+
     content = [{"type": "text", "text": text, "citations": list(said)} for text, *said in blocks]
     message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content}
     usage = {"input_tokens": 1, "output_tokens": 1}
@@ -78,6 +76,8 @@ def anthropic(*blocks):
 
 def chat(text, *annotations):
     """OpenAI's chat completion, of its own type."""
+    from openai.types.chat import ChatCompletion
+
     said = {"role": "assistant", "content": text, "annotations": list(annotations)}
     choice = {"index": 0, "finish_reason": "stop", "message": said}
     whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
@@ -86,6 +86,8 @@ def chat(text, *annotations):
 
 def response(text, *annotations):
     """OpenAI's response, of its own type; a call of a tool stands before what it says."""
+    from openai.types.responses import Response
+
     part = {"type": "output_text", "text": text, "annotations": list(annotations)}
     said = {"type": "message", "id": "o", "role": "assistant", "status": "completed"}
     searched = {"type": "file_search_call", "id": "f", "status": "completed", "queries": ["deep"]}
@@ -442,6 +444,8 @@ def test_a_response_without_citations_is_an_answer():
 
 def test_the_client_streams_citations_that_hold():
     """R1, F8: what the provider's own client puts together from a stream is read as it is."""
+    from anthropic import Anthropic
+
     context = context_of("sentences")
     first = sent_blocks(context)[0].texts[0]
     told = ((texts_from(0, 1, first),), (texts_from(0, 1, "Nine.", index=7),))
