@@ -46,6 +46,10 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
     table = run("diagnose", "--dataset", dataset, "--store", "s")
     assert "1 of 1 questions lost something" in table.out
     assert "evaluation gap" in table.out  # without the folder nobody knows better
+    assert "What to try\n\n  evaluation gap  mend the golden set" in table.out
+    layers, _, rest = table.out.partition("Questions lost")
+    advice = rest.partition("What to try")[2]
+    assert max(map(len, (layers + advice).splitlines())) <= 80
     assert run("index", docs, "--store", "s").code == 0
     mended = run("diagnose", "--dataset", dataset, "--store", "s", "--folder", docs)
     assert mended.out.startswith("0 of 1 questions")
@@ -93,6 +97,7 @@ def test_with_a_store_the_cases_need_no_candidates(run, dataset):
     assert (ran.code, json.loads(ran.out)["questions"]) == (0, 1)
     refused = run("diagnose", "--dataset", dataset)
     assert (refused.code, "field 'chunks': is missing" in refused.err) == (3, True)
+    assert "or the store that is asked: --store" in refused.err
 
 
 def test_without_a_store_the_candidates_are_searched(run):

@@ -65,7 +65,8 @@ def test_a_run_that_fails_makes_no_store(run, monkeypatch):
     assert "no store was made in .foveate" in " ".join(ran.out.split())
     assert (record["state_root"], len(record["failed"])) == ("", 1)
     assert sorted(Path().iterdir()) == [Path("broken")]
-    assert "no store in '.foveate'" in run("search", "--query", "tea").err
+    refused = run("search", "--query", "tea").err
+    assert "no store in '.foveate'; index documents into it first: foveate index FOLDER" in refused
 
 
 def test_a_store_is_made_with_its_first_document(run, docs):

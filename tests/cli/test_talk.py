@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import stat
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from foveate import Assembler, OutsideFailure
 from foveate.answer.ask import Asking
 from foveate.cli.models import model_named
-from foveate.cli.talked import PROMPT, Talk
+from foveate.cli.talked import HINT, PROMPT, Talk
 from foveate.stored import opened
 from local_model import KEY as SERVED
 from local_model import local_name
@@ -61,7 +62,7 @@ def test_a_conversation_in_a_file(run):
     assert documents.startswith("[1] Source: docs/wells.md\n")
     assert two[1]["content"].startswith(documents)
     assert (two[2]["content"], two[3]["content"]) == (ANSWER, "And when was the mill built?")
-    assert "tokens begin as before" in " ".join(second.err.split())
+    assert "tokens were sent before" in " ".join(second.err.split())
     found = third.json
     assert (found["answer"], found["turn"], found["check"]["clean"]) == (ANSWER, 3, True)
     assert found["reuse"]["documents_sent"] == 0
@@ -212,10 +213,10 @@ def test_another_recipe_is_another_conversation(run):
     assert "goes on with another recipe; begin a new session" in done.err
 
 
-def on_a_terminal(typed: list[str], *words: str) -> tuple[int, str]:
+def on_a_terminal(typed: list[str], *words: str, stop_at: bytes = b"") -> tuple[int, str]:
     """The program with a terminal for all that it reads and writes: exit code, what was shown.
 
-    A line is typed when it asks for one.
+    A line is typed when it asks for one; Ctrl-C where `stop_at` is shown.
     """
     ours, theirs = pty.openpty()
     env = {"PYTHONPATH": str(PACKAGE.parent), "TERM": "dumb", "COLUMNS": "80"}
@@ -225,6 +226,9 @@ def on_a_terminal(typed: list[str], *words: str) -> tuple[int, str]:
         with suppress(OSError):
             while piece := os.read(ours, 100_000):
                 shown += piece
+                if stop_at and stop_at in shown:
+                    running.send_signal(signal.SIGINT)
+                    stop_at = b""
                 if left and shown.endswith(PROMPT.encode()):
                     os.write(ours, left.pop(0).encode())
     os.close(ours)
@@ -239,6 +243,7 @@ def test_questions_on_a_terminal():
     one, two = asked(server)
 
     assert code == 0
+    assert f"{HINT}\r\n{PROMPT}" in shown
     assert shown.count(ANSWER) == 2
     assert [m["content"] for m in two[2:]] == [ANSWER, "When was the mill built?"]
     assert two[1]["content"].startswith(one[1]["content"].partition("\n\nHow deep")[0])
@@ -252,3 +257,15 @@ def test_a_question_that_fails_on_a_terminal():
 
     assert code == 0
     assert shown.count("answered 401") == 2
+
+
+def test_an_answer_is_stopped_on_a_terminal():
+    """X3, W1: Ctrl-C ends the answer and not the conversation; nothing of it is kept."""
+    typed = ["How deep?\n", "\x04"]
+    with serving("openai", "stuck_midway") as server:
+        words = ("ask", "--model", server.name, "--continue", str(FILE))
+        code, shown = on_a_terminal(typed, *words, stop_at=b"The well")
+
+    assert code == 0
+    assert "foveate: stopped; question and answer are not kept" in shown
+    assert not FILE.exists()

@@ -193,6 +193,12 @@ def test_a_line_that_is_not_json() -> None:
         candidates_from_jsonl(['{"text": "a"}', "", '{"text": '])
 
 
+def test_a_line_that_is_a_list() -> None:
+    """I3, X2: whoever has a JSON array is told what to make of it."""
+    with pytest.raises(BadInput, match="^line 1: a list is no candidate; give each of its objects"):
+        candidates_from_jsonl(['[{"text": "a"}, {"text": "b"}]'])
+
+
 @pytest.mark.parametrize("items", ["text", b"text", {"text": "x"}, 7, None])
 def test_not_a_list(items: Any) -> None:
     """X2: a single value where a list belongs is refused, not read letter by letter."""

@@ -195,6 +195,12 @@ def _wrong(quotation: Quotation) -> bool:
     return quotation.verdict != "verbatim"
 
 
+def _how_many(sources: int) -> str:
+    if not sources:
+        return "the context shows no source"
+    return "there is 1 source" if sources == 1 else f"there are {sources} sources"
+
+
 def _dangling(marks: Iterable[Mark], shown: set[int], context: Context) -> Iterable[Dangling]:
     gone = left_out(context)
     last = max(shown, default=0)
@@ -202,7 +208,7 @@ def _dangling(marks: Iterable[Mark], shown: set[int], context: Context) -> Itera
         span = (mark.start, mark.end)
         for number in mark.numbers:
             if number not in shown:
-                reason = f"there are {last} sources" if last else "the context shows no source"
+                reason = _how_many(last)
                 yield Dangling(text=mark.text, span=span, name=str(number), reason=reason)
         for name in mark.unknown:
             left = gone.get(name.casefold())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from foveate.adapters.models import bare
 from foveate.answer.ask import Answer, Asking, Happening, ask, ask_events
@@ -143,4 +144,6 @@ def spent(answer: Answer, context: Context, width: int, more: str = "") -> list[
         said.append("cut off at --max-tokens")
     told = ", ".join(said) or "it does not say what it used"
     tokens = f"context of {context.token_count:,} tokens"
-    return wrapped(f"{answer.reply.model or 'model'}: {told}; {tokens}{more}", width)
+    name = answer.reply.model or "model"
+    shown = f"gguf:{Path(name).name}" if name.startswith("gguf:") else name
+    return wrapped(f"{shown}: {told}; {tokens}{more}", width)

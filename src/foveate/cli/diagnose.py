@@ -51,7 +51,8 @@ def diagnose(
     """
     from foveate.cli import output
     from foveate.cli.diagnosed import diagnosed
-    from foveate.evals.diagnosis.tables import tables, to_json
+    from foveate.cli.layout import rows
+    from foveate.evals.diagnosis.tables import advised, tables, to_json
     from foveate.evals.table import markdown
 
     found = diagnosed(
@@ -72,3 +73,6 @@ def diagnose(
     for number, table in enumerate(tables(found)):
         output.write_line(("\n" if number else "") + f"{table.title}\n")
         output.write_line(markdown(table))
+    if pairs := advised(found):
+        said = ["What to try", "", *rows(pairs, output.terminal_width())]
+        output.write_line("\n" + "\n".join(said))

@@ -39,7 +39,7 @@ def diagnosed(
 ) -> Diagnosis:
     """Read everything first, so that what is refused is refused before the work."""
     settled = plan(recipe=recipe, budget=budget)
-    known = read_cases(names, pools=not store)
+    known = _cases(names, pools=not store)
     ids = {case.id for case in known}
     cases = [case for case in first(known, most) if case.evidence]
     with in_file(str(answers) if answers else None):
@@ -56,6 +56,16 @@ def diagnosed(
             return diagnose(
                 cases, assembler, principals=principals, beside=beside, progress=on_progress
             )
+
+
+def _cases(names: Sequence[str], *, pools: bool) -> tuple[Case, ...]:
+    """The cases; raises `BadInput`, which knows that candidates are not needed beside a store."""
+    try:
+        return read_cases(names, pools=pools)
+    except BadInput as error:
+        if not (pools and error.field == "chunks"):
+            raise
+        raise BadInput(f"{error}; give them, or the store that is asked: --store") from None
 
 
 def _refuse_strange(beside: Collection[str], ids: Collection[str]) -> None:

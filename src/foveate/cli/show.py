@@ -13,7 +13,7 @@ from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTr
 from foveate.ports import Found
 from foveate.words import figure, in_words
 
-SNIPPET = 70  # characters of a citation's snippet: enough to recognise it
+SNIPPET = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
 USED, RESERVED = "█", "░"
 
 

@@ -38,6 +38,7 @@ from foveate.session import (
 from foveate.stored import opened
 
 PROMPT = "> "
+HINT = "Ask; Ctrl-D ends the conversation, Ctrl-C an answer."
 VERBATIM = (4, 2, 1, 0)
 """So many of the last turns stay as they are, the first number that fits."""
 
@@ -149,8 +150,7 @@ def _as_before(asked: Asked) -> str:
     reuse = asked.reuse
     if not reuse.request_reused:
         return ""
-    whole = reuse.request_reused + reuse.request_sent
-    return f"; {reuse.request_reused:,} of {whole:,} tokens begin as before"
+    return f"; its first {reuse.request_reused:,} tokens were sent before"
 
 
 def _bytes_of(name: str) -> bytes:
@@ -208,6 +208,8 @@ def _until_the_end(talk: Talk) -> None:
     """Questions from the terminal; what goes wrong with one is said, and the next is asked for."""
     import readline  # noqa: F401  # the line can be edited, and earlier ones come back
 
+    sys.stderr.write(f"{HINT}\n")
+    sys.stderr.flush()
     while True:
         try:
             question = input(PROMPT)
@@ -220,4 +222,6 @@ def _until_the_end(talk: Talk) -> None:
             talk.turn(question)
         except (OutsideFailure, BudgetTooSmall, BadInput) as error:
             sys.stderr.write(f"{one_line(error)}\n")
+        except KeyboardInterrupt:
+            sys.stderr.write("foveate: stopped; question and answer are not kept\n")
         output.write_line("")

@@ -44,17 +44,17 @@ def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
     return found
 
 
-def parse_json(line: str) -> Any:
-    """One JSON value; `BadInput` says what is wrong and where in the line."""
+def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:
+    """One JSON value; `BadInput` says what is wrong, where in the line, and the advice."""
     try:
         return json.loads(line, object_pairs_hook=_no_repeats)
     except BadInput:
         raise
     except json.JSONDecodeError as error:
         where = f"at character {error.colno}"
-        raise BadInput(f"not JSON: {error.msg} {where}; give one JSON object a line") from None
+        raise BadInput(f"not JSON: {error.msg} {where}; {advice}") from None
     except (ValueError, RecursionError) as error:  # ValueError: also a number of 5,000 digits
-        raise BadInput(f"not JSON: {error}; give one JSON object a line") from None
+        raise BadInput(f"not JSON: {error}; {advice}") from None
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -158,7 +158,10 @@ def _numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterato
 
 
 def _from_line(line: str) -> Candidate:
-    return _one(parse_json(line))
+    item = parse_json(line)
+    if isinstance(item, list):
+        raise BadInput("a list is no candidate; give each of its objects a line of its own")
+    return _one(item)
 
 
 def _at(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:

@@ -46,7 +46,9 @@ def _at(where: str, line: str, *, pools: bool) -> Case:
         record = fields.obj(parse_json(line), "", "a case is an object")
         return case_from(record, hash=digest(line.strip()), pools=pools)
     except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
+        found = BadInput(f"{where}: {error}")
+        found.field = error.field
+        raise found from None
 
 
 def case_from(record: Mapping[str, Any], *, hash: str = "", pools: bool = True) -> Case:

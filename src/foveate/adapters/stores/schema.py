@@ -16,6 +16,7 @@ import sqlite3
 import warnings
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from threading import get_ident
 from typing import Any
 
@@ -194,7 +195,10 @@ def _opened(name: str, folder: Path) -> sqlite3.Connection:
 def refuse_foreign(folder: Path, *, create: bool) -> None:
     """Raise where there is no store in the folder: `NoStore`, or why none can be made there."""
     if not create:
-        raise NoStore(f"no store in {str(folder)!r}; index documents into it first")
+        raise NoStore(
+            f"no store in {str(folder)!r}; index documents into it first: "
+            f"foveate index FOLDER --store {quote(str(folder))}"
+        )
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
     if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):

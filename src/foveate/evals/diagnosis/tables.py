@@ -7,11 +7,12 @@ from typing import Any
 
 from foveate.evals.diagnosis.figures import Figures
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
+from foveate.evals.diagnosis.probe import ENOUGH
 from foveate.evals.diagnosis.run import Diagnosis
 from foveate.evals.table import Table
 
-COUNTS = ("under",)
-"""Figures that are whole numbers."""
+UNDER = "under"
+"""The figure that counts: pieces of evidence of which no chunk holds enough."""
 SHOWN = 20
 """Lost questions that a terminal lists; JSON has all."""
 
@@ -24,16 +25,14 @@ def tables(found: Diagnosis) -> tuple[Table, ...]:
             layer.name,
             str(found.counts[layer.name]),
             said(found.figures[layer.name]),
-            layer.advice if found.counts[layer.name] else "",
         )
         for layer in LAYERS
     ]
     if found.counts[MODEL]:
-        advice = "another model or prompt; the context had the evidence"
-        rows.append((MODEL, str(found.counts[MODEL]), "", advice))
+        rows.append((MODEL, str(found.counts[MODEL]), ""))
     first = Table(
         title=f"{len(lost)} of {len(found.verdicts)} questions lost something, by layer",
-        head=("layer", "lost", "measure", "what to try"),
+        head=("layer", "lost", "measure"),
         rows=tuple(rows),
     )
     if not lost:
@@ -48,15 +47,23 @@ def tables(found: Diagnosis) -> tuple[Table, ...]:
     return first, second
 
 
+def advised(found: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """Each layer that lost something, and what to try."""
+    pairs = [(layer.name, layer.advice) for layer in LAYERS if found.counts[layer.name]]
+    if found.counts[MODEL]:
+        pairs.append((MODEL, "another model or prompt; the context had the evidence"))
+    return tuple(pairs)
+
+
 def said(figures: Figures) -> str:
     """Figures on one line; `-` where there was nothing to measure.
 
     >>> said({"recall": 0.5, "tokens": 1200.0, "stale": None})
     'recall 0.500, tokens 1,200'
     >>> said({"context_recall": 0.9, "under": 3.0})
-    'context recall 0.900, under 3'
+    'context recall 0.900, 3 under 0.8'
     """
-    known = [f"{_spelled(k)} {_number(k, v)}" for k, v in figures.items() if v is not None]
+    known = [_figure(name, value) for name, value in figures.items() if value is not None]
     return ", ".join(known) or "-"
 
 
@@ -93,5 +100,7 @@ def _spelled(name: str) -> str:
     return name.replace("_", " ").replace("ndcg", "nDCG@10")
 
 
-def _number(name: str, value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or name in COUNTS else f"{value:.3f}"
+def _figure(name: str, value: float) -> str:
+    if name == UNDER:
+        return f"{value:,.0f} under {ENOUGH}"
+    return f"{_spelled(name)} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")

@@ -52,7 +52,7 @@ def strict(data: bytes) -> Any:
         raise BadInput(f"the body is not UTF-8 at byte {error.start + 1}") from None
     if data.count(b"[") + data.count(b"{") > MOST and _held(data) > MOST:
         raise BadInput(f"the body holds more than {MOST:,} lists and objects; send fewer at once")
-    value = parse_json(text)
+    value = parse_json(text, "send one JSON object")
     if isinstance(value, dict | list):  # anything else is no request
         _refuse_odd(value, each=any(odd in data for odd in _ODD))
     return value
