@@ -150,6 +150,7 @@ ITEMS: tuple[Item, ...] = (
         look=program(sys.executable, "tools/docs.py", "--check", lines=2),
         mend="make docs",
     ),
+    Item(name="site", look=program(MAKE, "-s", "site", lines=3), mend="make site"),
     Item(name="artefacts", look=program(MAKE, "-s", "dist", lines=3), mend="make dist; read why"),
     Item(
         name="contents",
