@@ -136,6 +136,28 @@ def test_pages_read_well(
             here.page.close()
 
 
+def test_the_first_program_works_when_pasted(site: Path, browser, tmp_path: Path):
+    """F1: what the start page's button copies is a program that prints what stands below it."""
+    with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
+        page = context.new_page()
+        page.goto((site / "index.html").as_uri())
+        page.locator(".highlight-python .copy").first.click()
+        page.locator(".copy", has_text="Copied").wait_for()
+        copied = page.evaluate("() => navigator.clipboard.readText()")
+        shown = page.locator(".output pre").first.inner_text()
+
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input=copied,
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert (done.stderr, done.stdout.split("\n")) == ("", [*shown.rstrip().split("\n"), ""])
+
+
 def test_a_word_is_found(site: Path, browser):
     """The search works without a server: a stage is found by its name."""
     page = browser.new_page()

@@ -1,5 +1,7 @@
 """What Sphinx is told; `build.py` calls it."""
 
+from foveate import __version__
+
 project = "foveate"
 language = "en"
 extensions = ["myst_parser", "tools.docsite.column"]
@@ -10,7 +12,7 @@ myst_heading_anchors = 6
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "{{path}}"}
 
 html_theme = "furo"
-html_title = "foveate"
+html_title = f"foveate {__version__}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
