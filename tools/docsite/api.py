@@ -27,8 +27,6 @@ INTRODUCTION = """# Names
 Every public name, from its docstring. What stands in `foveate` is what most programs need; the
 others are what these pages import, and what says that it is public.
 
-| module | what it is |
-|---|---|
 """
 
 
@@ -66,8 +64,8 @@ def pages(names: list[str]) -> Iterator[tuple[str, str]]:
     """
     loaded = {name: importlib.import_module(name) for name in names}
     homes = _homes(loaded)
-    rows = (f"| [`{name}`](api/{name}.md) | {_first(one)} |\n" for name, one in loaded.items())
-    yield FOLDER, INTRODUCTION + "".join(rows)
+    lines = (f"- [`{name}`](api/{name}.md): {_first(one)}\n" for name, one in loaded.items())
+    yield FOLDER, INTRODUCTION + "".join(lines)
     for name, module in loaded.items():
         parts = [f"# {name}", markdown(module), f"```{{py:module}} {name}\n```"]
         for called, value in sorted(public(module).items(), key=lambda one: one[0].lower()):
@@ -92,8 +90,8 @@ def _homes(loaded: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _first(thing: Any) -> str:
-    """The first line, as a cell of a table."""
-    return escaped((inspect.getdoc(thing) or "").partition("\n")[0]).replace("|", "\\|")
+    """The first line."""
+    return escaped((inspect.getdoc(thing) or "").partition("\n")[0])
 
 
 def _entry(name: str, value: Any, homes: Mapping[int, str]) -> str:
