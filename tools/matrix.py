@@ -74,7 +74,8 @@ FRAMEWORKS = {
         extra="tables",
         tests=("../adapters/tables/test_rows.py", "../test_tables.py"),
         old=("pandas==2.2.2", "polars==1.4.0"),
-        newest=("pandas", "polars"),
+        newest=("pandas", "polars", "duckdb"),
+        newest_tests=("../adapters/tables/duckdb_tables.py",),
     ),
     "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
 }
