@@ -54,14 +54,14 @@ class Reader:
 
 def test_a_dip_is_found_and_used(tmp_path):
     """E6, S10: a reader that forgets the middle gives a curve that keeps evidence away from it."""
-    measured = measure(Reader((0.0, 0.7, 0.9, 0.7, 0.0)), Sweep(things=20, rounds=12))
+    measured = measure(Reader((0.0, 0.7, 0.9, 0.7, 0.0)), Sweep(things=21, rounds=12))
     found = measured.curves["all"]
     assert not found.flat
     assert min(found.heights) == found.heights[2] < 50 < found.heights[0]
     assert all(low <= p.accuracy <= high for p in found.points for low, high in [p.interval])
     assert "not flat" in said(measured)[0]
     file = tmp_path / "curve.json"
-    file.write_text(json.dumps(to_json(found, model="reader", kinds=KINDS, things=20)))
+    file.write_text(json.dumps(to_json(found, model="reader", kinds=KINDS, things=21)))
     assert curve(str(file)) == found.heights
     chunks = [
         {"id": f"c{n}", "text": f"Note {n} tells of the harbour wall.", "score": 1 - n / 10}
@@ -71,6 +71,20 @@ def test_a_dip_is_found_and_used(tmp_path):
         "harbour wall", chunks, budget=500, recipe="citations", order=f"attention:{file}"
     )
     assert [b.chunk_ids[0] for b in made.blocks].index("c4") == 2
+
+
+def test_places_are_where_the_answers_stood():
+    """E6: among few things they are not even; the curve is, along straight lines between them."""
+    sweep = Sweep(things=4, places=3, rounds=20, kinds=("facts",))
+    measured = measure(Reader((0.0, 1.0, 0.0, 0.0)), sweep)
+    found = measured.curves["all"]
+
+    assert [sweep.at(number) for number in range(3)] == [0, 1, 3]
+    assert [point.position for point in found.points] == [0.0, 1 / 3, 1.0]
+    assert [point.accuracy for point in found.points] == [100.0, 0.0, 100.0]
+    assert found.heights == (100.0, 25.0, 100.0)
+    record = to_json(found, model="reader", kinds=KINDS, things=4)
+    assert [point["position"] for point in record["points"]] == [0.0, 1 / 3, 1.0]
 
 
 def test_a_flat_curve_is_called_flat():

@@ -12,7 +12,7 @@ from math import sqrt
 from random import Random
 from typing import Any
 
-from foveate.curves import KIND
+from foveate.curves import KIND, evenly
 
 _Z = 1.959964
 _DEALS = 2000
@@ -59,7 +59,7 @@ class Curve:
             right = sum(point.right for point in self.points)
             mean = round(100 * right / asked, 4) if asked else 0.0
             return (mean,) * len(self.points)
-        return tuple(round(point.accuracy, 4) for point in self.points)
+        return evenly([p.position for p in self.points], [p.accuracy for p in self.points])
 
 
 def wilson(right: int, asked: int) -> tuple[float, float]:
@@ -78,12 +78,16 @@ def wilson(right: int, asked: int) -> tuple[float, float]:
     return max(0.0, low), min(100.0, high)
 
 
-def fitted(outcomes: Sequence[Sequence[bool]], seed: int = 1) -> Curve:
-    """The curve of outcomes by place, places evenly spaced from first to last."""
+def fitted(
+    outcomes: Sequence[Sequence[bool]], seed: int = 1, positions: Sequence[float] = ()
+) -> Curve:
+    """The curve of outcomes by place; `positions` from 0 to 1, rising: evenly spaced without."""
     last = max(1, len(outcomes) - 1)
     points = tuple(
-        Point(position=n / last, right=sum(place), asked=len(place))
-        for n, place in enumerate(outcomes)
+        Point(position=position, right=sum(place), asked=len(place))
+        for position, place in zip(
+            positions or [n / last for n in range(len(outcomes))], outcomes, strict=True
+        )
     )
     return Curve(points=points, p=_chance([len(place) for place in outcomes], points, seed))
 

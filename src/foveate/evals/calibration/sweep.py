@@ -49,6 +49,15 @@ class Sweep:
             raise BadOption(f"max_tokens: {self.max_tokens}; give at least 1")
         check_timeout(self.timeout)
 
+    def at(self, number: int) -> int:
+        """How many things stand before the answer at place `number`."""
+        return number * (self.things - 1) // (self.places - 1)
+
+    @property
+    def positions(self) -> list[float]:
+        """The places as they are, from 0 to 1: among few things they are not quite even."""
+        return [self.at(number) / (self.things - 1) for number in range(self.places)]
+
     @property
     def questions(self) -> int:
         """How many are asked in all."""
@@ -113,7 +122,7 @@ def measure(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) 
     for round_ in range(sweep.rounds):
         for kind in sweep.kinds:
             for number in range(sweep.places):
-                at = number * (sweep.things - 1) // (sweep.places - 1)
+                at = sweep.at(number)
                 one = probe(kind, things=sweep.things, place=at, seed=sweep.seed * 100_003 + round_)
                 reply = _asked(model, sweep, one)
                 if isinstance(reply, Reply):
@@ -156,8 +165,9 @@ def _curves(counts: _Counts, sweep: Sweep) -> dict[str, Curve]:
         [one for kind in sweep.kinds for one in counts.right[kind][number]]
         for number in range(sweep.places)
     ]
-    curves = {kind: fitted(outcomes, sweep.seed) for kind, outcomes in counts.right.items()}
-    return {**curves, "all": fitted(together, sweep.seed)}
+    at = sweep.positions
+    curves = {kind: fitted(outcomes, sweep.seed, at) for kind, outcomes in counts.right.items()}
+    return {**curves, "all": fitted(together, sweep.seed, at)}
 
 
 def said(measured: Measured) -> Sequence[str]:
