@@ -320,6 +320,22 @@ def test_a_model_that_hangs_is_left_behind():
     assert context.token_count <= 150
 
 
+@pytest.mark.parametrize(
+    ("offer", "said"), [("llm_extract", "It is lit."), ("llm_abstract", "Lit.")]
+)
+def test_what_is_under_the_floor_is_not_shown(offer, said):
+    """S8: a version of fewer than `min_tokens` is no version; the extracts stand in."""
+    chunks = [{**chunk, "text": f"It is lit. {chunk['text']}"} for chunk in CHUNKS]
+    context = made(lambda messages: said, offer=offer, chunks=chunks).context
+    notes = compressed(context).notes
+
+    assert notes["failed"] == notes["asked"] > 0
+    assert "tokens, fewer than 5" in notes["why"]
+    assert all(
+        said != block.text.removeprefix("[Abridged, not verbatim] ") for block in context.blocks
+    )
+
+
 def test_a_call_that_hung_is_not_made_again():
     """X3, S8: one text that a model hangs over costs one call's time; the others are shortened."""
     go, lock, read = Event(), Lock(), []

@@ -78,6 +78,18 @@ def test_every_context_is_asked_about_once(two):
     assert judge.need(two, TRIED).known == judge.spent.calls  # and nothing is left to ask
 
 
+def test_a_request_that_two_trials_share_is_reckoned_once(two):
+    """E1: what asking will take is said as it will be: the same context is asked about once."""
+    reader, (roomy, _) = Reader(), setting(["naive"], [50_000, 90_000])
+    judge = Judge(reader)
+    need = judge.need(two, roomy)
+    found = judge.run(two, roomy)
+
+    assert len(found) == 2 * len(two)
+    assert (need.answers, need.scores) == (len(two), len(two))
+    assert len(reader.asked) == 2 * len(two)
+
+
 @dataclass
 class Mute(Reader):
     """Finds out when it is asked that it cannot say how likely a text is."""

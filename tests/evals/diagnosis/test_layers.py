@@ -10,9 +10,11 @@ from foveate.assembler import Assembler
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
+from foveate.evals.diagnosis.probe import Probe, Trail
 from foveate.evals.diagnosis.run import Beside, diagnose
+from foveate.evals.diagnosis.shelf import Ranked
 from foveate.evals.diagnosis.tables import tables, to_json
-from foveate.evals.diagnosis.verdict import Said, Turn
+from foveate.evals.diagnosis.verdict import Said, Turn, verdict
 from foveate.plan import plan
 from foveate.ports import Document
 
@@ -102,6 +104,7 @@ def test_index_freshness(store):
     )
     assert verdicts["f"].layer == "index freshness"
     assert made.figures["index freshness"]["stale"] == 1.0
+    assert made.figures["evaluation gap"]["recall"] == 1.0  # the golden set is right
 
 
 def test_chunking(store):
@@ -111,6 +114,7 @@ def test_chunking(store):
     assert verdicts["m"].layer == "chunking"
     assert made.figures["chunking"]["under"] == 1
     assert 0.2 < made.figures["chunking"]["context_recall"] < 0.8
+    assert made.figures["context assembly"]["joined"] < 0.8  # of the one candidate that is taken
 
 
 class Fixed:
@@ -243,3 +247,31 @@ def test_the_json_names_every_layer(store):
     assert all(one["measure"] and one["advice"] for one in record["layers"])
     assert (record["questions"], record["lost"]) == (2, 1)
     assert tables(made)[1].rows[0][:3] == ("own", "b", "evaluation gap")
+
+
+@pytest.mark.parametrize(
+    ("words", "vectors", "layer"),
+    [
+        (3, 60, "embedding"),
+        (30, 150, "embedding"),
+        (30, None, "embedding"),
+        (30, 100, "retrieval strategy"),
+        (60, 3, "retrieval strategy"),
+        (None, None, "retrieval strategy"),
+    ],
+)
+def test_where_one_leg_is_far_from_it(words, vectors, layer):
+    """E4: four times further down by vectors than by words is the embedder's fault."""
+    evidence = Evidence(text=KILN, doc_id="kiln.md")
+    shares = {"document": 1.0, "chunk": 1.0, "pool": 0.0, "context": 0.0}
+    ranks = {"words": words, "vectors": vectors, "fused": 40, "reranked": None}
+    trail = Trail(evidence=evidence, indexed=True, stale=False, **shares, **ranks)
+    probe = Probe(
+        case=KILN_CASE,
+        trails=(trail,),
+        ranked=Ranked(words=(), vectors=(), fused=()),
+        reranked=None,
+        gold=frozenset(),
+        context=None,
+    )
+    assert verdict(probe, limit=20).layer == layer
