@@ -90,6 +90,16 @@ def test_a_request_that_two_trials_share_is_reckoned_once(two):
     assert len(reader.asked) == 2 * len(two)
 
 
+def test_failures_that_are_not_in_a_row_end_nothing(two):
+    """E1, X3: an answer in between shows that somebody is there."""
+    deaf = frozenset(n for n in range(1, 40) if n % ENOUGH)
+    judge = Judge(Reader(deaf=deaf))
+    judge.run(two, TRIED)
+
+    assert judge.spent.failed > ENOUGH
+    assert judge.spent.calls > judge.spent.failed
+
+
 @dataclass
 class Mute(Reader):
     """Finds out when it is asked that it cannot say how likely a text is."""
