@@ -32,6 +32,8 @@ class Server:
     pieces: tuple[str, ...] = PIECES
     places: tuple[tuple[Any, ...], ...] = ()
     door: bytes = b""
+    status: str = "200 OK"
+    body: bytes = b""
     logprobs: tuple[tuple[int, float], ...] = ()
     port: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -404,6 +406,14 @@ async def _endless_line(server: Server, reader: Any, out: Any) -> None:
     while True:
         out.write(b"a" * 100_000)
         await out.drain()
+
+
+async def _given(server: Server, reader: Any, out: Any) -> None:
+    """Whatever a test says."""
+    fine = server.status == "200 OK"
+    kind = _TYPES.get(server.protocol, _SSE) if fine else "application/json"
+    head = f"HTTP/1.1 {server.status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n"
+    out.write(head.encode() + server.body)
 
 
 async def _zipped(server: Server, reader: Any, out: Any) -> None:

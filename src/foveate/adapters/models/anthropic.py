@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.sent import count_in, text_in
 from foveate.adapters.models.trouble import (
     Seen,
     Trouble,
@@ -166,13 +167,14 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
         async for event in stream:
             text = ""
             if event.type == "message_start":
-                model, usage = event.message.model or model, _read(event.message.usage)
+                model = text_in(event.message.model) or model
+                usage = _read(event.message.usage)
             elif event.type == "content_block_delta":
                 text = answer.more(event.delta)
             elif event.type in ("content_block_start", "content_block_stop"):
                 text = answer.settled()
             elif event.type == "message_delta":
-                finish = event.delta.stop_reason or finish
+                finish = text_in(event.delta.stop_reason) or finish
                 usage = _written(usage, event.usage)
             yield text
     except Exception as error:  # noqa: BLE001
@@ -203,7 +205,7 @@ class _Answer:
         """A piece of text, or a citation of the stretch that it belongs to."""
         if delta.type == "citations_delta":
             self._cited.append(delta.citation)
-        return self._put(delta.text) if delta.type == "text_delta" else ""
+        return self._put(text_in(delta.text)) if delta.type == "text_delta" else ""
 
     def settled(self) -> str:
         """The markers behind the stretch, each once; nothing where nothing is cited."""
@@ -234,17 +236,19 @@ def _place(citation: Any) -> int | None:
 
 def _read(said: Any) -> Usage:
     """`input_tokens` leaves out what was read from the cache and what was put into it."""
-    if said is None or said.input_tokens is None:
+    read = count_in(said.input_tokens) if said is not None else None
+    if read is None:
         return Usage()
-    cached = said.cache_read_input_tokens or 0
-    read = said.input_tokens + cached + (said.cache_creation_input_tokens or 0)
-    return Usage(prompt=read, cached=cached)
+    cached = count_in(said.cache_read_input_tokens) or 0
+    kept = count_in(said.cache_creation_input_tokens) or 0
+    return Usage(prompt=read + cached + kept, cached=cached)
 
 
 def _written(usage: Usage, said: Any) -> Usage:
     if said is None:
         return usage
-    return Usage(prompt=usage.prompt, cached=usage.cached, completion=said.output_tokens)
+    wrote = count_in(said.output_tokens)
+    return Usage(prompt=usage.prompt, cached=usage.cached, completion=wrote)
 
 
 def _not_taken(error: Exception, options: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ server is found out by that, and said to have none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from foveate.adapters.models.asked import Scored
@@ -73,7 +74,9 @@ async def scored(stream: Any, tokens: Sequence[int], usage_of: Any) -> Scored:
     if not finish:
         raise Trouble("ended before the answer did; what does its log say?", again=True)
     logprobs = tuple(logprob for _, logprob in found)
-    if [number for number, _ in found] != list(tokens) or all(p > _CERTAIN for p in logprobs):
+    if [number for number, _ in found] != list(tokens) or not all(map(isfinite, logprobs)):
+        raise CannotSay
+    if all(p > _CERTAIN for p in logprobs):
         raise CannotSay
     return Scored(text="", finish="stop", usage=usage, model=model, logprobs=logprobs)
 

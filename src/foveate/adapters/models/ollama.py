@@ -13,6 +13,7 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.sent import count_in, text_in
 from foveate.adapters.models.trouble import (
     Seen,
     Trouble,
@@ -94,7 +95,7 @@ class OllamaSpeaker:
             try:
                 async with aclosing(await client.chat(**self._options(asked))) as parts:
                     async for last in parts:
-                        text = last.message.content or ""
+                        text = text_in(last.message.content)
                         said += [text] if text else []
                         yield text
             except Exception as error:  # noqa: BLE001  # every kind becomes trouble, below
@@ -122,7 +123,9 @@ class OllamaSpeaker:
         return Reply(
             text=text,
             finish=_FINISH.get(last.done_reason or "stop", "other"),
-            usage=Usage(prompt=last.prompt_eval_count, completion=last.eval_count),
+            usage=Usage(
+                prompt=count_in(last.prompt_eval_count), completion=count_in(last.eval_count)
+            ),
             model=last.model or self._model,
         )
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked, Scored
 from foveate.adapters.models.dictated import CannotSay, options_for, scored, tokens_at
+from foveate.adapters.models.sent import count_in, text_in
 from foveate.adapters.models.tools import TOOLS
 from foveate.adapters.models.trouble import (
     Seen,
@@ -172,11 +173,11 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
     trouble: Trouble | None = None
     try:
         async for chunk in stream:
-            model = chunk.model or model
+            model = text_in(chunk.model) or model
             usage = _usage(chunk.usage) if chunk.usage else usage
             choice = chunk.choices[0] if chunk.choices else None
-            text = (choice.delta.content or "") if choice and choice.delta else ""
-            finish = (choice.finish_reason or "") if choice and not finish else finish
+            text = text_in(choice.delta.content) if choice and choice.delta else ""
+            finish = text_in(choice.finish_reason) if choice and not finish else finish
             said += [text] if text else []
             yield text
     except Exception as error:  # noqa: BLE001
@@ -191,9 +192,9 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
 def _usage(said: Any) -> Usage:
     details = said.prompt_tokens_details
     return Usage(
-        prompt=said.prompt_tokens,
-        completion=said.completion_tokens,
-        cached=details.cached_tokens if details is not None else None,
+        prompt=count_in(said.prompt_tokens),
+        completion=count_in(said.completion_tokens),
+        cached=count_in(details.cached_tokens) if details is not None else None,
     )
 
 

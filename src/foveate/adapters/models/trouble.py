@@ -48,7 +48,7 @@ class Seen:
     secrets: tuple[str, ...] = ()
 
 
-def repeated(said: str, seen: Seen) -> str:
+def repeated(said: object, seen: Seen) -> str:
     r"""The other side's words on one line: first without secrets, then cut, so that none is left.
 
     >>> seen = Seen()
@@ -56,13 +56,15 @@ def repeated(said: str, seen: Seen) -> str:
     >>> repeated("bad key\nsk-7f3a91", seen)
     'bad key ***'
     """
-    words = " ".join(said.split())
+    if isinstance(said, Mapping):
+        said = said.get("message", said)
+    words = " ".join(str("" if said is None else said).split())
     for secret in seen.secrets:
         words = words.replace(secret, "***")
     return words[:LONGEST]
 
 
-def refused(status: int, said: str, seen: Seen) -> Trouble:
+def refused(status: int, said: object, seen: Seen) -> Trouble:
     """The server answered, but not with an answer."""
     hint = _HINTS.get(status, "look at the server's log" if status >= 500 else "see what it says")
     words = repeated(said, seen)
@@ -70,7 +72,7 @@ def refused(status: int, said: str, seen: Seen) -> Trouble:
     return Trouble(f"answered {status}{told}; {hint}", again=status in AGAIN, after=seen.after)
 
 
-def broken(said: str, seen: Seen) -> Trouble:
+def broken(said: object, seen: Seen) -> Trouble:
     """An error in the middle of an answer."""
     return Trouble(f"broke off: {repeated(said, seen)}", again=True)
 
