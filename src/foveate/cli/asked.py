@@ -144,6 +144,14 @@ def spent(answer: Answer, context: Context, width: int, more: str = "") -> list[
         said.append("cut off at --max-tokens")
     told = ", ".join(said) or "it does not say what it used"
     tokens = f"context of {context.token_count:,} tokens"
-    name = answer.reply.model or "model"
-    shown = f"gguf:{Path(name).name}" if name.startswith("gguf:") else name
-    return wrapped(f"{shown}: {told}; {tokens}{more}", width)
+    return wrapped(f"{_called(answer.reply.model or 'model')}: {told}; {tokens}{more}", width)
+
+
+def _called(name: str) -> str:
+    """A model's name; of a file the last part, for its folder fills the line.
+
+    >>> _called("gguf:/models/small.gguf"), _called("gguf:small.gguf"), _called("gpt-4.1")
+    ('gguf:small.gguf', 'gguf:small.gguf', 'gpt-4.1')
+    """
+    kind, _, file = name.partition(":")
+    return f"gguf:{Path(file).name}" if kind == "gguf" else name

@@ -170,5 +170,5 @@ def listening_on(settings: Settings) -> socket.socket:
         ) from error
     host, number = port.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    log.info("listening on http://%s:%s", shown, number)
+    log.info("listening on http://%s:%s (a page at /playground/)", shown, number)
     return port
