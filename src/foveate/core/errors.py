@@ -18,6 +18,8 @@ from difflib import get_close_matches
 
 FEW = 5
 """Names; so many are listed in an error beside the nearest one."""
+LONG = 200
+"""Characters; what is so long is no name that was misspelled, and takes long to compare."""
 
 
 class FoveateError(Exception):
@@ -52,7 +54,7 @@ class UnknownName(BadRequest):
         self.name = name
         self.known = tuple(sorted(known))
         # Every code of two letters is near every other.
-        near = get_close_matches(name, self.known, n=1, cutoff=0.5) if len(name) > 2 else []
+        near = get_close_matches(name, self.known, n=1, cutoff=0.5) if 2 < len(name) < LONG else []
         hints = [f"did you mean {near[0]!r}?"] if near else []
         if not near or len(self.known) <= FEW:
             hints.append(f"known: {', '.join(self.known)}")

@@ -1,0 +1,19 @@
+"""Errors and what they say."""
+
+from __future__ import annotations
+
+from foveate.core.errors import LONG, UnknownName
+
+
+def test_a_name_is_compared_with_those_there_are():
+    """X1: the near miss is named."""
+    assert "did you mean 'budget'?" in str(UnknownName("field", "budgett", ["budget", "query"]))
+
+
+def test_what_is_too_long_for_a_name_is_not_compared():
+    """X2: however near; of a name of megabytes that would take seconds."""
+    near = "b" * LONG
+    said = str(UnknownName("field", near, [near[1:], "query"]))
+
+    assert "did you mean" not in said
+    assert near in said
