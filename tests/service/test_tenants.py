@@ -149,3 +149,44 @@ def test_a_store_that_is_in_use_stays_open(held):
         pass
 
     assert "nine" in ask(held, caller("acme")).context.text
+
+
+def test_a_kept_context_is_of_who_asks(held):
+    """D5, X5: readers who may read the same get what is made for them, and not each other's."""
+    put(held, caller("acme"), "The well of acme is nine metres deep.")
+    callers = [caller("acme", *names) for names in ((), ("red",), ("blue", "red"))]
+
+    kept = [[ask(held, who).context.manifest for who in callers] for _ in range(2)]
+    anew = [ask(held, who, bundle=True).context.manifest for who in callers]
+
+    assert kept == [anew, anew]
+    assert len({manifest.state_root for manifest in anew}) == 1
+    assert len({manifest.inputs_hash for manifest in anew}) == 3
+
+
+def test_what_was_written_to_meanwhile_is_not_kept(tmp_path, monkeypatch):
+    """D5: a context that saw two states of the store is nobody's, when the first one is back."""
+    acme = caller("acme")
+    old = " ".join(f"The well is {number} metres deep in spring." for number in range(40))
+    store = str(tmp_path / "{tenant}")
+    held = Held(Settings(store=store, embedder="hashing", cache="memory:8", size=40, overlap=0))
+    put(held, acme, old)
+    with held.shelves.of("acme") as shelf:
+        near = shelf.store.neighbours
+
+        def late(*given, **named):
+            put(held, acme, old.replace("spring", "autumn"))
+            return near(*given, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(shelf.store, "neighbours", late)
+            mixed = ask(held, acme, recipe="document-first", limit=1)
+    put(held, acme, old)
+
+    again = ask(held, acme, recipe="document-first", limit=1)
+    anew = ask(held, acme, recipe="document-first", limit=1, bundle=True)
+    held.shelves.close()
+
+    assert "autumn" in mixed.context.text
+    assert again.context.text == anew.context.text
+    assert "autumn" not in again.context.text

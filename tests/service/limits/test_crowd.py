@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import takewhile
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
+from foveate.service.limits.connections import LEAST, Bounds, Connection
 from foveate.service.limits.crowd import Crowd
 from foveate.service.settings import Settings
 from raw_http import Wire, head, wire
@@ -153,3 +155,41 @@ def test_strangers_take_a_part_of_the_places():
     asyncio.run(play())
 
     assert answered == [503]
+
+
+class Slow(Connection):
+    """A connection alone, to a client that takes so many bytes of its answer each time."""
+
+    def __init__(self, unsent: int, takes: int) -> None:
+        self._bounds, self._timers, self._waited = Bounds(), {}, 0
+        self.unsent, self.takes, self.looks, self.dropped = unsent, takes, 0, False
+        self.transport: Any = SimpleNamespace(get_write_buffer_size=lambda: self.unsent)
+
+    def _arm(self, name: str, seconds: float, call: Callable[[], None]) -> None:
+        self._timers[name] = None
+        self.looks += 1
+        self.unsent = max(0, self.unsent - self.takes)
+        call()
+
+    def _throw_away(self) -> None:
+        self.dropped = True
+
+
+@pytest.mark.parametrize(
+    ("unsent", "takes", "dropped", "looks"),
+    [
+        (10_000_000, 500_000, False, 20),
+        (10_000_000, 499_999, True, 1),
+        (10_000_000, 20_000, True, 1),
+        (100_000, LEAST, False, 7),
+        (100_000, LEAST - 1, True, 1),
+        (10_000, 9_999, True, 1),
+        (10_000, 10_000, False, 1),
+    ],
+)
+def test_an_answer_is_taken_in_twenty_turns(unsent, takes, dropped, looks):
+    """X2, X4: a large one as little as a small one holds its place for hours."""
+    slow = Slow(unsent, takes)
+    slow._expect_reading()
+
+    assert (slow.dropped, slow.looks) == (dropped, looks)

@@ -24,6 +24,9 @@ STATE = "foveate.connections"
 
 LEAST = 16_384
 """Bytes that a client must take in `write_seconds`, where so many wait for it."""
+TURNS = 20
+"""Times `write_seconds` in which it must have taken all that waits, however much that is: else
+an answer of megabytes would hold its place, and its memory, for hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,7 @@ class Connection(H11Protocol):
         self._bounds: Bounds = self.app_state.get(STATE) or Bounds()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.since = self.loop.time()
+        self._waited = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client came; where it is one too many, the idlest one leaves."""
@@ -89,6 +93,7 @@ class Connection(H11Protocol):
         """It does again."""
         super().resume_writing()
         self._disarm("writing")
+        self._waited = 0
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP, or has headers without an end, is refused like everything else."""
@@ -120,11 +125,12 @@ class Connection(H11Protocol):
     def _expect_reading(self) -> None:
         """From now on some of what waits to be sent must go, time after time."""
         unsent = self.transport.get_write_buffer_size()
+        self._waited = max(self._waited, unsent)
 
         def look() -> None:
             del self._timers["writing"]
             left = self.transport.get_write_buffer_size()
-            if left and left > unsent - LEAST:
+            if left and left > unsent - max(LEAST, self._waited // TURNS):
                 self._throw_away()
             elif left:
                 self._expect_reading()
