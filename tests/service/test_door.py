@@ -18,11 +18,12 @@ from typing import Any, get_type_hints
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.core.errors import BadRequest, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption, BadRequest, BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.stages import BUILTIN as STAGES
 from foveate.service.assembled import assembled
 from foveate.service.auth.caller import Caller
+from foveate.service.door import Door
 from foveate.service.held import Held
 from foveate.service.settings import Settings
 from foveate.service.wire.assemble import AssembleAsked
@@ -274,3 +275,15 @@ def test_no_option_of_an_inline_recipe_is_a_fault():
 
     assert made > 100
     assert refused > 100
+
+
+@pytest.mark.parametrize("pool", ["candidates", "neighbours", "supplements", "offers"])
+def test_a_bundle_is_no_larger_than_what_may_be_sent(bundle, pool):
+    """X2, X4: nothing of it is read that would be refused without a bundle."""
+    door = Door(Settings(store="", candidates=1))
+    many = {**bundle, pool: [None] * 7}
+
+    with pytest.raises(BadInput, match=f"more than 6 {pool}"):
+        door.inputs(many)
+    with pytest.raises(BadOption, match="33 stages"):
+        door.inputs({**bundle, "recipe": {**bundle["recipe"], "stages": ["group"] * 33}})
