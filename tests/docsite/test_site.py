@@ -27,6 +27,7 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 LOOKED_AT = (
     "index",
     "how-it-works",
+    "service",
     "reference/stages/pack",
     "reference/api/foveate.frameworks.langchain",
     "source/src/foveate/core/stages/pack.py",
@@ -137,7 +138,7 @@ def test_pages_read_well(
 
 
 def test_the_first_program_works_when_pasted(site: Path, browser, tmp_path: Path):
-    """F1: what the start page's button copies is a program that prints what stands below it."""
+    """F1: the start page's button copies a program that prints what is shown; no prompts."""
     with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
         page = context.new_page()
         page.goto((site / "index.html").as_uri())
@@ -145,6 +146,11 @@ def test_the_first_program_works_when_pasted(site: Path, browser, tmp_path: Path
         page.locator(".copy", has_text="Copied").wait_for()
         copied = page.evaluate("() => navigator.clipboard.readText()")
         shown = page.locator(".output pre").first.inner_text()
+
+        page.goto((site / "how-it-works.html").as_uri())
+        page.locator(".highlight-console .copy").last.click()
+        page.locator(".copy", has_text="Copied").wait_for()
+        commands = page.evaluate("() => navigator.clipboard.readText()").splitlines()
 
     done = subprocess.run(
         [sys.executable, "-"],
@@ -156,6 +162,10 @@ def test_the_first_program_works_when_pasted(site: Path, browser, tmp_path: Path
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
     assert (done.stderr, done.stdout.split("\n")) == ("", [*shown.rstrip().split("\n"), ""])
+    assert [line.split()[:2] for line in commands] == [
+        ["foveate", "assemble"],
+        ["foveate", "replay"],
+    ]
 
 
 def test_a_word_is_found(site: Path, browser):

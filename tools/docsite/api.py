@@ -22,7 +22,7 @@ IMPORTED = re.compile(r"^[ \t]*(?:from|import) (foveate[\w.]*)", re.MULTILINE)
 ALL = re.compile(r"^__all__ = ", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LONGEST = 200  # characters of a value that is shown as it is
-INTRODUCTION = """# Names
+INTRODUCTION = """# The Python interface
 
 Every public name, from its docstring. What stands in `foveate` is what most programs need; the
 others are what these pages import, and what says that it is public.

@@ -14,6 +14,12 @@ document.addEventListener("DOMContentLoaded", () => {
     plain.append(...part.childNodes);
     part.replaceWith(plain);
   }
+  for (const corner of document.querySelectorAll("th")) {
+    if (corner.textContent.trim()) continue;
+    const cell = document.createElement("td"); // nothing stands in it, so it is the head of nothing
+    cell.className = corner.className;
+    corner.replaceWith(cell);
+  }
   for (const box of document.querySelectorAll(".highlight")) {
     const code = box.querySelector("pre");
     if (!code || box.closest(".output") || !navigator.clipboard) continue;
@@ -22,7 +28,11 @@ document.addEventListener("DOMContentLoaded", () => {
     button.className = "copy";
     button.textContent = "Copy";
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(code.innerText.trimEnd() + "\n");
+      let text = code.innerText.trimEnd();
+      if (box.closest(".highlight-console")) {
+        text = text.match(/^\$ .*/gm).map((line) => line.slice(2)).join("\n"); // the commands alone
+      }
+      await navigator.clipboard.writeText(text + "\n");
       button.textContent = "Copied";
       button.addEventListener("blur", () => (button.textContent = "Copy"), { once: true });
     });
