@@ -11,6 +11,7 @@ BIN   := $(VENV)/bin
 PY    := $(BIN)/python
 LOCKS := requirements
 SMOKE := .venv-bare
+OLDEST := .venv-oldest
 JOBS  ?= 2
 CASES ?= 20000
 KILLS ?= 1000
@@ -25,7 +26,7 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check checked lint types contracts spelling sizes changes unit fuzz smoke bare install-size \
+.PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz smoke bare install-size \
 	wheels dist sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
@@ -39,7 +40,7 @@ demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the con
 	$(call say,demo: from a folder of documents to a context that fits)
 	@$(PY) examples/demo.py
 
-test: checked unit fuzz smoke ## everything that CI runs
+test: checked unit oldest fuzz smoke ## everything that CI runs
 	$(call say,all green)
 
 CHECKS := lint types contracts spelling sizes changes
@@ -53,6 +54,12 @@ checked: $(VENV)/dev.stamp # the site beside them: the types keep one processor 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests
+
+oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest releases that are promised
+	$(call say,oldest: the core and frameworks and tables on the oldest releases that are promised)
+	@PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:langsmith_plugin -p no:cacheprovider \
+		-o addopts=--import-mode=importlib -o filterwarnings=default -o asyncio_mode=auto \
+		-W ignore $(OLD_TESTS)
 
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)
@@ -276,8 +283,21 @@ $(SMOKE)/ready.stamp: $(LOCKS)/base.lock | $(VENV)/made.stamp
 		-r $(LOCKS)/base.lock
 	@touch $@
 
+$(OLDEST)/ready.stamp: $(LOCKS)/oldest.lock tools/install.py | $(VENV)/made.stamp
+	$(call say,making $(OLDEST) with the oldest releases)
+	@$(PY) -m venv --clear $(OLDEST)
+	@$(OLDEST)/bin/python tools/install.py $(LOCKS)/oldest.lock
+	@touch $@
+
 UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
+
+# what `make oldest` tests
+FACES := langchain llama-index haystack tables
+OLD_TESTS := tests/frameworks/test_langchain.py tests/frameworks/langchain_suite.py \
+	tests/frameworks/test_llama_index.py tests/frameworks/test_haystack.py \
+	tests/adapters/tables/test_rows.py tests/test_tables.py \
+	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py
 
 # what the image of deploy/Dockerfile is for
 IMAGE := local documents fast postgres redis models serve mcp otel
@@ -291,9 +311,10 @@ lock: $(VENV)/made.stamp ## resolve the dependencies anew (all the locks agree)
 	@$(UV) --constraint $(LOCKS)/dev.lock $(IMAGE:%=--extra %) -o $(LOCKS)/image.lock
 	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group build \
 		-o $(LOCKS)/build.lock
+	@$(UV) --resolution lowest-direct $(FACES:%=--extra %) --group oldest -o $(LOCKS)/oldest.lock
 	@$(subst pyproject.toml,,$(UV)) --constraint $(LOCKS)/dev.lock --group install \
 		-o $(LOCKS)/uv.lock
 	@grep -c '==' $(LOCKS)/*.lock
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) $(SMOKE) build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SMOKE) $(OLDEST) build dist demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 
 import pytest
@@ -52,3 +53,18 @@ def test_the_example_shows_each_framework(capsys):
         after = shown.partition(f"{name}, assembled:")[2].partition(", joined as it is")[0]
         assert after.count("Keep the pressure") == 1
         assert "[1] Source: boiler.md\nKeep the pressure between one and two bar." in after
+
+
+def test_every_run_meets_the_oldest_releases_too():
+    """F6, F1: what `make oldest` installs stands at the lower bounds that are promised."""
+    lock = (ROOT / "requirements" / "oldest.lock").read_text(encoding="utf-8")
+    pinned = {line.partition(" ")[0] for line in lock.splitlines()}
+    asked = [*PROJECT["dependencies"]]
+    for face in ("langchain", "llama-index", "haystack"):
+        asked += PROJECT["optional-dependencies"][face]
+    commands = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+    for requirement in asked:
+        name, version = re.split("[=>]=", requirement)
+        assert any(re.fullmatch(rf"{name}=={re.escape(version)}[.0]*", one) for one in pinned), name
+    assert re.search(r"^test:.* oldest ", commands, re.MULTILINE)
