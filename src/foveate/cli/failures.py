@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,9 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 
 WrongUsage: type[BaseException] = typer.BadParameter.__mro__[1]
 """click's UsageError, which typer hands on without naming it."""
+
+PARSER = re.compile(r"Value error, |, unable to parse string as an? \w+")
+"""What the library that reads values adds, and tells nobody anything."""
 
 SPACES = "\t\n\u00a0\u2002\u2003\u2009\u202f\u3000"
 """White space that is not `isprintable` and harms nobody."""
@@ -91,7 +95,8 @@ def _usage(error: BaseException) -> str:
     said = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "foveate"
-    return f"{said.rstrip('.')}; see {command} --help"
+    plainly = PARSER.sub("", said).replace("Input should be", "must be").rstrip(".")
+    return f"{plainly}; see {command} --help"
 
 
 def plain(text: str) -> str:
