@@ -96,3 +96,13 @@ def test_an_error_of_any_shape(protocol, said):
         reply_to(protocol, json.dumps(said).encode(), "500 No")
     if said == {"error": {"message": "no memory"}}:
         assert ": no memory; " in str(caught.value)
+
+
+def test_all_that_was_read_is_counted():
+    """F8: what came from the provider's cache, and what was put into it."""
+    body = changed(
+        "anthropic",
+        b'"cache_read_input_tokens": 16',
+        b'"cache_read_input_tokens": 16, "cache_creation_input_tokens": 5',
+    )
+    assert reply_to("anthropic", body).usage == Usage(prompt=36, completion=8, cached=16)
