@@ -304,12 +304,15 @@ def test_a_copy_that_may_no_longer_be_read_is_no_longer_named(readers, root, cur
 @pytest.mark.parametrize(
     "changed", [{"principals": ["b"]}, {"state_root": "other"}, {"current": {}}]
 )
-def test_a_block_whose_chunks_nobody_knows_leaves_with_any_change(changed):
+@pytest.mark.parametrize("known", ["none", "some"])
+def test_a_block_whose_chunks_nobody_knows_leaves_with_any_change(known, changed):
     """X5, W4: nobody can be asked who may read it, so it stays only while nothing changed."""
     asked = {"tokenizer": Words(), "budget": BUDGET}
     first = proceed(Session(), "The pump?", found(["pump"], 2), **asked)
     (one, *others) = first.session.held
-    session = replace(first.session, held=(replace(one, chunks=()), *others))
+    more = replace(one.block, chunk_ids=(*one.block.chunk_ids, "of another"))
+    strange = replace(one, chunks=()) if known == "none" else replace(one, block=more)
+    session = replace(first.session, held=(strange, *others))
 
     assert len(proceed(session, "So?", **asked).context.blocks) == 2
     assert len(proceed(session, "So?", found(["pump"], 2)[1:], **asked, **changed).session.held) < 2
@@ -434,6 +437,9 @@ def test_breakpoints_stand_where_a_provider_may_cut():
         assert 2 <= len(marks) <= 4
         assert marks[0] == 0
         assert marks[-1] == len(blocks) - 1
+        said = request["messages"]
+        at = [n for n, message in enumerate(said) if "cache_control" in str(message["content"])]
+        assert at == sorted({n for n in (0, len(said) - 3, len(said) - 1) if n >= 0})
         texts = [block["text"] for block in request["messages"][0]["content"]]
         segments = len(made.session.segments)
         assert "".join(texts[:segments]) == made.context.text
