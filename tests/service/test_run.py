@@ -120,6 +120,7 @@ def test_told_twice_it_does_not_wait_to_be_noticed(tmp_path):
     with program(tmp_path, drain=3_600) as running, running.client() as client:
         client.get("/healthz")
         running.process.send_signal(signal.SIGINT)
+        assert running.wait_for(r"ends in (\d+) seconds")[1] == "3600"
         while client.get("/readyz").status_code == 200:
             pass
         running.process.send_signal(signal.SIGINT)

@@ -50,7 +50,10 @@ def settled_for(held: Held, asked: AskAsked) -> Settled:
     """What a request asks for; raises `UnknownName`, `BadOption` or a 503 problem."""
     name = asked.model or next(iter(held.door.answering), "")
     if not name:
-        raise BadInput("this service has no model that answers", field="model")
+        raise BadInput(
+            "this service has no model that answers; its settings name some under [models]",
+            field="model",
+        )
     model = held.door.speaker(name)
     plan = held.door.plan(
         query=asked.question,

@@ -97,6 +97,11 @@ class Served(Server):
         if self._told > 1 or not self._drain:
             self.should_exit = True
         else:
+            if self._leash is None:
+                log.info(
+                    "ends in %g seconds, so that callers notice; a second signal ends it now",
+                    self._drain,
+                )
             asyncio.get_running_loop().call_later(self._drain, self._stop)
 
     def _stop(self) -> None:
