@@ -12,15 +12,17 @@ import pytest
 
 from source_tree import PACKAGE
 
-ASKING = {
-    "bash": "source <(foveate completion bash); "
-    "COMP_WORDS=(%(words)s '%(last)s'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
-    '_foveate_completion foveate; printf "%%s\\n" "${COMPREPLY[@]}"',
+SCRIPT = {
+    "bash": "source <(foveate completion bash)",
     # what the line editor would call is replaced by what prints its arguments
-    "zsh": 'compdef() { :; }; _arguments() { print -r -- "$@"; }; _files() { print files; }; '
-    'source <(foveate completion zsh); words=(%(words)s "%(last)s"); CURRENT=$#words; '
-    "_foveate_completion",
-    "fish": "foveate completion fish | source; complete -C '%(words)s %(last)s'",
+    "zsh": 'compdef() { :; }; _arguments() { print -r -- "$@"; }; source <(foveate completion zsh)',
+    "fish": "foveate completion fish | source",
+}
+ASKING = {
+    "bash": "COMP_WORDS=(%(words)s '%(last)s'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+    '_foveate_completion foveate; printf "%%s\\n" "${COMPREPLY[@]}"',
+    "zsh": 'words=(%(words)s "%(last)s"); CURRENT=$#words; _foveate_completion',
+    "fish": "complete -C '%(words)s %(last)s'",
 }
 HERE = [shell for shell in ASKING if shutil.which(shell)]
 
@@ -35,11 +37,12 @@ def program(tmp_path_factory) -> Path:
     return folder
 
 
-def by_tab(program: Path, shell: str, words: str, last: str) -> str:
-    """What the shell gets for the last word, begun."""
+def by_tab(program: Path, shell: str, *begun: tuple[str, str]) -> str:
+    """What the shell gets for each last word, begun, after the words before it."""
+    asked = [ASKING[shell] % {"words": words, "last": last} for words, last in begun]
     where = {"PATH": f"{program}{os.pathsep}{os.environ['PATH']}", "HOME": str(program)}
     done = subprocess.run(
-        [str(shutil.which(shell)), "-c", ASKING[shell] % {"words": words, "last": last}],
+        [str(shutil.which(shell)), "-c", "\n".join((SCRIPT[shell], *asked))],
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -50,17 +53,18 @@ def by_tab(program: Path, shell: str, words: str, last: str) -> str:
     return done.stdout
 
 
+def test_bash_completes_commands_options_and_files(program):
+    """F2: what is offered for a begun command and option is what there is; no name hides files."""
+    begun = (("foveate", "assem"), ("foveate assemble", "--rec"))
+    assert by_tab(program, "bash", *begun).split() == ["assemble", "assemble-batch", "--recipe"]
+
+    assert by_tab(program, "bash", ("foveate assemble --recipe", "./mine")) == "\n"
+
+
 @pytest.mark.parametrize("shell", HERE)
-def test_a_shell_completes_commands_options_and_names(program, shell):
-    """F2: what is offered for a begun command, option and recipe is what there is."""
-    assert "assemble-batch" in by_tab(program, shell, "foveate", "assem")
-    assert "--recipe" in by_tab(program, shell, "foveate assemble", "--rec")
-    assert "factual-qa" in by_tab(program, shell, "foveate recipes show", "fa")
-
-
-def test_where_no_name_fits_the_shell_shows_files(program):
-    """F2: --recipe takes a file as well, so nothing is offered that would hide the folder's."""
-    assert by_tab(program, "bash", "foveate assemble --recipe", "./mine") == "\n"
+def test_a_shell_completes_names(program, shell):
+    """F2: in each shell that is here, the recipes that there are."""
+    assert "factual-qa" in by_tab(program, shell, ("foveate recipes show", "fa"))
 
 
 def test_another_shell_is_refused_by_name(run):
