@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from tools.docsite.order import FOLDERS
 
 import foveate
 from browsing import NARROW, WIDE, Visit, started
@@ -50,13 +51,16 @@ def site() -> Path:
 
 
 def test_every_page_is_there_and_can_be_reached(site: Path):
-    """Each Markdown file of the documentation has a page that the column of every page leads to."""
+    """Each Markdown file has a page, and columns lead to it: any page's, or that of its folder."""
     names = {p.relative_to(ROOT / "docs").with_suffix("") for p in (ROOT / "docs").rglob("*.md")}
     names = {"pages" if str(name) == "README" else str(name) for name in names}
     names |= {"design", "contributing", "changelog"}
 
-    column = (site / "index.html").read_text(encoding="utf-8").partition("sidebar-tree")[2]
-    led = set(re.findall(r'href="([^"#]+)\.html"', column.partition("</aside>")[0]))
+    led = set()
+    for start in ("index", "store", *FOLDERS):
+        text = (site / f"{start}.html").read_text(encoding="utf-8").partition("sidebar-tree")[2]
+        for address in re.findall(r'href="([^"#]+)\.html"', text.partition("</aside>")[0]):
+            led.add(os.path.normpath(Path(start).parent / address))
 
     assert [name for name in sorted(names) if not (site / f"{name}.html").is_file()] == []
     assert names - led == set()

@@ -1,7 +1,7 @@
 """The column beside the text, written at once: the theme's way copies all pages for each of them.
 
-A third of the build's time was spent on that. What stands there is the same: the order of
-`order.py`, each page's title, the page one is on and what it stands under marked as such.
+A third of the build's time was spent on that. What stands there: the order of `order.py`, each
+page's title, the page one is on and what it stands under marked as such, and what stands beside it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _list(
         yield f'<li class="toctree-l{level}{here}">'
         title = escape(titles[name])
         yield f'<a class="{here.lstrip()} reference internal" href="{address}">{title}</a>'
-        if below := [one for one in sorted(titles) if folder_of(one) == name]:
+        if here and (below := [one for one in sorted(titles) if folder_of(one) == name]):
             yield from _list(below, level + 1, page, titles, uri)
         yield "</li>"
     yield "</ul>"
