@@ -146,7 +146,7 @@ def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
     return {
         "tokenizers": ("Counts and cuts texts.", tokenizers.KNOWN),
         "embedders": ("Turns texts into vectors.", embedders.NAMES),
-        "models": ("Answers; MODEL@URL for another address.", models.NAMES),
+        "models": ("Answers; MODEL@URL, of a server elsewhere.", models.NAMES),
         "prompts": ("What a model is told, in four languages.", PROMPTS),
         "loaders": ("Reads files of this suffix.", loaders.suffixes()),
         "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),

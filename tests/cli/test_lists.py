@@ -104,3 +104,12 @@ def test_help_loads_nothing_heavy():
 
     assert loaded & {"numpy", "blake3", "toktok", "sqlite3", "wordllama", "sentencex"} == set()
     assert loaded & {"foveate.core.types", "foveate.plan", "rich"} == set()
+
+
+@pytest.mark.parametrize("group", [(), ("store",), ("eval",), ("keys",), ("recipes",)], ids=str)
+def test_each_command_is_said_in_full(run, group):
+    """F2: in a list of commands no line is cut off at 80 columns."""
+    lines = run(*group, "--help").out.partition("Commands:")[2].splitlines()
+
+    assert len(lines) > 2
+    assert [line for line in lines if line.endswith("...") or len(line) > 80] == []

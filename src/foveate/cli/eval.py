@@ -31,4 +31,4 @@ app = typer.Typer(
 )
 app.command(RUN, cls=RunCommand)(run)
 app.command()(convert)
-app.command()(thresholds)
+app.command(short_help="Show what near-duplicate thresholds would drop.")(thresholds)

@@ -17,7 +17,7 @@ app = typer.Typer(
 Url = Annotated[str, typer.Option("--store", metavar="URL", help="The store.")]
 
 
-@app.command()
+@app.command(short_help="Say what a store holds, and its bytes on disk.")
 def stats(store: Url = str(STORE), principal: Principals = None, as_json: Json = False) -> None:
     """What a store holds: documents, chunks, vectors, bytes on disk by part, the state root.
 
@@ -39,7 +39,7 @@ def stats(store: Url = str(STORE), principal: Principals = None, as_json: Json =
         output.write_line(line)
 
 
-@app.command()
+@app.command(short_help="Say whether a store is whole.")
 def check(store: Url = str(STORE), as_json: Json = False) -> None:
     """Whether a store is whole: all that is derived is worked out again and compared.
 
@@ -61,7 +61,7 @@ def check(store: Url = str(STORE), as_json: Json = False) -> None:
         raise typer.Exit(INPUT)
 
 
-@app.command()
+@app.command(short_help="Copy a store while others read and write.")
 def backup(
     to: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the copy.")],
     store: Url = str(STORE),
@@ -107,7 +107,7 @@ def compact(store: Url = str(STORE), as_json: Json = False) -> None:
         output.write_line(f"{in_bytes(before)} before, {in_bytes(after)} now")
 
 
-@app.command()
+@app.command(short_help="Index a large store's vectors approximately.")
 def approximate(
     store: Url = str(STORE),
     least: Annotated[
@@ -132,7 +132,7 @@ def approximate(
         output.write_line(f"none built: no {least:,} chunks have the same readers")
 
 
-@app.command()
+@app.command(short_help="Bring a store of an older version to this one.")
 def migrate(store: Url = str(STORE), as_json: Json = False) -> None:
     """Bring a store that an older version made to this version's schema, whole or not at all.
 
