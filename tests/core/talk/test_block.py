@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from foveate import Session, proceed
+import pytest
+
+from foveate import Budget, BudgetTooSmall, Session, proceed
 from foveate.session import Pace
 from foveate.testing.fakes import Words
 
@@ -31,3 +33,21 @@ def test_of_what_was_cited_the_latest_stays_where_not_all_can():
     again = proceed(made.session.answered("So [3]."), "And four?", [long(3, 95)], **rules)
     assert again.conversation.messages[1].text == note
     assert again.reuse.request_sent < 20
+
+
+def test_a_small_window_is_used_to_its_end():
+    """B1, W4: what fits is sent, to the token; where one less is given, that one is asked for."""
+
+    def made(size):
+        zones = {"documents": size, "conversation": 0, "system": 0, "query": 0}
+        budget = Budget(window=size + 20, generation=10, buffer=10, **zones)
+        return proceed(Session(), "What is one?", [long(1, 60)], budget=budget, tokenizer=Words())
+
+    roomy = made(400)
+    size = roomy.conversation.tokens["request"]
+    exact = made(size)
+    assert exact.openai() == roomy.openai()
+    assert exact.conversation.tokens["request"] == size
+    with pytest.raises(BudgetTooSmall) as refused:
+        made(size - 1)
+    assert (refused.value.budget, refused.value.needed) == (size + 19, size + 20)

@@ -135,19 +135,29 @@ def _asked(state: State, budget: Budget) -> Asked:
 
 
 def _made(state: State, run: Run) -> tuple[Budget, Kept, Grown, tuple[Message, ...]]:
-    """Zones, history, documents; measured again as it is sent."""
+    """Zones, history, documents; in a window that is all but full, to its last token."""
     needs = measured(run)
     held = state.tokenizer.count(rendered(state.left.held, state.inputs.recipe))
     room, kept = _shares(run, needs, held)
+    try:
+        return (room, kept, *_fitted(state, run, room, kept, SLACK))
+    except BudgetTooSmall:
+        return (room, kept, *_fitted(state, run, room, kept, 0))
+
+
+def _fitted(
+    state: State, run: Run, room: Budget, kept: Kept, slack: int
+) -> tuple[Grown, tuple[Message, ...]]:
+    """The documents in their room; measured again as it is sent."""
     over = 0
     for _ in range(TRIES):
-        most = _room(room, run, kept) - over
+        most = _room(room, run, kept, slack) - over
         grown = documents(state, run, most, kept.tokens)
         messages = _messages(state, kept, grown)
         whole = count_messages(map(spoken, merged(messages)), room, state.tokenizer)
         excess = 0 if room.window is None else whole - limit_of(room)
         if excess <= 0:
-            return room, kept, grown, messages
+            return grown, messages
         over += excess
     have = room.window or 0
     raise BudgetTooSmall(have, have + over, what="the request as it is sent")
@@ -164,14 +174,14 @@ def _shares(run: Run, needs: Mapping[str, Need], held: int) -> tuple[Budget, Kep
         return shares(run, {**needs, "documents": Need(wants=wants, must=documents.must)})
 
 
-def _room(budget: Budget, run: Run, kept: Kept) -> int:
-    """What the documents may take, of their zone and of the window."""
+def _room(budget: Budget, run: Run, kept: Kept, slack: int) -> int:
+    """What the documents may take, of their zone and of the window but for so many tokens."""
     zone = budget.documents if budget.documents is not None else limit_of(budget)
     if budget.window is None:
         return zone
     lead = [*prompt(run.talk.system), *kept.messages, Message(role="user", text=run.inputs.query)]
     fixed = count_messages(map(spoken, merged(lead)), budget, run.tokenizer)
-    return min(zone, limit_of(budget) - fixed - SLACK)
+    return min(zone, limit_of(budget) - fixed - slack)
 
 
 def _messages(state: State, kept: Kept, grown: Grown) -> tuple[Message, ...]:
