@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from foveate.core import formats, stages
 from foveate.core.recipes import builtin
@@ -64,14 +65,35 @@ def options_table(maker: Any) -> str:
     shown = [option for option in fields(maker) if option.init and not option.name.startswith("_")]
     if not shown:
         return "No options.\n"
-    rows = [f"| `{o.name}` | `{_type(o)}` | {_default(o)} |" for o in shown]
+    rows = [f"| `{o.name}` | `{_type(maker, o.name)}` | {_default(o)} |" for o in shown]
     return "\n".join(("| option | type | default |", "|---|---|---|", *rows)) + "\n"
 
 
-def _type(option: Field[Any]) -> str:
-    """The annotation; a bar would end the table's cell."""
-    name = option.type if isinstance(option.type, str) else option.type.__name__
-    return name.replace("|", "or").replace("  ", " ")
+def _type(maker: Any, name: str) -> str:
+    """What may be given: names that stand for others are followed; a bar would end the cell."""
+    hint = get_type_hints(maker)[name]
+    parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+    return " or ".join(_said_of(part) for part in parts)
+
+
+def _said_of(part: Any) -> str:
+    if get_origin(part) is Literal:
+        return " or ".join(map(repr, get_args(part)))
+    if part is type(None):
+        return "None"
+    name = str(part) if get_origin(part) else getattr(part, "__name__", str(part))
+    return name.replace("typing.", "").replace("|", "or")
+
+
+def _as_set(made: Any) -> str:
+    """A stage with what is not its default."""
+    plain = type(made)
+    said = ", ".join(
+        f"{option.name}={getattr(made, option.name)!r}"
+        for option in fields(plain)
+        if option.init and getattr(made, option.name) != option.default
+    )
+    return f"{plain.__name__}({said})"
 
 
 def _first(thing: Any) -> str:
@@ -123,7 +145,7 @@ def _used_by(name: str) -> str:
     """Links to the recipes that have the stage, each with how it is set there."""
     stage = stages.BUILTIN[name]
     lines = [
-        f"- [`{recipe.name}`](../recipes/{recipe.name}.md): `{made!r}`"
+        f"- [`{recipe.name}`](../recipes/{recipe.name}.md): `{_as_set(made)}`"
         for recipe in builtin().values()
         for made in recipe.stages
         if isinstance(made, stage)
