@@ -17,6 +17,7 @@ suppresses unless the intent asks for it and retrieval was not enough.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,8 +123,8 @@ def taxonomy_from(data: Mapping[str, Any]) -> Taxonomy:
         raise BadInput("intents must be a table and entries a list of tables")
     found = tuple(_entry(record, number) for number, record in enumerate(entries, 1))
     names = [one.id for one in found]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise BadInput(f"two entries are called {name!r}; give each its own id")
     return Taxonomy(
         intents={name: _phrases(name, phrases) for name, phrases in intents.items()},

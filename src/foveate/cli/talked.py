@@ -8,6 +8,7 @@ there meanwhile.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -206,7 +207,8 @@ def talked(
 
 def _until_the_end(talk: Talk) -> None:
     """Questions from the terminal; what goes wrong with one is said, and the next is asked for."""
-    import readline  # noqa: F401  # the line can be edited, and earlier ones come back
+    with suppress(ImportError):  # not everywhere
+        import readline  # noqa: F401  # the line can be edited, and earlier ones come back
 
     sys.stderr.write(f"{HINT}\n")
     sys.stderr.flush()
