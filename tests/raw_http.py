@@ -73,6 +73,10 @@ class Wire:
         assert self._ahead.readline() == b"\r\n"
         return line
 
+    def answer_begun(self) -> int:
+        """The status of the next answer, as soon as it is there."""
+        return int(self._ahead.readline().split(b" ")[1])
+
     def dropped(self) -> bool:
         """Wait for the other side to cut the line, without reading what it sent."""
         watch = select.poll()

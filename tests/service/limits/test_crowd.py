@@ -15,6 +15,7 @@ import pytest
 
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
+from foveate.service.limits import unread
 from foveate.service.limits.connections import LEAST, Bounds, Connection
 from foveate.service.limits.crowd import Crowd
 from foveate.service.settings import Settings
@@ -193,3 +194,19 @@ def test_an_answer_is_taken_in_twenty_turns(unsent, takes, dropped, looks):
     slow._expect_reading()
 
     assert (slow.dropped, slow.looks) == (dropped, looks)
+
+
+def test_who_is_refused_holds_no_connection(tmp_path, monkeypatch):
+    """X2, X4: refused bodies that go on coming displace one another, and nobody else."""
+    monkeypatch.setattr(unread, "MOMENT", 60.0)
+    monkeypatch.setattr(unread, "PAUSE", 60.0)
+    put(tmp_path / "keys")
+    settings = Settings(store="", keys=tmp_path / "keys", connections=10, rate_unknown="")
+    with serving(settings) as client, ExitStack() as stack:
+        for _ in range(30):
+            raw = stack.enter_context(wire(client))
+            raw.say(head(f"POST {PATH}", "Content-Length: 50000"), b"{")
+            assert raw.answer_begun() == 401
+        served = [httpx.get(client.base_url.join("/readyz"), trust_env=False) for _ in range(5)]
+
+    assert {answer.status_code for answer in served} == {200}

@@ -15,6 +15,9 @@ HEALTH = frozenset({"/healthz", "/readyz"})
 PAGE = "/playground"
 """Files that tell nothing; what the page asks for is asked with a key."""
 
+ANSWERED = "foveate.answered"
+"""In a request's state: its answer is out, and what it still sends is thrown away."""
+
 
 def is_public(path: str) -> bool:
     """Whether an address needs no key. All others do, those that do not exist included."""

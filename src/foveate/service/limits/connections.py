@@ -19,6 +19,8 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from foveate.service.limits.asgi import ANSWERED
+
 STATE = "foveate.connections"
 """Where the application's lifespan puts the bounds, for connections to find."""
 
@@ -53,7 +55,7 @@ class Connection(H11Protocol):
         """A client came; where it is one too many, the idlest one leaves."""
         super().connection_made(transport)
         if len(self.connections) > self._bounds.most:
-            ours = [c for c in self.connections if isinstance(c, Connection) and c.is_idle]
+            ours = [c for c in self.connections if isinstance(c, Connection) and c.may_go]
             idle = [c for c in ours if not c.transport.is_closing()]
             min(idle, key=lambda c: c.since, default=self).drop()
         self._arm("headers", self._bounds.header_seconds, self.drop)
@@ -111,6 +113,11 @@ class Connection(H11Protocol):
     def is_idle(self) -> bool:
         """Whether no request is under way on it."""
         return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it may end for another one: nothing is to come of it that anybody waits for."""
+        return self.is_idle or ANSWERED in (self.scope or {}).get("state", {})
 
     def drop(self) -> None:
         """End it now, whatever is still to be sent."""

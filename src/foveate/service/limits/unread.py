@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foveate.service.limits.asgi import has_body
+from foveate.service.limits.asgi import ANSWERED, has_body
 
 MOMENT, PAUSE = 2.0, 0.1
 """Seconds for a client to notice that it is refused, and without a byte of it."""
@@ -47,6 +47,7 @@ class Unread:
                 await send(message)
             else:
                 await send({**message, "more_body": True})
+                scope.setdefault("state", {})[ANSWERED] = True
                 await _drop(receiving)
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
