@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from foveate.assembler import Assembler
+from foveate.service.settings import Settings
 from foveate.service.wire import cursor
 from foveate.stored import opened
-from service_server import SECRET, problem
+from service_server import SECRET, problem, serving
 
 
 def pages(service, asked):
@@ -92,3 +93,29 @@ def test_filters_and_principals_narrow(service):
     assert {c["source"] for c in by_source["candidates"]} == {"manual/pump.md"}
     assert "vault" not in nobody.text.replace(SECRET, "")
     assert staff.json()["candidates"][0]["id"] == "vault#0"
+
+
+def test_pages_of_two_states_are_not_put_together(tmp_path):
+    """T4, F3: the next page says that the store was written to; what may not be read counts not."""
+    settings = Settings(store=str(tmp_path / "own"), embedder="hashing", principals=("staff",))
+    with serving(settings) as client:
+
+        def put(name: str, text: str, *readers: str) -> None:
+            asked = {"text": text, "principals": list(readers)}
+            assert client.put(f"/v1/documents/{name}", json=asked).status_code == 200
+
+        for number in range(4):
+            put(f"d{number}", f"The well number {number} is deep.")
+        asked = {"query": "the well", "limit": 2}
+        first = client.post("/v1/search", json=asked).json()
+        on = {**asked, "cursor": first["next"]}
+        put("d0", "The well number 0 is deep.")
+        put("hidden", "The well of the board is deep.", "board")
+        same = client.post("/v1/search", json=on)
+        put("d4", "The well number 4 is dry.")
+        other = client.post("/v1/search", json=on)
+
+    assert same.status_code == 200
+    assert len(same.json()["candidates"]) == 2
+    assert other.status_code == 409
+    assert problem(other)["type"] == "urn:foveate:problem:changed"
