@@ -90,9 +90,19 @@ class Fleet:
                 yield waiting[0]
                 waiting.popleft()
         finally:
-            for _, reference in waiting:
-                with suppress(Exception):  # the cluster may be what failed
-                    self._ray.cancel(reference, force=True)
+            with suppress(Exception):  # the cluster may be what failed
+                self._call_off([reference for _, reference in waiting])
+
+    def _call_off(self, references: list[Any]) -> None:
+        """Cancel what still runs, and nothing else.
+
+        Ray ends this very process where a task is cancelled while its result is being put down
+        ("Tried to complete task that was not pending"), so what is about to end may do so first.
+        """
+        ends = {getattr(one, "completed", lambda one=one: one)(): one for one in references}
+        _, running = self._ray.wait(list(ends), num_returns=len(ends), timeout=_GLANCE)
+        for end in running:
+            self._ray.cancel(ends[end], force=True)
 
     def _result(self, reference: Any) -> Any:
         """What the task returned, or `Lost`."""

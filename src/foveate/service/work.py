@@ -67,8 +67,9 @@ class Work:
         except TimeoutError:
             raise self._too_slow(done) from None
         finally:
-            if not done.cancel() and stops:  # what has not begun never will
-                loop.call_at(begun + self._seconds, _end, loop, job, done)
+            if not done.cancel() and stops and not done.done():  # what has not begun never will
+                timer = loop.call_at(begun + self._seconds, _end, loop, job, done)
+                done.add_done_callback(lambda _: loop.call_soon_threadsafe(timer.cancel))
 
     def _take(self, places: int) -> None:
         self.taken += places
