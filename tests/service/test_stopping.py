@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from threading import Event, Thread
 from typing import NoReturn
@@ -187,3 +188,32 @@ def test_a_request_that_computes_for_ever_costs_its_own_time(hasty, place, name,
     assert refused.status_code == 504
     assert problem(refused)["type"] == "urn:foveate:problem:too-slow"
     assert answer.status_code in {200, 400}
+
+
+def test_what_ends_in_time_leaves_the_interpreter_alone(monkeypatch):
+    """F3, X4: nothing is asked of it, for it would look for an exception at every later step."""
+    asked: list[int] = []
+    monkeypatch.setattr("foveate.service.stopping._raise_in", asked.append)
+
+    found = [Stoppable(lambda: 7)() for _ in range(3)]
+
+    assert found == [7, 7, 7]
+    assert asked == []
+
+
+def test_what_is_told_to_end_as_it_ends_goes_on_with_other_work():
+    """X4: whenever it is told, nothing is raised behind it, and steps can be counted after it."""
+    for _ in range(300):
+        begun = Event()
+        job: Stoppable[int] = Stoppable(lambda begun=begun: begun.set() or sum(range(500)))
+        thread, raised = started(job)
+        begun.wait()
+        job.stop()
+        thread.join()
+        assert [type(one) for one in raised] in ([], [Stopped])
+    steps: list[str] = []
+    sys.setprofile(lambda _, event, __: steps.append(event))
+    str.upper("a")
+    sys.setprofile(None)
+
+    assert 0 < len(steps) < 10

@@ -32,6 +32,7 @@ class Stoppable(Generic[T]):
         self._call = call
         self._lock = Lock()
         self._thread: int | None = None
+        self._told = False
         self._kept = 0
 
     def __call__(self) -> T:
@@ -52,7 +53,8 @@ class Stoppable(Generic[T]):
         with self._lock:
             if self._thread is None or self._kept:
                 return False
-            _raise_in(self._thread, Stopped)
+            self._told = True
+            _raise_in(self._thread)
             return True
 
     def keep(self, change: int) -> None:
@@ -61,15 +63,24 @@ class Stoppable(Generic[T]):
             self._kept += change
 
     def _over(self) -> None:
-        """From here on nothing is raised in this thread, which goes on to other work."""
-        while True:
+        """From here on nothing is raised in this thread, which goes on to other work.
+
+        What was raised and may not have arrived cannot be taken back: the interpreter would look
+        for it at every step from then on. It is raised once more, in its place, and waited for.
+        """
+        last = False
+        while not last:
             try:
                 with self._lock:
                     self._thread = None
-                    _raise_in(get_ident(), None)  # what was raised and has not arrived yet
+                if not self._told:
+                    return
+                last = True  # whichever arrives from here on, no other one is on its way
+                _raise_in(get_ident())
+                while True:
+                    pass
             except Stopped:
                 continue
-            return
 
 
 _JOB: ContextVar[Stoppable[Any] | None] = ContextVar("foveate_job", default=None)
@@ -104,7 +115,6 @@ def around(name: str) -> AbstractContextManager[None]:
     return unstopped() if name in CALLS else nullcontext()
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Have the interpreter raise it in that thread as soon as it goes on; None: take that back."""
-    raised = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+def _raise_in(thread: int) -> None:
+    """Have the interpreter raise `Stopped` in that thread as soon as it goes on."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Stopped))
