@@ -101,7 +101,7 @@ def test_whatever_is_wrong_with_a_page_stops_the_build(tmp_path):
         (tmp_path / "in" / f"{name}.md").write_text(text, encoding="utf-8")
     said = io.StringIO()
 
-    assert made_of(tmp_path / "in", tmp_path / "out", said) == 1
+    assert made_of(tmp_path / "in", tmp_path / "out", said, jobs=1) == 1
     assert "index.md:3" in said.getvalue()
     assert "gone" in said.getvalue()
     assert "b.md:3" in said.getvalue()

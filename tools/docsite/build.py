@@ -58,8 +58,11 @@ def _mark(root: Path) -> str:
     return found.hexdigest()
 
 
-def made_of(source: Path, out: Path, said: TextIO) -> int:
-    """Sphinx over a folder of Markdown: 0 where there was not even a warning on `said`."""
+def made_of(source: Path, out: Path, said: TextIO, jobs: int = 4) -> int:
+    """Sphinx over a folder of Markdown: 0 where there was not even a warning on `said`.
+
+    `jobs`: processes at the most; 1 forks none.
+    """
     from sphinx.application import Sphinx
 
     trees = out.with_name(f"{out.name}-trees")
@@ -75,7 +78,7 @@ def made_of(source: Path, out: Path, said: TextIO) -> int:
         warning=said,
         freshenv=True,
         warningiserror=True,
-        parallel=min(os.cpu_count() or 1, 4),
+        parallel=min(os.cpu_count() or 1, jobs),
     )
     app.build(force_all=True)
     return app.statuscode

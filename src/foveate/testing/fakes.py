@@ -44,9 +44,9 @@ class Told:
     """A model that says what `says` makes of the messages; words are its tokens.
 
     >>> model = Told(says=lambda messages: str(messages[-1]["content"]).upper())
-    >>> model.complete([{"role": "user", "content": "nine metres deep"}], max_tokens=2)
-    Reply(text='NINE METRES', finish='length', usage=Usage(prompt=3, completion=2, cached=None),
-        model='told')
+    >>> reply = model.complete([{"role": "user", "content": "nine metres deep"}], max_tokens=2)
+    >>> reply.text, reply.finish, reply.usage.completion
+    ('NINE METRES', 'length', 2)
     """
 
     says: Callable[[Sequence[Message]], str]

@@ -71,10 +71,8 @@ Query = Annotated[
     ),
 ]
 Principals = Annotated[
-    list[str] | None,
-    at_most(1_000),
+    Annotated[list[str], at_most(1_000), Field(max_length=1_000)] | None,
     Field(
-        max_length=1_000,
         description="As whom to read: fewer than the key's principals. Absent: all of them.",
     ),
 ]
