@@ -119,9 +119,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(command: Sequence[str], address: Address) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    command: Sequence[str], address: Address, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """A server, from when it takes connections to when it has stopped."""
-    with subprocess.Popen([sys.executable, *command]) as process:
+    with (
+        log.open("wb") as said,
+        subprocess.Popen([sys.executable, *command], stdout=said, stderr=said) as process,
+    ):
         try:
             while True:
                 try:
@@ -129,7 +134,7 @@ def started(command: Sequence[str], address: Address) -> Iterator[subprocess.Pop
                     break
                 except OSError:
                     if process.poll() is not None:
-                        raise SystemExit(f"{command[:3]} ended") from None
+                        raise SystemExit(f"{command[:3]} ended: {log.read_text()}") from None
                     time.sleep(0.05)
             yield process
         finally:
@@ -142,7 +147,7 @@ def service(folder: Path, workers: int) -> Iterator[Address]:
     port = free_port()
     file = folder / "serve.toml"
     file.write_text(f'store = ""\nport = {port}\nworkers = {workers}\ndrain = 0\n')
-    with started(["-m", "foveate", "serve", "--settings", str(file)], (HOST, port)):
+    with started(["-m", "foveate", "serve", "--settings", str(file)], (HOST, port), folder / "log"):
         yield HOST, port
 
 
@@ -174,7 +179,7 @@ def echo(folder: Path, workers: int) -> Iterator[Address]:
     port = free_port()
     file = folder / "echo_app.py"
     file.write_text(ECHO)
-    with started([str(file), str(port), str(workers)], (HOST, port)):
+    with started([str(file), str(port), str(workers)], (HOST, port), folder / "log"):
         yield HOST, port
 
 
