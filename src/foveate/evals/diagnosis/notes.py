@@ -33,7 +33,7 @@ def _records(path: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise BadInput(f"cannot be read: {error.strerror or error}") from error
     for number, raw in enumerate(lines, 1):
         if raw.strip():
             yield number, *_record(raw, number)
