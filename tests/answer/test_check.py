@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from foveate import assemble
@@ -13,6 +11,7 @@ from foveate.answer.figures import figures, known, missing
 from foveate.answer.stream import Cited, aresolved, resolved
 from foveate.core.errors import BadInput
 from foveate.core.text.marks import scanned
+from work_done import lines_run
 
 MUSEUM = (
     "The museum opens at 9 a.m. on weekdays. Tickets cost 1,200 yen for adults. "
@@ -308,27 +307,13 @@ def test_a_long_answer_is_checked_soon(answer):
 
 def test_the_work_grows_with_the_markers_and_no_faster():
     """C3, X2: twice as many markers beside twice as many sentences are at most twice the work."""
-    small, large = (lines_run("It rains aa bb [1]. " * count) for count in (100, 200))
+    small, large = (lines_of("It rains aa bb [1]. " * count) for count in (100, 200))
 
     assert small > 1_000
     assert large <= 2.2 * small
 
 
-def lines_run(answer: str) -> int:
+def lines_of(answer: str) -> int:
     """How many lines of `answer/claims.py` it takes to find the sentences."""
-    pieces, count = list(scanned(answer)), 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        if frame.f_code.co_filename != claims.__file__:
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        claims.sentences_of(pieces)
-    finally:
-        sys.settrace(before)
-    return count
+    pieces = list(scanned(answer))
+    return lines_run(claims.__file__, lambda: claims.sentences_of(pieces))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.text import overlap as module
 from foveate.core.text.overlap import laid, overlap
+from work_done import lines_run
 
 few_letters = st.text(alphabet="ab", max_size=60)
 
@@ -55,29 +54,14 @@ def test_examples(left, right, more_than, length):
     assert overlap(left, right, more_than=more_than) == length
 
 
-def lines_run(left: str, right: str) -> int:
+def lines_of(left: str, right: str) -> int:
     """How many lines of the module's own code one call runs."""
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        if frame.f_code.co_filename != module.__file__:
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        overlap(left, right, more_than=20)
-    finally:
-        sys.settrace(before)
-    return count
+    return lines_run(module.__file__, lambda: overlap(left, right, more_than=20))
 
 
 def test_the_work_grows_with_the_length_and_no_faster():
     """S6: on repeats that defeat every guess, twice the text is at most about twice the work."""
-    small, large = (lines_run("a" * n + "b" + "a" * n, "a" * (2 * n + 1)) for n in (1_000, 2_000))
+    small, large = (lines_of("a" * n + "b" + "a" * n, "a" * (2 * n + 1)) for n in (1_000, 2_000))
     assert small > 1_000
     assert large <= 2.1 * small
 
