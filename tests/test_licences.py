@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tools import licences
 from tools.licences import DEFAULT, PERMISSIVE, WEAK, is_allowed, licence, packages
+
+OSI = "Classifier: License :: OSI Approved"
 
 
 def test_every_package_of_every_extra_may_be_there():
@@ -49,6 +52,11 @@ def test_of_choices_one_is_enough_and_of_parts_all_are_needed(expression, allowe
         ("Classifier: License :: OSI Approved :: BSD License", "BSD-3-Clause"),
         ("License: Do what you like", ""),
         ("Summary: It says nothing", ""),
+        ("License: MIT\nClassifier: License :: OSI Approved", "MIT"),
+        # a classifier that is not known counts, whatever stands beside it
+        (f"{OSI} :: MIT License\n{OSI} :: GNU General Public License v3 (GPLv3)", ""),
+        ("License: MIT\nClassifier: License :: Other/Proprietary License", ""),
+        (f"License: MIT\n{OSI} :: Mozilla Public License 2.0 (MPL 2.0)", "(MIT) AND MPL-2.0"),
     ],
 )
 def test_a_licence_is_read_however_it_is_said(said, expected, tmp_path, monkeypatch):
@@ -60,3 +68,16 @@ def test_a_licence_is_read_however_it_is_said(said, expected, tmp_path, monkeypa
     monkeypatch.syspath_prepend(tmp_path)
 
     assert licence("harbour-tide") == expected
+
+
+def test_what_is_for_other_machines_is_among_them(monkeypatch):
+    """F1: a package that is not installed here was read elsewhere, or it is not let in."""
+    found = {one.name: one for one in packages()}
+
+    assert "mcp" in found["pywin32"].extras
+    assert found["pywin32"].version
+    assert found["pywin32"].allowed
+    assert not is_allowed(found["pywin32"].licence, PERMISSIVE)
+    assert set(licences.ELSEWHERE) <= set(found)
+    monkeypatch.setattr(licences, "ELSEWHERE", {})
+    assert not licences.package("pywin32", ("mcp",)).allowed

@@ -4,9 +4,10 @@
     python -m tools.licences --out FILE     write it
 
 Read from the metadata of what is installed here, without a network: run it where all the extras
-are, as in the environment of `make`. The default install takes permissive licences alone; an extra,
-which one chooses, may also bring weak copyleft. A licence that is not named below, or that nobody
-can tell, fails: read it, then add it, or leave the package out.
+are, as in the environment of `make`; what is for other machines alone is named below. The default
+install takes permissive licences alone; an extra, which one chooses, may also bring weak copyleft.
+A licence that is not named below, or that nobody can tell, fails: read it, then add it, or leave
+the package out.
 """
 
 from __future__ import annotations
@@ -16,24 +17,26 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, distributions
 from pathlib import Path
 
 from license_expression import ExpressionError, LicenseExpression, get_spdx_licensing
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tools.locks import extras_of, pins
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = ROOT / "requirements" / "dev.lock"
 DEFAULT = "(default)"
 SPDX = get_spdx_licensing()
 
 PERMISSIVE = frozenset({
-    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC"),
-    *("MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Zlib"),
+    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "HPND"),
+    *("ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Zlib"),
 })  # fmt: skip
 # Used as they are published, imported, never changed or copied.
-WEAK = frozenset({"LGPL-3.0-only", "MPL-2.0"})
+WEAK = frozenset({"LGPL-2.1-or-later", "LGPL-3.0-only", "MPL-2.0"})
 
 # What packages wrote before there were expressions, and what is meant.
 SPOKEN = {
@@ -49,20 +52,30 @@ SPOKEN = {
 CLASSIFIED = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
 # Where the metadata is no expression: read in the package, and why it is so.
 READ = {
+    # "MIT License", and a classifier of the other one: one may choose
+    "dirtyjson": "AFL-2.1 OR MIT",
     # "BSD-3-Clause, Apache-2.0, dependency licenses": its own code and the library inside
     "pypdfium2": "BSD-3-Clause AND Apache-2.0",
+}
+# What the locks pin for other machines and other Pythons alone: read in the packages for those.
+ELSEWHERE = {
+    "async-timeout": "Apache-2.0",  # Python 3.11.0 to 3.11.2
+    "httpx2-jsfetch": "BSD-3-Clause",  # in a browser
+    # Windows; the last but one is that of `adodbapi`, of which its metadata says nothing
+    "pywin32": "PSF-2.0 AND BSD-3-Clause AND HPND AND LGPL-2.1-or-later AND MIT",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """One installed package; `extras`: what brings it, `(default)` for the small install."""
+    """One package; `extras`: what brings it, `(default)` for the small install."""
 
     name: str
     version: str
@@ -98,29 +111,45 @@ def _holds(part: LicenseExpression, allowed: frozenset[str]) -> bool:
 
 
 def licence(name: str) -> str:
-    """What a package says of its licence, as an SPDX expression; "" where nobody can tell."""
+    """What a package says of its licence, as an SPDX expression; "" where nobody can tell.
+
+    Where old metadata says it in two ways both hold, and a classifier that is not known is as if
+    nothing had been said: it may be the one that matters.
+    """
     said = distribution(name).metadata
     if expression := said.get("License-Expression"):
         return str(expression)
     if name in READ:
         return READ[name]
+    lines = [c.rpartition(" :: ")[2] for c in said.get_all("Classifier", []) if "License ::" in c]
+    lines = [line for line in lines if line != "OSI Approved"]  # which says that, and no name
+    if any(line not in CLASSIFIED for line in lines):
+        return ""
+    classified = [CLASSIFIED[line] for line in lines]
     first = (said.get("License") or "").strip().partition("\n")[0].strip()
     spoken = SPOKEN.get(first, first)
-    if known(spoken) is not None:
-        return spoken
-    lines = [c.rpartition(" :: ")[2] for c in said.get_all("Classifier", []) if "License ::" in c]
-    return " AND ".join(CLASSIFIED[line] for line in lines if line in CLASSIFIED)
+    if (parsed := known(spoken)) is not None:
+        more = [one for one in classified if one not in SPDX.license_keys(parsed)]
+        return " AND ".join((f"({spoken})", *more)) if more else spoken
+    return " AND ".join(classified)
 
 
 def brought(requirements: Iterable[str]) -> Iterator[str]:
-    """The packages that these bring on this machine, themselves included."""
+    """The packages that these bring, themselves included.
+
+    Also those that are not for this machine or this Python, where the locks have them.
+    """
+    pinned = {pin.name for pin in pins(LOCK)}
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = [(Requirement(one), frozenset({""})) for one in requirements]
     while waiting:
         asked, extras = waiting.pop()
-        if asked.marker and not any(asked.marker.evaluate({"extra": one}) for one in extras):
-            continue
         name = canonicalize_name(asked.name)
+        if asked.marker and not any(asked.marker.evaluate({"extra": one}) for one in extras):
+            wanted = not extras_of(asked) or extras_of(asked) & extras
+            if wanted and name in pinned and not is_installed(name):
+                yield name
+            continue
         key = (name, frozenset(asked.extras))
         if key in seen:
             continue
@@ -135,6 +164,21 @@ def brought(requirements: Iterable[str]) -> Iterator[str]:
         waiting += [(Requirement(one), frozenset({"", *asked.extras})) for one in inner]
 
 
+def is_installed(name: str) -> bool:
+    """Whether it is here, so that its metadata can be read."""
+    return bool(next(iter(distributions(name=name)), None))
+
+
+def package(name: str, extras: Iterable[str]) -> Package:
+    """One of them: as it is installed, or as the lock has it and as it was read elsewhere."""
+    if is_installed(name):
+        version, said = distribution(name).version, licence(name)
+    else:
+        version = ", ".join(pin.version for pin in pins(LOCK) if pin.name == name)
+        said = ELSEWHERE.get(name, "")
+    return Package(name=name, version=version, licence=said, extras=tuple(extras))
+
+
 def packages() -> list[Package]:
     """All of them, by name, each with what brings it."""
     groups = {DEFAULT: PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
@@ -144,12 +188,7 @@ def packages() -> list[Package]:
         for name in set(brought(requirements)):
             by.setdefault(name, []).append(group)
     return [
-        Package(
-            name=name,
-            version=distribution(name).version,
-            licence=licence(name),
-            extras=(DEFAULT,) if DEFAULT in by[name] else tuple(sorted(by[name])),
-        )
+        package(name, (DEFAULT,) if DEFAULT in by[name] else sorted(by[name]))
         for name in sorted(by)
     ]
 
