@@ -4,15 +4,18 @@
 
 Packages, versions and hashes are the lock's, by `cyclonedx-py`; what that cannot know is added here
 from the metadata of what is installed: our version, licences, what depends on what. The finished
-file is held against the schema. The same lock gives the same bytes.
+file is held against the schema and against the lock: every pin is in it, and stands somewhere below
+what was asked for. The same lock gives the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -22,15 +25,39 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from tools.licences import PROJECT, ROOT, known, licence
+from tools.locks import extras_of, pins
 
 from foveate._version import __version__
 
-LOCKS = {
-    "base": "what `pip install foveate` brings",
-    "local": "the same with the extra `local`, as `make demo` installs it",
-    "image": "what the container image holds",
-}
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
 ROOT_REF = "root-component"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What a bill is of, and what its lock was resolved from: extras and groups of ours."""
+
+    what: str
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> list[str]:
+        """The requirements that the lock fulfils."""
+        extras = [f"{PROJECT['name']}[{','.join(self.extras)}]"] if self.extras else []
+        return [*PROJECT["dependencies"], *extras, *(r for g in self.groups for r in GROUPS[g])]
+
+
+IMAGE = ("local", "documents", "fast", "postgres", "redis", "models", "serve", "mcp", "otel")
+LOCKS = {
+    "base": Bill(what="what `pip install foveate` brings"),
+    "local": Bill(
+        what="the same with the extra `local`, as `make demo` installs it",
+        extras=("local",),
+        groups=("build",),
+    ),
+    "image": Bill(what="what the container image holds", extras=IMAGE),
+}
 
 
 def listed(lock: str) -> dict[str, Any]:
@@ -48,12 +75,11 @@ def listed(lock: str) -> dict[str, Any]:
     return bill
 
 
-def completed(bill: dict[str, Any]) -> dict[str, Any]:
-    """The bill with our version, licences and the graph."""
+def completed(bill: dict[str, Any], asked: Iterable[str]) -> dict[str, Any]:
+    """The bill with our version, licences and the graph, from what was `asked` for on."""
     refs: dict[str, list[str]] = {}
     for part in bill["components"]:
         refs.setdefault(canonicalize_name(part["name"]), []).append(part["bom-ref"])
-    graph = {ROOT_REF: _refs(PROJECT["dependencies"], refs)}
     for part in bill["components"]:
         name = canonicalize_name(part["name"])
         # the line of the lock, hashes and all, is said in full by what stands beside it
@@ -61,26 +87,72 @@ def completed(bill: dict[str, Any]) -> dict[str, Any]:
         for place in part.get("externalReferences", []):
             place.pop("comment", None)
         try:
-            asked, said = distribution(name).requires or [], licence(name)
+            said = licence(name)
         except PackageNotFoundError:  # for another platform or another Python
             continue
-        graph[part["bom-ref"]] = _refs(asked, refs)
         if known(said) is not None:
             part["licenses"] = [{"expression": said, "acknowledgement": "declared"}]
     bill["metadata"]["component"]["version"] = __version__
     bill["metadata"]["component"]["purl"] = f"pkg:pypi/{PROJECT['name']}@{__version__}"
-    bill["dependencies"] = [{"ref": r, "dependsOn": on} for r, on in sorted(graph.items())]
+    bill["dependencies"] = [
+        {"ref": ref, "dependsOn": sorted(one for name in on for one in refs.get(name, []))}
+        for by, on in sorted(graph(asked).items())
+        for ref in refs.get(by, [ROOT_REF] if by == PROJECT["name"] else [])
+    ]
     return bill
 
 
-def _refs(requirements: list[str], refs: dict[str, list[str]]) -> list[str]:
-    """The components that fulfil these on some Python, by their names in the bill."""
-    names = {
-        canonicalize_name(asked.name)
-        for asked in map(Requirement, requirements)
-        if asked.marker is None or not re.search(r"\bextra\b", str(asked.marker))
-    }
-    return sorted(ref for name in names for ref in refs.get(name, []))
+def graph(asked: Iterable[str]) -> dict[str, set[str]]:
+    """Name → the names that it needs on some Python, with the extras it is asked for with.
+
+    Ours stands for what is asked for. What is not installed here has no entry: nobody knows.
+    """
+    found: dict[str, set[str]] = {}
+    seen: set[tuple[str, str]] = set()
+    waiting = [(PROJECT["name"], Requirement(one)) for one in asked]
+    while waiting:
+        by, one = waiting.pop()
+        name = canonicalize_name(one.name)
+        found.setdefault(by, set()).update({name} - {by})
+        for extra in {"", *map(canonicalize_name, one.extras)} - {e for n, e in seen if n == name}:
+            seen.add((name, extra))
+            if (needed := _needed(name, extra)) is not None:
+                found.setdefault(name, set())
+                waiting += [(name, more) for more in needed]
+    return found
+
+
+def _needed(name: str, extra: str) -> list[Requirement] | None:
+    """What a package requires; with an extra, what that adds. None where it is not installed."""
+    if name == PROJECT["name"]:
+        lines = PROJECT["optional-dependencies"][extra] if extra else []
+        return [Requirement(line) for line in lines]
+    try:
+        required = [Requirement(line) for line in distribution(name).requires or []]
+    except PackageNotFoundError:
+        return None
+    return [one for one in required if extra in (extras_of(one) or {""})]
+
+
+def gaps(bill: Mapping[str, Any], lock: Path) -> Iterator[str]:
+    """What the lock says and the bill does not: a pin left out, or one that nothing leads to."""
+    parts = {one["bom-ref"]: one for one in bill["components"]}
+    listed = {(canonicalize_name(one["name"]), one["version"]) for one in parts.values()}
+    pinned = pins(lock)
+    for pin in pinned:
+        if (pin.name, pin.version) not in listed:
+            yield f"{pin.name} {pin.version} is pinned, and not in the bill"
+    needs = {one["ref"]: one["dependsOn"] for one in bill["dependencies"]}
+    reached, waiting = set(), [ROOT_REF]
+    while waiting:
+        ref = waiting.pop()
+        if ref not in reached:
+            reached.add(ref)
+            waiting += needs.get(ref, [])
+    yield from (f"nothing leads to {parts[ref]['name']}" for ref in sorted(parts.keys() - reached))
+    described = {canonicalize_name(parts[ref]["name"]) for ref in needs if ref in parts}
+    for name in sorted({pin.name for pin in pinned if pin.here} - described):
+        yield f"{name} is not installed here, so nobody knows what it needs"
 
 
 def faults(text: str) -> str:
@@ -90,18 +162,20 @@ def faults(text: str) -> str:
 
 
 def main() -> int:
-    """1 where a bill is not valid."""
+    """1 where a bill is not valid, or not whole."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "release"
     folder.mkdir(parents=True, exist_ok=True)
     bad = 0
-    for lock, what in LOCKS.items():
-        bill = completed(listed(lock))
+    for lock, about in LOCKS.items():
+        bill = completed(listed(lock), about.asked)
         text = json.dumps(bill, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         path = folder / f"foveate-{__version__}.{lock}.cdx.json"
         path.write_text(text, encoding="utf-8")
-        said = faults(text)
+        missing = "; ".join(gaps(bill, ROOT / "requirements" / f"{lock}.lock"))
+        said = faults(text) or missing
         bad += bool(said)
-        print(f"{path.name}: {len(bill['components'])} components, {said or 'valid'}; {what}")
+        count = len(bill["components"])
+        print(f"{path.name}: {count} components, {said or 'valid'}; {about.what}")
     return int(bool(bad))
 
 
