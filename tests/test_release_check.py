@@ -80,12 +80,25 @@ def test_the_tag_is_at_this_commit(project):
     assert tag(project).state == FAILED
 
 
+def test_what_is_no_tag_is_none(project, tmp_path_factory):
+    """A branch of the tag's name is no tag; without a commit, or without git, nothing passes."""
+    git(project, "branch", "v0.2.0")
+    assert tag(project) == Outcome(state=FAILED, said="no tag v0.2.0")
+
+    (project / ".git").rename(tmp_path_factory.mktemp("away") / "git")
+    assert tag(project).state == FAILED
+    git(project, "init", "-q")
+    assert tag(project).state == FAILED
+
+
 @pytest.mark.parametrize(("code", "state"), [(0, OK), (NO_ANSWER, NOT_HERE), (1, FAILED)])
 def test_a_command_decides_by_its_exit_code(code, state, project):
     """What could not be found out is neither well nor bad; the end of what it said is shown."""
-    look = program(sys.executable, "-c", f"print('a'); print('b'); raise SystemExit({code})")
+    words = (sys.executable, "-c", f"print('a'); print('b'); raise SystemExit({code})")
 
-    assert look(project) == Outcome(state=state, said="b")
+    assert program(*words, no_answer=NO_ANSWER)(project) == Outcome(state=state, said="b")
+    # of a program that is not ours, pytest for one, that code is a failure
+    assert program(*words)(project).state == (OK if code == 0 else FAILED)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def version(root: Path) -> str:
 
 def clean(root: Path) -> Outcome:
     """Nothing is changed and nothing lies about."""
-    done = run(root, "git", "status", "--porcelain")
+    done = run(root, "git", "status", "--porcelain", "--untracked-files=all")
     if done.returncode:
         return Outcome(state=FAILED, said=last(done.stderr))
     changed = done.stdout.splitlines()
@@ -96,19 +96,24 @@ def changelog(root: Path) -> Outcome:
 def tag(root: Path) -> Outcome:
     """This commit has the version's tag, and no other commit has it."""
     wanted = f"v{version(root)}"
-    at = run(root, "git", "rev-list", "-n1", wanted).stdout.strip()
-    here = run(root, "git", "rev-parse", "HEAD").stdout.strip()
-    said = f"{wanted} is at {at[:9]}, not here" if at else f"no tag {wanted}"
-    return Outcome(state=OK, said=wanted) if at == here else Outcome(state=FAILED, said=said)
+    tagged = run(root, "git", "rev-list", "-n1", f"refs/tags/{wanted}")
+    here = run(root, "git", "rev-parse", "--verify", "HEAD")
+    if here.returncode:
+        return Outcome(state=FAILED, said=last(here.stderr))
+    if tagged.returncode:
+        return Outcome(state=FAILED, said=f"no tag {wanted}")
+    at = tagged.stdout.strip()
+    if at != here.stdout.strip():
+        return Outcome(state=FAILED, said=f"{wanted} is at {at[:9]}, not here")
+    return Outcome(state=OK, said=wanted)
 
 
-def program(*words: str, lines: int = 1) -> Callable[[Path], Outcome]:
-    """An item that a command decides, by its exit code."""
+def program(*words: str, lines: int = 1, no_answer: int | None = None) -> Callable[[Path], Outcome]:
+    """An item that a command decides, by its exit code; `no_answer`: the one for "not here"."""
 
     def look(root: Path) -> Outcome:
         done = run(root, *words)
-        states = {0: OK, NO_ANSWER: NOT_HERE}
-        state = states.get(done.returncode, FAILED)
+        state = {0: OK, no_answer: NOT_HERE}.get(done.returncode, FAILED)
         text = done.stdout if done.stdout.strip() and state != FAILED else done.stdout + done.stderr
         return Outcome(state=state, said=last(text, 1 if state == OK else lines))
 
@@ -117,7 +122,8 @@ def program(*words: str, lines: int = 1) -> Callable[[Path], Outcome]:
 
 def ours(tool: str, *options: str, lines: int = 1) -> Callable[[Path], Outcome]:
     """The same of a tool of ours."""
-    return program(sys.executable, "-m", f"tools.{tool}", *options, lines=lines)
+    words = (sys.executable, "-m", f"tools.{tool}", *options)
+    return program(*words, lines=lines, no_answer=NO_ANSWER)
 
 
 def python(module: str, *options: str, lines: int = 1) -> Callable[[Path], Outcome]:
@@ -144,7 +150,7 @@ ITEMS: tuple[Item, ...] = (
     ),
     Item(name="status", look=supported, mend="say in pyproject.toml what the number says"),
     Item(name="tag", look=tag, mend="git tag -s vX.Y.Z, last of all, on the commit that is built"),
-    Item(name="style", look=python("ruff", "check", ".", lines=3), mend="make check"),
+    Item(name="style", look=program(MAKE, "-s", "check", lines=3), mend="make check"),
     Item(
         name="docs",
         look=program(sys.executable, "tools/docs.py", "--check", lines=2),
