@@ -25,6 +25,12 @@ PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary
 
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
+# Parts that fill one folder do not run side by side, whatever `-j` says: they keep both processors
+# busy as they are. Those that do are asked for by `check`.
+ifndef BESIDE
+.NOTPARALLEL:
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz smoke bare install-size \
 	wheels dist sbom licences audit release-check bench-store \
@@ -46,10 +52,10 @@ test: checked unit oldest fuzz smoke ## everything that CI runs
 CHECKS := lint types contracts spelling sizes changes
 
 check: $(VENV)/dev.stamp ## style and types and import contracts and sizes
-	@$(MAKE) --no-print-directory -j $(JOBS) $(CHECKS)
+	@$(MAKE) --no-print-directory -j $(JOBS) BESIDE=yes $(CHECKS)
 
 checked: $(VENV)/dev.stamp # the site beside them: the types keep one processor busy, for half a minute
-	@$(MAKE) --no-print-directory -j $(JOBS) site $(CHECKS)
+	@$(MAKE) --no-print-directory -j $(JOBS) BESIDE=yes site $(CHECKS)
 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
@@ -63,7 +69,7 @@ oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest r
 
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)
-	@half=$$(($(CASES) / 2)); \
+	@half=$$((($(CASES) + 1) / 2)); \
 	$(PY) tests/fuzz.py --cases $$half --seed 1 & first=$$!; \
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
@@ -120,8 +126,8 @@ bench-quick: $(VENV)/dev.stamp ## the same side by side: small sizes and one rou
 
 bench-eval: $(VENV)/dev.stamp ## evidence recall on the golden cases: needs FOVEATE_DATA
 	$(call say,bench: evidence on golden cases)
-	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
-		$(BIN)/foveate eval --dataset $(DATA)/dev/*.jsonl.gz --recipes naive,default,tight \
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(BIN)/foveate eval --dataset "$(DATA)"/dev/*.jsonl.gz --recipes naive,default,tight \
 			--budgets 500,1000,2000,4000 --jobs $(JOBS) --out build/bench/eval; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
@@ -131,22 +137,22 @@ LIMIT ?= 20
 
 bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL=, LIMIT=; needs FOVEATE_DATA
 	$(call say,bench: answers of a model)
-	@if ls $(DATA)/dev/nq20.jsonl.gz >/dev/null 2>&1; then \
+	@if ls "$(DATA)"/dev/nq20.jsonl.gz >/dev/null 2>&1; then \
 		OMP_WAIT_POLICY=passive FOVEATE_MODEL_THREADS=$${FOVEATE_MODEL_THREADS:-1} $(BIN)/foveate eval \
-			--dataset $(DATA)/dev/nq20.jsonl.gz $(DATA)/dev/covidqa.jsonl.gz --model $(MODEL) \
+			--dataset "$(DATA)"/dev/nq20.jsonl.gz "$(DATA)"/dev/covidqa.jsonl.gz --model $(MODEL) \
 			--limit $(LIMIT) --recipes naive,default --budgets 500 --answer-tokens 32 \
 			--out build/bench/answers --no-plot; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 bench-support: $(VENV)/dev.stamp ## faults planted into answers, and how many are found: needs FOVEATE_DATA
 	$(call say,bench: faults planted into answers)
-	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support $(DATA)/dev; \
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then $(PY) -m tools.support "$(DATA)"/dev; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 bench-frameworks: $(VENV)/dev.stamp ## one retriever in each framework, with and without us: needs FOVEATE_DATA
 	$(call say,bench: the frameworks with and without assembly)
-	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
-		$(PY) -m bench.frameworks.run $(DATA)/dev --write; \
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m bench.frameworks.run "$(DATA)"/dev --write; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 matrix: $(VENV)/dev.stamp ## the faces for frameworks against the oldest and newest release of each
@@ -161,7 +167,9 @@ wheels: $(VENV)/dev.stamp ## the wheel with each extra alone on each Python: som
 dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each time
 	$(call say,dist: what is published)
 	@rm -rf dist
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(PY) -m hatchling build -d dist
+	@stamp=$$(git log -1 --format=%ct) || { echo "dist: the time stamps are those of the commit," \
+		"and this is no checkout" >&2; exit 1; }; \
+	SOURCE_DATE_EPOCH=$$stamp $(PY) -m hatchling build -d dist
 	@$(PY) -m twine check --strict dist/*
 
 sbom: $(VENV)/dev.stamp ## a bill of materials of each lock, held against its schema
@@ -179,14 +187,14 @@ release-check: $(VENV)/dev.stamp ## every item of the list in docs/releasing.md
 
 bench-diagnosis: $(VENV)/dev.stamp ## a failure planted in each layer, and which are named: needs FOVEATE_DATA
 	$(call say,bench: failures planted in each layer)
-	@if ls $(DATA)/dev/covidqa.jsonl.gz >/dev/null 2>&1; then \
-		$(PY) -m tools.planted $(DATA)/dev/covidqa.jsonl.gz --each 3; \
+	@if ls "$(DATA)"/dev/covidqa.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m tools.planted "$(DATA)"/dev/covidqa.jsonl.gz --each 3; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 fit: $(VENV)/dev.stamp ## fit the weights anew, each set left out in turn: needs FOVEATE_DATA
 	$(call say,fit: each set by weights that never saw it)
-	@if ls $(DATA)/dev/*.jsonl.gz >/dev/null 2>&1; then \
-		$(PY) -m tools.fit $(DATA)/dev --docs "make fit"; \
+	@if ls "$(DATA)"/dev/*.jsonl.gz >/dev/null 2>&1; then \
+		$(PY) -m tools.fit "$(DATA)"/dev --docs "make fit"; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 
 docs: $(VENV)/dev.stamp ## write the generated pages anew and run every example

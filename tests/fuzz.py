@@ -289,6 +289,8 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.cases < 1:
+        parser.error("--cases is how many are tried: 1 at least")
     outcomes = run(options.cases, options.seed)
     sys.stdout.write(last_line(options.cases, outcomes) + "\n")
 

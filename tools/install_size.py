@@ -35,7 +35,9 @@ def plain(name: str) -> str:
 
 def on_disk(distribution: Distribution) -> int:
     """Bytes of all its files that are there."""
-    paths = (Path(str(file.locate())) for file in distribution.files or ())
+    if not distribution.files:
+        sys.exit(f"install size: {distribution.metadata['Name']} has no list of its files")
+    paths = (Path(str(file.locate())) for file in distribution.files)
     kept = (path for path in paths if path.suffix != ".pyc")
     return sum(path.stat().st_size for path in kept if path.is_file())
 
@@ -50,6 +52,8 @@ def main() -> int:
     """1 where it is too large, or a wheel is not there."""
     wheels = fetched([Path(one) for one in sys.argv[1:]])
     files = {plain(one.metadata["Name"]): on_disk(one) for one in distributions()}
+    if "foveate" not in files:
+        sys.exit("install size: foveate is not installed here; run: make install-size")
     names = sorted(files.keys() - NOT_OURS, key=lambda name: (-files[name], name))
     if missing := [name for name in names if name not in wheels]:
         sys.exit(f"install size: no wheel of {', '.join(missing)} in {sys.argv[1:]}")

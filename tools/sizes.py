@@ -33,6 +33,8 @@ def function_lengths(path: Path) -> list[tuple[int, str]]:
 def main() -> int:
     """Print the report; 1 where something is over a hard cap."""
     files = sorted(SOURCE.rglob("*.py"))
+    if not files:
+        sys.exit(f"sizes: no file in {SOURCE}")
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     rooms: Counter[str] = Counter()
     for path, count in lines.items():

@@ -7,6 +7,7 @@ folder, so that only the built package can be found.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,10 +21,15 @@ CHUNKS = [
 
 
 def run(*args: str, expect: int = 0) -> str:
-    """The program's output; the exit code must be the expected one."""
+    """The program's output; the exit code must be the expected one.
+
+    What stands in PYTHONPATH would be found before what is installed, so it is not handed on.
+    """
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
-        [str(FOVEATE), *args], capture_output=True, text=True, encoding="utf-8", check=False
-    )
+        [str(FOVEATE), *args], capture_output=True, text=True, encoding="utf-8", check=False,
+        env=alone,
+    )  # fmt: skip
     if done.returncode != expect:
         sys.exit(f"foveate {args[0]}: exit {done.returncode}, not {expect}\n{done.stderr}")
     return done.stdout if expect == 0 else done.stderr

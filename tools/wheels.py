@@ -213,7 +213,9 @@ def main() -> int:
     for one in missing:
         print(f"{one:6} not possible here: no such Python, and none can be fetched")
     print(f"{sum(good)} of {len(good)} environments, {len(missing)} Pythons not to be had")
-    return 1 if not all(good) else NOT_HERE if missing else 0
+    if not all(good) or not (good or missing):  # where nothing was tried nothing is well
+        return 1
+    return NOT_HERE if missing else 0
 
 
 if __name__ == "__main__":
