@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import re
+import shutil
 
 import pytest
+from tools.docsite import build
 from tools.docsite.build import made_of
 from tools.docsite.links import Broken, led
 from tools.docsite.order import placed
@@ -106,3 +109,43 @@ def test_whatever_is_wrong_with_a_page_stops_the_build(tmp_path):
     assert "gone" in said.getvalue()
     assert "b.md:3" in said.getvalue()
     assert "lonely.md" in said.getvalue()
+
+
+def test_the_site_is_made_anew_where_anything_of_it_changed(repository, tmp_path, monkeypatch):
+    """What pages name outside of the folders that are always read counts, and a page that is gone.
+
+    Who comes meanwhile waits.
+    """
+    made = []
+
+    def generator(source, out, said):
+        with (
+            out.with_name(f"{out.name}-lock").open("w") as lock,
+            pytest.raises(BlockingIOError),
+        ):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        (out / "index.html").write_text("", encoding="utf-8")
+        made.append(source)
+        return 0
+
+    monkeypatch.setattr(build, "made_of", generator)
+    monkeypatch.setattr(build.api, "modules", lambda root: [])
+    rules = repository / "rules" / "well.txt"
+    rules.parent.mkdir()
+    rules.write_text("Close it.", encoding="utf-8")
+    (repository / "docs" / "well.md").write_text("# Well\n\n[rules](../rules/well.txt)\n", "utf-8")
+
+    def count():
+        build.build(repository, tmp_path / "out")
+        return len(made)
+
+    assert (count(), count()) == (1, 1)
+    rules.write_text("Cover it.", encoding="utf-8")
+    assert (count(), count()) == (2, 2)
+    (tmp_path / "out" / "index.html").unlink()
+    assert (count(), count()) == (3, 3)
+    rules.unlink()
+    with pytest.raises(Broken, match=r"docs/well\.md: a link to"):
+        count()
