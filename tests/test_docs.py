@@ -37,6 +37,8 @@ FENCE = re.compile(
     r"^(?P<ticks>`{3,})(?P<language>\w*)(?P<rest>[^\n]*)\n(?P<text>.*?)^(?P=ticks)\s*?$",
     re.MULTILINE | re.DOTALL,
 )
+SHOWN = re.compile(r"^ *# ?> ?(.*)$", re.MULTILINE)
+OURS = {"bench", "deploy", "examples", "tests", "tools"}
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 MANUAL = {
@@ -74,9 +76,13 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(language=language, run=run, text=found["text"], line=line)
 
 
-def pages_with(*languages: str) -> list[Path]:
-    """The pages that have blocks in one of these languages."""
-    return [page for page in PAGES if any(b.language in languages for b in blocks(page))]
+def pages_with(*languages: str, run: bool = False) -> list[Path]:
+    """The pages that have blocks in one of these languages; `run`: or whose commands are run."""
+    return [
+        page
+        for page in PAGES
+        if any(b.language in languages or (run and b.run) for b in blocks(page))
+    ]
 
 
 @pytest.fixture
@@ -109,7 +115,7 @@ def providers(monkeypatch):
         yield
 
 
-@pytest.mark.parametrize("page", pages_with("python"), ids=short)
+@pytest.mark.parametrize("page", pages_with("python", run=True), ids=short)
 def test_python_blocks_run(page, workspace, monkeypatch, request):
     """F1: every Python block of a page runs, and prints what the page says it prints."""
     if page.name == "clients.md":
@@ -126,7 +132,7 @@ def test_python_blocks_run(page, workspace, monkeypatch, request):
         code = compile("\n" * block.line + block.text, short(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, module.__dict__)  # the page is ours
-        expected = re.findall(r"^# ?> ?(.*)$", block.text, re.MULTILINE)
+        expected = SHOWN.findall(block.text)
 
         actual = [line.rstrip() for line in printed.getvalue().splitlines()]
 
@@ -185,10 +191,12 @@ def shown_commands(page: Path) -> Iterator[tuple[int, list[str]]]:
 def complaint(words: list[str]) -> str:
     """What is wrong with a shown command; empty where it exists as shown."""
     if words[0] == "make":
-        missing = {w for w in words[1:] if w.isalpha()} - make_targets()
+        missing = {w for w in words[1:] if "=" not in w and w[0] != "-"} - make_targets()
         return f"no such target: {', '.join(sorted(missing))}" if missing else ""
     if words[0] == "foveate":
         return _cli_complaint(words[1:])
+    if words[0] == "python":
+        return _program_complaint(words[1:])
     if words[:2] == ["pip", "install"]:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         asked = {extra for w in words for extra in re.findall(r"^foveate\[(.+)\]", w)}
@@ -197,6 +205,16 @@ def complaint(words: list[str]) -> str:
         )
         return f"no such extra: {', '.join(sorted(missing))}" if missing else ""
     return ""
+
+
+def _program_complaint(words: list[str]) -> str:
+    """A program of this repository, by its path or as a module, must be there."""
+    if words[0] == "-m" and words[1].partition(".")[0] in OURS:
+        path = ROOT / words[1].replace(".", "/")
+        there = path.with_suffix(".py").is_file() or (path / "__main__.py").is_file()
+        return "" if there else f"no such module: {words[1]}"
+    gone = words[0].endswith(".py") and not (ROOT / words[0]).is_file()
+    return f"no such file: {words[0]}" if gone else ""
 
 
 def _cli_complaint(words: list[str]) -> str:
@@ -247,6 +265,36 @@ def test_shown_commands_exist(page):
     ]
 
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "wrong"),
+    [
+        ("make bench-nothing", "no such target: bench-nothing"),
+        ("make bench-answers LIMIT=6 -j2", ""),
+        ("python -m tools.gone FILE", "no such module: tools.gone"),
+        ("python -m tools.fit sets", ""),
+        ("python bench/gone.py", "no such file: bench/gone.py"),
+        ("foveate assemble --gone", "no such option: --gone"),
+        ("pip install 'foveate[gone]'", "no such extra: gone"),
+    ],
+)
+def test_what_is_shown_and_not_there_is_named(shown, wrong):
+    """F2: a target with a hyphen, a module and a file are looked for as commands are."""
+    assert complaint(shlex.split(shown)) == wrong
+
+
+PROGRAM = re.compile(r"python (-m [\w.]+\w|[\w/]+\.py)|(make [a-z-]+[a-z])")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=short)
+def test_programs_named_in_the_text_exist(page):
+    """F2: what a sentence or a table says to run with make or python is there."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    spans = re.findall(r"`([^`\n]+)`", text)
+    named = [match[0] for span in spans for match in PROGRAM.finditer(span)]
+
+    assert [f"{one}: {wrong}" for one in named if (wrong := complaint(one.split()))] == []
 
 
 def anchors(page: Path) -> set[str]:

@@ -70,7 +70,7 @@ def test_locks_agree_on_versions():
             assert versions <= dev[name], f"{name} in {lock}.lock and dev.lock"
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, "weights"])
+@pytest.mark.parametrize("lock", [*LOCKS, "weights", "oldest"])
 def test_locks_pin_hashes_and_name_no_host(lock):
     """Each pin has hashes, and no lock says where a package is fetched from."""
     text = (ROOT / "requirements" / f"{lock}.lock").read_text(encoding="utf-8")
