@@ -104,6 +104,10 @@ def test_the_form_that_anthropic_takes():
 
     assert for_anthropic(found) == {"system": found[0]["content"], "messages": [found[1]]}
     assert for_anthropic(messages(context, system="")) == {"messages": [found[1]]}
+    for blank in (" \n", ""):
+        said = [{"role": "system", "content": blank}, found[1]]
+        assert for_anthropic(said) == {"messages": [found[1]]}
+        assert "system" not in for_anthropic(said, cache="5m")
 
 
 @pytest.mark.parametrize(

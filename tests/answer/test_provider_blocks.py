@@ -12,11 +12,14 @@ from pydantic import ValidationError
 
 from foveate import BadInput, BadOption, assemble, messages, plugins
 from foveate.answer.messages import for_anthropic, for_openai, for_responses
+from foveate.answer.provided import provided
 from foveate.answer.read_back import read_back
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.layout.parts import content_of
 from foveate.core.render import Renderer
+from foveate.core.text.sanitise import unseen
+from foveate.core.types import Block
 from foveate.testing.hostile import texts
 from provider_types import check_request
 
@@ -56,8 +59,9 @@ def forms(name, sent):
         yield "anthropic", for_anthropic(sent, cache="1h")
 
 
+READABLE = texts().filter(lambda text: not unseen(text))
 HOSTILE = st.fixed_dictionaries(
-    {"text": texts().filter(str.strip), "source": texts(), "title": texts(), "section": texts()},
+    {"text": READABLE, "source": texts(), "title": texts(), "section": texts()},
     optional={"summary": texts(), "page": st.integers(0, 99)},
 )
 
@@ -201,3 +205,53 @@ def test_what_is_no_context_is_not_read_back():
     with pytest.raises(BadOption, match="take the format 'openai-parts'"):
         for_responses(messages(context_of(FOUND, "anthropic-document")))
     assert read_back([{"type": "text", "text": "Q"}]) == ()
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        *(None, "Q", b"Q", {}, {"content": []}, 7),
+        [{"type": ["document"]}, {"type": "text", "text": "Q"}],
+        [{"type": "document", "title": None, "context": None, "source": {"data": "A."}}, {}],
+        [{"type": "search_result", "source": None, "title": None, "content": None}, {}],
+        [{"type": "text", "text": None}, {}],
+    ],
+)
+def test_a_log_of_another_shape_is_bad_input(logged):
+    """X1: whatever a log holds, the error is ours and says what to give."""
+    with pytest.raises(BadInput, match="field 'content'"):
+        read_back(logged)
+
+
+@settings(max_examples=40, deadline=None)
+@given(title=st.text("aé[1]. ,:§\\<|\u200b\U0001f600", max_size=700), source=texts())
+def test_a_documents_title_is_of_a_length_that_is_taken(title, source):
+    """R1, R3, C1: never empty, at most 255 characters, also in a citation; read back whole."""
+    block = Block(marker=1, text="Deep.", source=source, title=title, section="S", page=3)
+    renderer = Renderer(format=BUILTIN["anthropic-document"]())
+    text = renderer.render([block]).text
+
+    (part,) = json.loads(text)
+
+    assert 0 < len(part.get("title", "x")) <= 255
+    assert [one.fields for one in renderer.parse(text)] == [renderer.shown(block).fields]
+
+
+def test_a_long_title_is_cited_by_its_beginning():
+    """R1, C2: what a provider gives back of it is the title that it was sent."""
+    long = "A history of wells, volume 1: " * 30
+    found = [{**FOUND[0], "title": long}, {**FOUND[1], "source": " "}]
+    context = context_of(found, "anthropic-document")
+    first, second = json.loads(context.text)
+    said = {"type": "char_location", "document_index": 0, "document_title": first["title"]}
+    said |= {"start_char_index": 0, "end_char_index": 8, "cited_text": "The well"}
+    more = {**said, "document_index": 1, "document_title": None, "cited_text": "The mill"}
+    part = {"type": "text", "text": "Deep.", "citations": [said, more]}
+
+    found = provided({"type": "message", "content": [part]}, context)
+
+    assert first["title"].endswith("…")
+    assert long.strip() in first["context"]
+    assert "title" not in second
+    assert [one.markers for one in found.given] == [(1,), (2,)]
+    assert context.citations[0].label == first["title"]

@@ -351,11 +351,12 @@ def test_side_knowledge_has_its_own_door() -> None:
 
 
 def test_blank_texts_do_not_become_blocks() -> None:
-    """S1: a text without a character is dropped at the door, on the record."""
-    context = run([candidate("  \n", id="b"), candidate("Text.", id="t")], "chat")
+    """S1, R3: a text without a character that is seen is dropped at the door, on the record."""
+    for blank in ("  \n", "\u200b", " \ufeff\u3164\u2069\n\U000e0041"):
+        context = run([candidate(blank, id="b"), candidate("Text.", id="t")], "chat")
 
-    assert context.text == "Text."
-    assert [(d.chunk_id, d.reason) for d in context.trace[0].decisions] == [("b", "blank")]
+        assert context.text == "Text."
+        assert [(d.chunk_id, d.reason) for d in context.trace[0].decisions] == [("b", "blank")]
 
 
 def test_a_summary_on_a_later_chunk() -> None:

@@ -75,6 +75,8 @@ def for_anthropic(
     """
     system = "\n\n".join(text_of(m["content"]) for m in found if m["role"] == "system")
     said = [m for m in found if m["role"] != "system"]
+    if not system.strip():  # a text of white space is refused
+        system = ""
     if cache is None:
         return {**({"system": system} if system else {}), "messages": [dict(m) for m in said]}
     _refuse_unknown(cache, "5m", "1h")
@@ -102,9 +104,8 @@ def for_openai(
     system = [n for n, message in enumerate(found) if message["role"] == "system"]
     whole = _marked(found, mark)
     for place in system[-1:]:
-        whole[place]["content"] = [
-            {"type": "text", "text": text_of(found[place]["content"]), **mark}
-        ]
+        if text := text_of(found[place]["content"]):
+            whole[place]["content"] = [{"type": "text", "text": text, **mark}]
     return whole
 
 

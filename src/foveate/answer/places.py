@@ -8,7 +8,7 @@ to the other two. Where the way to the document is not certain, to the character
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from foveate.core.layout.parts import ANOTHER, content_of, quoted
@@ -25,6 +25,7 @@ class Sent:
     block: Block
     part: Mapping[str, Any]
     texts: tuple[str, ...]
+    _way: list[list[int] | None] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -50,7 +51,9 @@ class Sent:
     def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
         """Where they stand in the document; none where that is not known to the character."""
         block = self.block
-        places = places_in(self.text, block.text)
+        if not self._way:  # it is long, and asked for by every citation
+            self._way.append(places_in(self.text, block.text))
+        (places,) = self._way
         if places is None:
             return ()
         start, end = places[start], places[end]

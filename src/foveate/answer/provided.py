@@ -11,12 +11,14 @@ not mended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from foveate.answer.called import called
 from foveate.answer.places import Sent, sent_blocks
 from foveate.answer.responses import Said, said_in
+from foveate.core.errors import BadOption
 from foveate.core.types import Citation, Context, Span
 
 Reason: TypeAlias = Literal[
@@ -27,6 +29,7 @@ Reason: TypeAlias = Literal[
     "other_source",
     "other_page",
     "not_shown",
+    "ambiguous",
     "outside_answer",
     "broken",
     "unknown_kind",
@@ -36,9 +39,9 @@ Reason: TypeAlias = Literal[
 `no_such_block`: its number is none that was sent. `no_such_place`: its range is empty or reaches
 beyond the block. `other_text`: the text that it quotes is not in the block; `misplaced`: it is, at
 another place. `other_source`, `other_page`: it names another source, title or page than the block
-has. `not_shown`: the file or address that it names is none of this context. `outside_answer`: its
-range of the answer is none. `broken`: a field is missing or of the wrong kind. `unknown_kind`: a
-kind of citation that is not known here.
+has. `not_shown`: the file or address that it names is none of this context; `ambiguous`: the file
+name that it gives is that of several. `outside_answer`: its range of the answer is none. `broken`:
+a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that is not known here.
 """
 
 
@@ -47,7 +50,7 @@ class Given:
     """A provider's citation that holds. `span`: the stretch of the answer that it is given for.
 
     `context_spans` and `document_spans`: where the quoted text stands in the context and in the
-    document, as far as that is known; both empty for kinds that quote nothing.
+    document, as far as that is known; both empty for kinds that go by a name.
     """
 
     kind: str
@@ -90,7 +93,7 @@ def provided(response: Any, context: Context, *, before: int = 0) -> Provided:
     `response`: Anthropic's message, or OpenAI's chat completion or response; the client's object or
     the same as plain JSON. `before`: how many blocks of the same kind stood before this context's
     in the request, as in earlier turns; a provider counts them all. Raises `BadInput` where it is
-    none of these.
+    none of these, and `BadOption` for a `before` that counts nothing.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -126,10 +129,17 @@ def held(
 
 
 def _marked(text: str, given: tuple[Given, ...]) -> str:
-    """The text with markers behind the stretches, each marker once a place."""
+    """The text with markers behind the stretches, each marker once a place.
+
+    White space at the end of a stretch comes behind the markers: on the next line they would stand
+    for what is said there.
+    """
     at: dict[int, dict[int, None]] = {}
     for one in given:
-        at.setdefault(one.span[1], {}).update(dict.fromkeys(one.markers))
+        start, end = one.span
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        at.setdefault(end, {}).update(dict.fromkeys(one.markers))
     found, last = [], 0
     for place in sorted(at):
         found += [text[last:place], " ", *(f"[{marker}]" for marker in at[place])]
@@ -150,6 +160,8 @@ class _Book:
 
     def __init__(self, context: Context, before: int) -> None:
         self._context = context
+        if isinstance(before, bool) or not isinstance(before, int) or before < 0:
+            raise BadOption(f"before is {before!r}; give how many blocks stood before, 0 or more")
         self._before = before
         self._sent = sent_blocks(context)
 
@@ -196,25 +208,36 @@ class _Book:
         first, behind = _whole(said, "start_page_number"), _whole(said, "end_page_number")
         if not any(first <= page < behind for page in sent.block.pages):
             raise _Wrong("other_page", sent)
-        start = sent.text.find(_text(said, "cited_text"))
-        if start < 0:
+        quoted = _text(said, "cited_text")
+        start = sent.text.find(quoted)
+        if start < 0 or not quoted:
             raise _Wrong("other_text", sent)
-        return self._quoted(said, sent, start, start + len(_text(said, "cited_text")))
+        return self._quoted(said, sent, start, start + len(quoted))
 
     def named(self, said: Said) -> Given:
         """An address or a file by its name, which may be the source of several blocks."""
         names = {n for n in (said.citation.get(k) for k in _NAMES) if isinstance(n, str) and n}
         if not names:
             raise _Wrong("broken")
-        markers = tuple(e.marker for e in self._context.citations if names & _names_of(e))
+        markers = called(self._context.citations, names)
         if not markers:
-            raise _Wrong("not_shown")
-        kind = str(said.citation["type"])
-        return Given(kind=kind, span=said.span, markers=markers)
+            raise _Wrong("ambiguous" if markers is None else "not_shown")
+        kind, quoted = str(said.citation["type"]), said.citation.get("cited_text")
+        if not isinstance(quoted, str) or not quoted:
+            return Given(kind=kind, span=said.span, markers=markers)
+        holding = self._holding(_uncut(quoted))
+        markers = tuple(marker for marker in markers if marker in holding)
+        if not markers:  # the page says it today, perhaps; what was sent does not
+            raise _Wrong("other_text")
+        return Given(kind=kind, span=said.span, markers=markers, cited_text=quoted)
+
+    def _holding(self, quoted: str) -> set[int]:
+        """The markers under which this text was sent."""
+        return {block.marker for block in self._context.blocks if quoted in block.text}
 
     def _document(self, said: Said) -> Sent:
         sent = self._at(said, "document_index", "document")
-        if said.citation.get("document_title") not in (None, sent.part["title"]):
+        if said.citation.get("document_title") not in (None, sent.part.get("title", "")):
             raise _Wrong("other_source", sent)
         return sent
 
@@ -255,17 +278,9 @@ class _Book:
 _NAMES = ("url", "filename", "file_id")
 
 
-def _names_of(entry: Citation) -> set[str]:
-    """What an address or a file may be called that this entry stands for; copies count as shown."""
-    return set(_all_names(entry)) - {""}
-
-
-def _all_names(entry: Citation) -> Iterator[str]:
-    copies = ((one.source, one.document_id) for one in entry.corroborating)
-    for source, document_id in ((entry.source, entry.document_id), *copies):
-        yield source
-        yield document_id
-        yield source.replace("\\", "/").rpartition("/")[2]
+def _uncut(quoted: str) -> str:
+    """A quotation without the dots behind which a provider leaves off."""
+    return quoted.removesuffix("...").removesuffix("…").rstrip()
 
 
 def _whole(said: Said, name: str) -> int:

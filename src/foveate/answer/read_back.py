@@ -17,6 +17,7 @@ from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.render import Renderer
 
+_FORM = "must be a list of parts, each an object"
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 
 
@@ -33,6 +34,8 @@ def read_back(
     >>> [block.text for block in read_back([*sent, {"type": "text", "text": "How old?"}])]
     ['Built in 1880.']
     """
+    if isinstance(content, str | bytes) or not isinstance(content, Sequence):
+        raise BadInput(_FORM, field="content")
     parts = [_unmarked(part) for part in content[:-1]]
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     renderer = Renderer(format=_format_of(parts), label=label, spotlight=spotlight)
@@ -40,12 +43,12 @@ def read_back(
         return ()
     try:
         return renderer.parse(text)
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise BadInput("holds parts that no context has", field="content") from None
 
 
 def _format_of(parts: Sequence[Mapping[str, Any]]) -> Format:
-    kinds = {part.get("type") for part in parts}
+    kinds = [part.get("type") for part in parts]
     if "search_result" in kinds:
         return AnthropicSearchResult()
     return AnthropicDocument() if "document" in kinds else OpenAiParts()
@@ -54,6 +57,6 @@ def _format_of(parts: Sequence[Mapping[str, Any]]) -> Format:
 def _unmarked(part: Mapping[str, Any]) -> dict[str, Any]:
     """The part without breakpoints, by the name that a context's text has for its kind."""
     if not isinstance(part, Mapping):
-        raise BadInput("must be a list of parts, each an object", field="content")
+        raise BadInput(_FORM, field="content")
     found = {key: value for key, value in part.items() if key not in MARKS}
     return {**found, "type": "text"} if part.get("type") == "input_text" else found

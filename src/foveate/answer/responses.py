@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from foveate.core.errors import BadInput
 from foveate.core.types import Span
@@ -25,11 +25,11 @@ class Said:
 def said_in(response: Any) -> tuple[str, list[Said]]:
     """The answer's text and its citations, in order. Raises `BadInput` where it is no response."""
     given = _plain(response)
-    if isinstance(given.get("content"), Sequence) and not isinstance(given["content"], str):
+    if _is_list(given.get("content")):
         return _put_together(_of_anthropic(given["content"]))
     if "choices" in given:
         return _put_together(_of_chat(given["choices"]))
-    if "output" in given:
+    if _is_list(given.get("output")):
         return _put_together(_of_response(given["output"]))
     raise BadInput(
         "is no response known here; give Anthropic's message, or OpenAI's chat completion or "
@@ -38,15 +38,19 @@ def said_in(response: Any) -> tuple[str, list[Said]]:
     )
 
 
-def _plain(response: Any) -> Mapping[str, Any]:
-    """The client's object as plain values."""
+def _plain(response: Any, what: str = "must be the client's object or its JSON") -> Any:
+    """The client's object as plain values, also where a plain one holds it; a mapping."""
     if hasattr(response, "model_dump"):
         # What a newer server says may not be of the client's types; that is judged here.
         response = response.model_dump(warnings=False)
     if not isinstance(response, Mapping):
-        what = type(response).__name__
-        raise BadInput(f"must be the client's object or its JSON, not {what}", field="response")
+        raise BadInput(f"{what}, not {type(response).__name__}", field="response")
     return response
+
+
+def _items(value: Any) -> list[Mapping[str, Any]]:
+    """The members of a list of a response; what is none would be an answer with a part missing."""
+    return [_plain(item, "must hold objects, whole ones or their JSON") for item in value]
 
 
 _Piece = tuple[str, Sequence[Any], bool]
@@ -67,6 +71,8 @@ def _put_together(pieces: Iterator[_Piece]) -> tuple[str, list[Said]]:
 
 def _flat(citation: Any) -> Mapping[str, Any]:
     """A chat completion's annotation holds its fields one level deeper, under its own type."""
+    if hasattr(citation, "model_dump"):
+        citation = citation.model_dump(warnings=False)
     if not isinstance(citation, Mapping):
         return {}
     inner = citation.get(str(citation.get("type")))
@@ -89,28 +95,37 @@ def _stretch(citation: Mapping[str, Any], start: int, end: int) -> Span:
 
 
 def _of_anthropic(content: Sequence[Any]) -> Iterator[_Piece]:
-    for block in content:
+    for block in _items(content):
         if _is(block, "text"):
             yield _text_of(block, "text"), _list_of(block, "citations"), True
 
 
 def _of_chat(choices: Any) -> Iterator[_Piece]:
-    first = choices[0] if isinstance(choices, Sequence) and choices else None
-    message = first.get("message") if isinstance(first, Mapping) else None
-    if not isinstance(message, Mapping):
+    first = _items(choices[:1])[0] if _is_list(choices) and choices else {}
+    message = first.get("message")
+    if message is None:
         raise BadInput("has no choice with a message; give the whole response", field="response")
-    yield message.get("content") or "", _list_of(message, "annotations"), False
+    message = _plain(message, "must have a message that is an object")
+    content = message.get("content")
+    if _is_list(content):  # as some that speak the protocol write it
+        texts = [_text_of(part, "text") for part in _items(content) if _is(part, "text")]
+        content = "".join(texts)
+    yield _text_of({"content": content or ""}, "content"), _list_of(message, "annotations"), False
 
 
 def _of_response(output: Any) -> Iterator[_Piece]:
-    for item in output if isinstance(output, Sequence) else ():
-        for part in _list_of(item, "content") if _is(item, "message") else ():
+    for item in _items(output):
+        for part in _items(_list_of(item, "content")) if _is(item, "message") else ():
             if _is(part, "output_text"):
                 yield _text_of(part, "text"), _list_of(part, "annotations"), False
 
 
-def _is(value: Any, type: str) -> bool:
-    return isinstance(value, Mapping) and value.get("type") == type
+def _is(value: Mapping[str, Any], type: str) -> bool:
+    return value.get("type") == type
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _text_of(part: Mapping[str, Any], name: str) -> str:
@@ -122,4 +137,4 @@ def _text_of(part: Mapping[str, Any], name: str) -> str:
 
 def _list_of(part: Mapping[str, Any], name: str) -> Sequence[Any]:
     found = part.get(name)
-    return found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+    return found if _is_list(found) else ()

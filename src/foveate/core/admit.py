@@ -13,6 +13,7 @@ from foveate.core.candidates import check_together, readable
 from foveate.core.errors import BadInput
 from foveate.core.made import changer, maker
 from foveate.core.manifest import candidates_hash
+from foveate.core.text.sanitise import unseen
 from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
 
 changed = changer(Inputs)
@@ -84,7 +85,7 @@ def _one_each(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 def once_each(candidates: tuple[Candidate, ...]) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
     chunks = [c.chunk for c in candidates]
-    blank = {c.id for c in chunks if not c.text or c.text.isspace()}
+    blank = {c.id for c in chunks if unseen(c.text)}
     if not blank and len({c.id for c in chunks}) == len(chunks):
         return Step(candidates=candidates)
     copies = Counter(c.id for c in chunks)

@@ -401,6 +401,17 @@ def test_a_server_that_says_how_likely():
     assert not load("anthropic:claude-haiku-4-5").scores
 
 
+def test_markers_come_before_the_end_of_a_line():
+    """C1, C3: what a stretch rests on stands on its line, and no white space is lost."""
+    pieces = ("It is deep.\n\n", "Nobody knows why.\n", "It has a lid. \n")
+    with serving("anthropic", "cites", pieces=pieces, places=((0,), (), (-1, 1))) as server:
+        *found, reply = load(server.name).stream(MESSAGES)
+
+    said = "It is deep. [1]\n\nNobody knows why.\nIt has a lid. [2] \n"
+    assert "".join(found) == said == reply.text
+    assert said[slice(*reply.quoted[0].span)] == "It is deep."
+
+
 def test_what_a_provider_cites_becomes_markers():
     """C3, R1: search results that come back beside the text stand behind it as `[n]`."""
     pieces = ("It is nine metres deep.", " Nobody knows why.", " It has a lid.")

@@ -183,6 +183,8 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
         raise trouble
     if not finish:
         raise cut_off()
+    if rest := answer.settled():
+        yield rest
     yield Reply(
         text="".join(answer.said),
         finish=_FINISH.get(finish, "other"),
@@ -200,22 +202,30 @@ class _Answer:
         self.quoted: list[Quoted] = []
         self._size = self._begun = 0
         self._cited: list[Any] = []
+        self._held = ""  # the end of a line, which markers must stand before
 
     def more(self, delta: Any) -> str:
         """A piece of text, or a citation of the stretch that it belongs to."""
         if delta.type == "citations_delta":
             self._cited.append(delta.citation)
-        return self._put(text_in(delta.text)) if delta.type == "text_delta" else ""
+        if delta.type != "text_delta":
+            return ""
+        text = self._held + text_in(delta.text)
+        said = text.rstrip()
+        if "\n" not in text[len(said) :]:
+            said = text
+        self._held = text[len(said) :]
+        return self._put(said)
 
     def settled(self) -> str:
-        """The markers behind the stretch, each once; nothing where nothing is cited."""
+        """The markers behind the stretch, each once, then the end of the line."""
         for one in self._cited:
             said = one.model_dump(warnings=False)
             self.quoted.append(Quoted(span=(self._begun, self._size), citation=said))
         places = dict.fromkeys(place for one in self._cited if (place := _place(one)) is not None)
         self._cited = []
         text = " " + "".join(f"[{place + 1}]" for place in places) if places else ""
-        self._put(text)
+        text, self._held = self._put(text + self._held), ""
         self._begun = self._size
         return text
 
@@ -231,7 +241,8 @@ def _place(citation: Any) -> int | None:
     if citation.type == "search_result_location":
         name = "search_result_index"
     place = getattr(citation, name, None)
-    return place if isinstance(place, int) else None
+    counts = isinstance(place, int) and not isinstance(place, bool) and place >= 0
+    return place if counts else None
 
 
 def _read(said: Any) -> Usage:

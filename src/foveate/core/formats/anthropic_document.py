@@ -3,6 +3,10 @@
 See "Citations" in the Claude API documentation: type, source (text, media type, data), title,
 context and citations. `json.loads(text)` goes into a user message's `content`. `title` and
 `context` reach the model and cannot be cited, so source, page and page summary stand there.
+
+A title of more than 255 characters is cut, and stands whole in the context: more than 500 are
+refused, and with more than 255 a citation is, once it goes back as part of the conversation. An
+empty one is refused too, and left out.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ _END = '"},"citations":{"enabled":true}}'
 _BODY = body_guard()
 _LINE = line_guard()
 _FIELD = field_guard()
+_LONGEST = 255
+"""Characters of a title, as it is written."""
+_MORE = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +56,14 @@ class AnthropicDocument:
     def header(self, block: Block, previous: Block | None) -> str:
         """The block up to its text: `Source: S § section, page P, key: value` and the title."""
         origin = with_section(block.source, block.section, _FIELD)
+        whole = _name(block)
+        title = _cut(whole)
+        if title != whole:
+            origin += f", title: {_FIELD(whole)}"
         origin += details(block, _FIELD, page=True)
-        title = _LINE(one_line(block.title) or one_line(block.source))
         lead = "" if block.summary else _OPEN
-        return f'{lead}Source: {parts.quoted(origin)}","title":"{parts.quoted(title)}",{_DATA}'
+        named = f'"title":"{parts.quoted(_LINE(title))}",' if title else ""
+        return f'{lead}Source: {parts.quoted(origin)}",{named}{_DATA}'
 
     def body(self, text: str) -> str:
         """Neutralised, and as the inside of a JSON string."""
@@ -71,7 +82,7 @@ class AnthropicDocument:
         return tuple(
             Parsed(
                 text=_BODY.undo(part["source"]["data"]),
-                fields=_header(part["title"], part["context"]),
+                fields=_header(part.get("title", ""), part["context"]),
                 start=start,
             )
             for part, start in parts.read(text, _DATA)
@@ -85,7 +96,22 @@ class AnthropicDocument:
 
     def label(self, block: Block) -> str:
         """The title, as the provider names the document in a citation."""
-        return one_line(block.title) or one_line(block.source)
+        return _cut(_name(block))
+
+
+def _name(block: Block) -> str:
+    return one_line(block.title) or one_line(block.source)
+
+
+def _cut(title: str) -> str:
+    """As much of it as is written in so many characters, with a mark where that is not all."""
+    over = len(_LINE(title)) - _LONGEST
+    if over <= 0:
+        return title
+    kept = title[: _LONGEST - len(_MORE)].rstrip()
+    while (over := len(_LINE(kept + _MORE)) - _LONGEST) > 0:
+        kept = kept[:-over].rstrip()
+    return kept + _MORE
 
 
 def _header(title: str, context: str) -> dict[str, str]:

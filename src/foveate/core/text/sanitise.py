@@ -55,6 +55,7 @@ _VIRAMAS = (
 _ASCII_ODD = bytes([*range(9), *range(11, 32), 127])
 # Two patterns: a single class is searched for several times faster than an alternation.
 _ODD = rf"[{_BREAKS}{_CONTROLS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
+_SEEN = rf"[^\s{_BREAKS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
 _LONE = r"\r(?!\n)"
 _ALWAYS = (
     rf"(?P<line_break>\r(?!\n)|[{_BREAKS}])|(?P<control>[{_CONTROLS}])|(?P<bidi>[{_BIDI}])"
@@ -75,6 +76,15 @@ _CONTEXTUAL = (
 )
 SHORT = 200  # characters
 _REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
+
+
+def unseen(text: str) -> bool:
+    r"""Whether nothing of the text is left to read: white space and hidden characters alone.
+
+    >>> unseen("\u200b \n\u3164"), unseen("\u200ba")
+    (True, False)
+    """
+    return not _compiled(_SEEN).search(text)
 
 
 def sanitise(text: str) -> tuple[str, Mapping[str, int]]:

@@ -1,0 +1,141 @@
+"""Citations by name, responses of odd shapes, and markers at a line's end."""
+
+from __future__ import annotations
+
+import pytest
+from anthropic.types import TextBlock
+
+from foveate import BadInput, BadOption, assemble, check_answer
+from foveate.answer.provided import provided
+
+FOUND = [
+    {"text": "The well is nine metres deep.", "source": "yard/readme.md", "score": 0.9},
+    {"text": "The mill was built of oak.", "source": "mill/readme.md", "score": 0.4},
+]
+WELL = {
+    "type": "char_location",
+    "document_index": 0,
+    "document_title": "yard/readme.md",
+    "start_char_index": 0,
+    "end_char_index": 29,
+    "cited_text": "The well is nine metres deep.",
+}
+MILL = {
+    **WELL,
+    "document_index": 1,
+    "document_title": "mill/readme.md",
+    "end_char_index": 26,
+    "cited_text": "The mill was built of oak.",
+}
+
+
+def context_of(form="anthropic-document", found=FOUND):
+    """Two chunks in files of one name."""
+    return assemble("How deep?", found, budget=2_000, recipe="citations", format=form)
+
+
+def said(*parts):
+    """A message of Anthropic's; parts are (text, citations)."""
+    blocks = [{"type": "text", "text": text, "citations": list(cited)} for text, *cited in parts]
+    return {"type": "message", "content": blocks}
+
+
+def by_file(name, context):
+    """What an annotation of OpenAI's comes to that gives a file's name."""
+    cited = {"type": "file_citation", "filename": name, "index": 1}
+    reply = {"choices": [{"message": {"content": "Deep.", "annotations": [cited]}}]}
+    found = provided(reply, context)
+    return [one.markers for one in found.given], [one.reason for one in found.refused]
+
+
+def test_a_file_name_of_two_sources_is_neither():
+    """R1, C1: which of two files is meant cannot be known, and no marker is made up."""
+    context = context_of("openai-parts")
+    same = context_of("openai-parts", [{**FOUND[0], "row": n, "text": f"Row {n}."} for n in (1, 2)])
+
+    assert by_file("readme.md", context) == ([], ["ambiguous"])
+    assert by_file("mill/readme.md", context) == ([(2,)], [])
+    assert by_file("readme.md", same) == ([(1, 2)], [])
+    assert by_file("", context) == ([], ["broken"])
+
+
+def test_what_a_page_says_elsewhere_was_not_shown():
+    """R1, C3: a web page is a source of ours as far as its words were sent."""
+    cited = {"type": "web_search_result_location", "url": "yard/readme.md", "title": "Yard"}
+    context = context_of()
+
+    def held(quoted):
+        found = provided(said(("Deep.", {**cited, "cited_text": quoted})), context)
+        return [one.markers for one in found.given] or [one.reason for one in found.refused]
+
+    assert held("nine metres deep.") == [(1,)]
+    assert held("The well is nine...") == [(1,)]
+    assert held("The well is dry.") == ["other_text"]
+    assert held("The mill was built of oak.") == ["other_text"]
+
+
+def test_a_page_without_a_quotation_confirms_nothing():
+    """R1: an empty quotation stands everywhere, and so nowhere."""
+    cited = {"type": "page_location", "document_index": 0, "document_title": None}
+    cited |= {"start_page_number": 3, "end_page_number": 4, "cited_text": ""}
+    context = context_of(found=[{**FOUND[0], "page": 3}])
+
+    (refused,) = provided(said(("Deep.", cited)), context).refused
+
+    assert refused.reason == "other_text"
+
+
+def test_markers_stand_before_the_end_of_the_line():
+    """C1, C3: on the next line they would stand for what is said there."""
+    context = context_of()
+    lines = [("The well is nine metres deep.\n\n", WELL), ("The mill was built of oak.\n", MILL)]
+
+    answer = provided(said(*lines, ("It is windy out here, too.",)), context)
+    checked = check_answer(answer.marked, context)
+
+    assert answer.marked == (
+        "The well is nine metres deep. [1]\n\nThe mill was built of oak. [2]\n"
+        "It is windy out here, too."
+    )
+    assert [claim.markers for claim in checked.claims] == [(1,), (2,)]
+    assert provided(said((" \n", WELL), ("Deep.",)), context).marked == " [1] \nDeep."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"content": ["The well is deep."]},
+        {"content": [{"type": "text", "text": "Deep."}, 7]},
+        {"output": None},
+        {"output": "Deep."},
+        {"output": [{"type": "message", "content": ["Deep."]}]},
+        {"choices": "Deep."},
+        {"choices": ["Deep."]},
+        {"choices": [{"message": "Deep."}]},
+        {"choices": [{"message": {"content": 7}}]},
+        {"choices": [{"message": {"content": ["Deep."]}}]},
+    ],
+)
+def test_no_part_of_an_answer_is_passed_over(reply):
+    """X1, R1: what cannot be read is refused; an answer with a hole in it is no answer."""
+    with pytest.raises(BadInput, match="field 'response'"):
+        provided(reply, context_of())
+
+
+def test_objects_within_plain_values_are_read():
+    """R1: the client's own blocks in a list, and texts in parts, as some servers write them."""
+    context = context_of()
+    block = TextBlock.model_validate({"type": "text", "text": "Deep.", "citations": [WELL]})
+    parts = [{"type": "thinking"}, {"type": "text", "text": "De"}, {"type": "text", "text": "ep."}]
+
+    assert provided({"content": [block]}, context).marked == "Deep. [1]"
+    cited = {"type": "text", "text": "Deep.", "citations": block.citations}
+    assert provided({"content": [cited]}, context).marked == "Deep. [1]"
+    assert provided({"choices": [{"message": {"content": parts}}]}, context).text == "Deep."
+
+
+@pytest.mark.parametrize("before", [-1, True, 1.0, None])
+def test_before_is_a_count(before):
+    """X1: a number that counts nothing would name another block."""
+    with pytest.raises(BadOption, match="give how many blocks stood before"):
+        provided(said(("Deep.", WELL)), context_of(), before=before)
