@@ -68,6 +68,16 @@ def test_hostile_texts_stay_text(text, name):
         check_plain(shown)
 
 
+def test_what_cannot_be_seen_is_shown_as_such():
+    """F1, R3: invisible letters, old format characters; joiners stay."""
+    hidden = "\u034f\u115f\u1160\u180e\u2060\u2064\u206a\u206f\u3164\ufeff\uffa0\ufff9\U000e0041"
+    shown = context_html(context_of("a", query=f"How {hidden} deep?\u200d\ufe0f"))
+
+    assert "\ufffd" * len(hidden) in shown
+    assert not set(hidden) & set(shown)
+    assert "\u200d\ufe0f" in shown
+
+
 def test_what_is_shown_is_what_is_in_the_context():
     """F1, C2, D7: labels, sources, scores, texts, tokens, stages and reasons can be read."""
     context = context_of("alpha & <b>beta</b>", "gamma")

@@ -222,6 +222,14 @@ REFUSED = {
         pd.DataFrame({"text": ["A.", "B."], "score": [1.0, float("nan")]}),
         "line 2, field 'score': must be a finite number, not nan",
     ),
+    "a score that is missing": (
+        pl.DataFrame({"text": ["A.", "B."], "score": [-1.0, None]}),
+        "line 2, field 'score': is missing, and other rows have one; fill it",
+    ),
+    "a score that is missing, in pandas": (
+        pd.DataFrame({"text": ["A.", "B."], "score": pd.array([pd.NA, 0.5], dtype="Float64")}),
+        "line 1, field 'score': is missing, and other rows have one; fill it",
+    ),
     "a score that is none, in polars": (
         pl.DataFrame({"text": ["A.", "B."], "semantic_score": [1.0, float("nan")]}),
         "line 2, field 'semantic_score': must be a finite number, not nan",
@@ -344,6 +352,24 @@ def test_vectors_of_one_length_are_not_copied_number_by_number():
         assert isinstance(first, np.ndarray)
         assert first.dtype == np.float32
         assert [*first, *second] == [0.5, 0.25, -1.0, 1.0, 0.0, 0.125]
+
+
+def test_vectors_come_in_chunks_of_which_some_are_empty():
+    """I1: what a filter or a join leaves of a table has empty chunks, or is empty."""
+    kind = pa.list_(pa.float32(), 2)
+    parts = [pa.array([], kind), pa.array([[1.0, 2.0]], kind), pa.array([], kind)]
+    table = pa.table({"text": ["A."], "embedding": pa.chunked_array(parts)})
+
+    assert [list(row["embedding"]) for row in rows(table)] == [[1.0, 2.0]]
+    assert rows(table.slice(0, 0)) == []
+    assert rows(pa.table({"text": pa.array([], pa.string()), "embedding": parts[0]})) == []
+
+
+def test_a_column_without_any_score_is_none():
+    """I1: rows of which none has a score are as those of a table without the column."""
+    found = candidates_of(pl.DataFrame({"text": ["A.", "B."], "score": [None, None]}))
+
+    assert [one.score for one in found] == [0.0, 0.0]
 
 
 def test_a_stream_without_pyarrow_says_what_to_install(monkeypatch):

@@ -5,14 +5,14 @@ has it. A column is a field of a candidate by its name (SPEC I2), any other goes
 Rows keep their order.
 
 What is missing in a row: a null; and in pandas, which writes them so, NaN, NaT and NA, but never in
-`score`, for a score that is NaN is refused. Everywhere else NaN is a number that is none, and is
-refused where a field must be one.
+`score`, for a score that is NaN is refused, and so is a row without one where others have it.
+Everywhere else NaN is a number that is none, and is refused where a field must be one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foveate.adapters.tables import arrow, pandas, polars
@@ -44,6 +44,7 @@ def rows(items: Any) -> list[dict[str, Any]] | None:
         for row, cell in zip(found, column.cells, strict=True):
             if (value := plain(cell, column)) is not None:
                 row[column.name] = value
+    _check_scores(found)
     return found
 
 
@@ -75,6 +76,17 @@ def _check(columns: Sequence[Column], size: int) -> None:
         )
     if size and "text" not in names:
         raise BadInput(f"the table has no such column, {_instead(list(names))}", field="text")
+
+
+def _check_scores(found: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a row without a score among such that have one: it would count as 0, above or below.
+
+    Of logits, which are negative, 0 is the best.
+    """
+    lacking = [number for number, row in enumerate(found, 1) if "score" not in row]
+    if 0 < len(lacking) < len(found):
+        message = "is missing, and other rows have one; fill it, or drop the row or the column"
+        raise BadInput(message, line=lacking[0], field="score")
 
 
 def _instead(names: list[str]) -> str:

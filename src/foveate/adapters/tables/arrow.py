@@ -60,7 +60,8 @@ def _vectors(column: Any) -> list[Any] | None:
         flat = chunk.flatten()
         if flat.null_count:
             return None
-        found += list(flat.to_numpy(zero_copy_only=False).reshape(len(chunk), -1))
+        if len(chunk):  # filtered and joined tables have empty ones
+            found += list(flat.to_numpy(zero_copy_only=False).reshape(len(chunk), -1))
     return found
 
 
