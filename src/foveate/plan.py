@@ -91,6 +91,9 @@ def _recipe(recipe: str | Recipe) -> Recipe:
     """By value, by the path of a TOML file, or by name."""
     if isinstance(recipe, Recipe):
         return recipe
+    if not isinstance(recipe, str):
+        what = type(recipe).__name__
+        raise BadOption(f"recipe must be a name, a TOML file's path or a Recipe, not {what}")
     if not recipe.endswith(".toml"):
         return plugins.recipe(recipe)
     return _recipe_in(recipe)

@@ -210,6 +210,21 @@ def test_the_retriever_searches_a_store(tmp_path):
         assert prompt.context.manifest.state_root != ""
 
 
+@pytest.mark.parametrize(
+    "option", [{"budget": 60}, {"model": "gpt-4.1"}, {"format": "xml"}, {"recipe": "citations"}]
+)
+def test_an_assembler_s_own_choices_are_not_said_again(tmp_path, option):
+    """B1, X1: a budget that nothing would keep is refused, not passed over."""
+    with assembling(tmp_path, budget=200) as assembler:
+        with pytest.raises(BadOption, match=f"{next(iter(option))}: the assembler has its own"):
+            FoveateRetriever(assembler=assembler, **option)
+        prompt = FoveatePrompt(assembler=assembler, **option)
+        with pytest.raises(BadOption, match="the assembler has its own"):
+            prompt.invoke(QUESTION)
+        with pytest.raises(BadOption, match="the assembler has its own"):
+            asyncio.run(prompt.ainvoke(QUESTION))
+
+
 def test_an_empty_store_gives_no_documents(tmp_path):
     """F6, X5: a search that finds nothing is no error of the chain."""
     from foveate import Assembler

@@ -219,6 +219,22 @@ def test_blocks_of_a_postprocessor_are_sent_as_they_are():
         synthesizer.synthesize(QUESTION, [*found, *nodes(PUBLIC)])
 
 
+def test_what_is_asked_is_what_is_sent():
+    """F6: a context that was made for another question does not bring that question along."""
+    found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
+    synthesizer = FoveateSynthesizer(llm(), budget=300)
+
+    answers = [
+        synthesizer.synthesize("Who digs clay?", found),
+        asyncio.run(synthesizer.asynthesize("Who digs clay?", found)),
+    ]
+
+    for answer in answers:
+        assert "Who digs clay?" in str(answer)
+        assert QUESTION not in str(answer)
+        assert context_of(found).text in str(answer)
+
+
 def test_what_stands_behind_a_postprocessor_cannot_change_what_numbers_mean():
     """F6, C1, X5: another order is put right; nodes that were dropped are not sent on."""
     found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)

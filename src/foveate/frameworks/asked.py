@@ -26,6 +26,8 @@ from foveate.rerank import kept
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Who asks: names, or what gives them whenever it is asked (from a context variable, say)."""
+OWN = ("budget", "recipe", "tokenizer", "model", "format", "order")
+"""What of a wish an assembler has settled for itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +171,19 @@ async def astored(
 
 def _told(assembler: Assembler, wish: Wish) -> Assembler:
     """The assembler with what the wish says of one call."""
+    refuse_unused(wish)
     around = guarded(assembler.around, wish.around)
     return replace(assembler, plan=wish.put_into(assembler.plan), around=around)
+
+
+def refuse_unused(wish: Wish) -> None:
+    """Refuse what an assembler has of its own: given twice, one of the two would not be kept."""
+    given = [f.name for f in fields(Wish) if f.name in OWN and getattr(wish, f.name) != f.default]
+    if given:
+        raise BadOption(
+            f"{', '.join(given)}: the assembler has its own; give Assembler(plan=plan(…)) what is "
+            "wanted, or a retriever instead"
+        )
 
 
 def _refuse_unless_nothing(error: BadInput) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +112,17 @@ def test_metadata_is_read_where_it_is_of_the_form_that_a_field_has():
         "document_id": "12",
     }
     assert known({"header_path": "/Kiln/Wood/"})["section"] == "Kiln > Wood"
+
+
+def test_numbers_are_read_as_stores_keep_them():
+    """I1: floats that count, and numbers of numpy's; what counts nothing stays metadata."""
+    assert known({"page": 4.0, "row": np.int64(7), "start_index": np.float32(12)}) == {
+        "page": 4,
+        "row": 7,
+        "start": 12,
+    }
+    for odd in (4.5, -1.0, float("nan"), float("inf"), True, np.True_, "4.0", None):
+        assert known({"page": odd}) == {}
 
 
 def test_chunks_are_numbered_by_their_offsets():

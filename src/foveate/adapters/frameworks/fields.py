@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from math import isfinite
+from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
@@ -98,9 +100,11 @@ def _section(value: Any) -> str | None:
 def _whole(value: Any) -> int | None:
     if isinstance(value, str) and value.isdecimal() and value.isascii() and len(value) < 10:
         return int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    # Some stores keep every number as a float, and tables have numbers of numpy's.
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
         return None
-    return value
+    number = int(value)  # type: ignore[call-overload]  # of a finite real there is one
+    return number if number == value and number >= 0 else None
 
 
 def _instant(value: Any) -> datetime | None:

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
 from foveate.core.errors import BadOption
-from foveate.frameworks.asked import Principals, who, wish_of
+from foveate.frameworks.asked import Principals, refuse_unused, who, wish_of
 from foveate.frameworks.langchain.documents import documents_of
 from foveate.frameworks.langchain.source import Source
 from foveate.frameworks.shown import GAP
@@ -55,6 +55,8 @@ class FoveateRetriever(BaseRetriever):
         if self.retriever is None and self.assembler is None:
             raise BadOption("give a retriever, or an assembler with a store")
         self._source()
+        if self.assembler is not None:
+            refuse_unused(wish_of(self))
         wish_of(self).plan()
 
     def _get_relevant_documents(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -106,7 +107,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         **options: Any,
     ) -> Any:
         """Ask with the context as it was counted; called by `synthesize`."""
-        sent = self._messages(context)
+        sent = self._messages(query_str, context)
         if self._streaming:
             return _tokens(self._llm.stream_chat(sent, **options))
         return self._llm.chat(sent, **options).message.content or ""
@@ -119,7 +120,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         **options: Any,
     ) -> Any:
         """`get_response` without blocking the event loop."""
-        sent = self._messages(context)
+        sent = self._messages(query_str, context)
         if self._streaming:
             return _atokens(await self._llm.astream_chat(sent, **options))
         return (await self._llm.achat(sent, **options)).message.content or ""
@@ -144,12 +145,13 @@ class FoveateSynthesizer(BaseSynthesizer):
             return None, []
         return made.context, nodes_of(by_marker(pieces(made)), made.context, nodes)
 
-    def _messages(self, context: Context | None) -> list[ChatMessage]:
+    def _messages(self, query: str, context: Context | None) -> list[ChatMessage]:
         if context is None:
             raise BadInput("call synthesize(query, nodes): an answer needs the nodes, not texts")
         wish = self._wish
         found = messages(
-            context,
+            # A postprocessor's context may be of an earlier question: what is asked now is sent.
+            replace(context, query=query),
             prompt=wish.prompt or "grounded",
             system=wish.system,
             language=wish.language,
