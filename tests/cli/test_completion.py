@@ -55,8 +55,10 @@ def by_tab(program: Path, shell: str, *begun: tuple[str, str]) -> str:
 
 def test_bash_completes_commands_options_and_files(program):
     """F2: what is offered for a begun command and option is what there is; no name hides files."""
-    begun = (("foveate", "assem"), ("foveate assemble", "--rec"))
-    assert by_tab(program, "bash", *begun).split() == ["assemble", "assemble-batch", "--recipe"]
+    begun = (("foveate", "assem"), ("foveate assemble", "--rec"), ("foveate", "--"))
+    options = ["--version", "--help"]  # and none that only a shell could give
+    offered = by_tab(program, "bash", *begun).split()
+    assert offered == ["assemble", "assemble-batch", "--recipe", *options]
 
     assert by_tab(program, "bash", ("foveate assemble --recipe", "./mine")) == "\n"
 

@@ -44,7 +44,7 @@ EPILOG = (
 app = typer.Typer(
     name="foveate",
     epilog=EPILOG,
-    add_completion=completion.asked(),  # `foveate completion` is what people use
+    add_completion=False,  # `foveate completion` is what people use
     rich_markup_mode=None,  # plain help: quick, one width, the same on the page and in a pipe
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
@@ -95,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     output.prepare_streams()
+    completion.prepare()
     try:
         with output.warnings_as_lines():
             code = app(

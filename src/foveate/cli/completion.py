@@ -25,9 +25,15 @@ class Shell(StrEnum):
     fish = "fish"
 
 
-def asked() -> bool:
-    """Whether a shell, not a person, runs the program."""
-    return ASKED_BY in os.environ
+def prepare() -> None:
+    """Let a shell's question be understood, where it is a shell that runs the program.
+
+    Typer would do it by itself, and offer the shell two options that a person cannot use.
+    """
+    if ASKED_BY in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
 
 
 def names(group: str) -> Callable[[str], list[str]]:
