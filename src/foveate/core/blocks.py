@@ -8,6 +8,7 @@ from typing import Any
 
 from foveate.core.corroborate import sources_of
 from foveate.core.made import maker
+from foveate.core.metadata import plain as plain_metadata
 from foveate.core.pack.scale import whole
 from foveate.core.text.profile import Written, profile
 from foveate.core.text.sanitise import plain, sanitise
@@ -116,7 +117,8 @@ def chosen_metadata(
 def _said(value: Any) -> str:
     """A metadata value in one spelling, whatever order its keys came in."""
     if isinstance(value, dict | list | tuple):
-        return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+        value = plain_metadata({"": value})[""]
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
     return str(value)
 
 

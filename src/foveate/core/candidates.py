@@ -16,6 +16,7 @@ from operator import index
 from typing import Any
 
 from foveate.core.errors import BadInput
+from foveate.core.metadata import plain
 from foveate.core.types import Candidate, Chunk
 
 TEXTS = ("id", "document_id", "source", "title", "summary")
@@ -137,7 +138,7 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
     if chunk.principals:
         record["principals"] = list(chunk.principals)
     if chunk.metadata:
-        record["metadata"] = json.loads(json.dumps(dict(chunk.metadata), default=str))
+        record["metadata"] = plain(chunk.metadata)
     if chunk.embedding is not None:
         record["embedding"] = [float(x) for x in chunk.embedding]
     return record

@@ -6,20 +6,19 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, lru_cache, partial
 from operator import attrgetter
 from struct import pack
 from types import FunctionType
-from typing import Any
 
 from blake3 import blake3
 
 from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
 from foveate.core.made import maker
+from foveate.core.metadata import said
 from foveate.core.types import Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
 from foveate.core.types import spelled as spelled_chunk
 from foveate.core.zones import Budget
@@ -190,7 +189,7 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     """The same of chunks: a line for each, what few of them have, and the vectors."""
     lines = [spelled_chunk(chunk) for chunk in chunks]
     lines += [
-        repr((n, c.modified_at and c.modified_at.isoformat(), _said(c.metadata)))
+        repr((n, c.modified_at and c.modified_at.isoformat(), said(c.metadata)))
         for n, c in enumerate(chunks)
         if c.metadata or c.modified_at is not None
     ]
@@ -201,10 +200,6 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
 @cache
 def _no_chunks() -> str:
     return chunks_hash(())
-
-
-def _said(metadata: Mapping[str, Any]) -> str:
-    return json.dumps(dict(metadata), sort_keys=True, default=str)
 
 
 def vectors_hash(vectors: Sequence[Vector | None]) -> str:

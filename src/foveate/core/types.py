@@ -8,7 +8,6 @@ nothing here opens a file, reads a clock or rolls dice.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from foveate.core.checks import (
 )
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
+from foveate.core.metadata import said
 from foveate.core.notebook import context_html, stage_html, trace_html
 from foveate.core.offer import Offer
 from foveate.core.zones import Budget
@@ -124,8 +124,7 @@ class Chunk:
     def _derived_id(self) -> str:
         """A hash of all that tells this chunk from another; the same for the same chunk."""
         parts = [getattr(self, name) for name in (*STRINGS[2:], *COUNTED)]
-        extra = json.dumps(self.metadata, sort_keys=True, default=str)
-        key = repr((*parts, tuple(self.principals), extra, self.content_hash))
+        key = repr((*parts, tuple(self.principals), said(self.metadata), self.content_hash))
         return blake3(key.encode()).hexdigest(8)
 
 
