@@ -332,3 +332,11 @@ def test_the_reference_is_what_the_code_says():
     )
 
     assert done.returncode == 0, done.stderr
+
+
+def test_every_page_stands_in_the_list_of_pages():
+    """F1: whoever begins at docs/README.md finds each of them."""
+    listed = LINK.findall((ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+    assert pages - set(listed) == set()

@@ -74,7 +74,7 @@ def test_what_an_extra_brings_hangs_on_what_asks_for_it(image):
 
 
 def test_a_bill_with_a_gap_is_told(image, tmp_path):
-    """A pin that is left out, and a component that nothing leads to, are named."""
+    """A pin that is left out, and a component without a way to it or a licence, are named."""
     lock = tmp_path / "image.lock"
     text = (ROOT / "requirements" / "image.lock").read_text(encoding="utf-8")
     lock.write_text(f"harbour-tide==1.0\n{text}", encoding="utf-8")
@@ -84,8 +84,14 @@ def test_a_bill_with_a_gap_is_told(image, tmp_path):
         "harbour-tide 1.0 is pinned, and not in the bill",
         "harbour-tide is not installed here, so nobody knows what it needs",
     ]
-    found = list(gaps({**image, "dependencies": alone}, ROOT / "requirements" / "image.lock"))
-    assert "nothing leads to wordllama" in found
+    parts = [{k: v for k, v in one.items() if k != "licenses"} for one in image["components"]]
+    whole = ROOT / "requirements" / "image.lock"
+
+    found = [
+        *gaps({**image, "dependencies": alone}, whole),
+        *gaps({**image, "components": parts}, whole),
+    ]
+    assert {"nothing leads to wordllama", "nobody knows the licence of pywin32"} <= set(found)
 
 
 def test_the_bills_are_of_what_the_locks_are_made_of():

@@ -169,7 +169,7 @@ def is_installed(name: str) -> bool:
     return bool(next(iter(distributions(name=name)), None))
 
 
-def package(name: str, extras: Iterable[str]) -> Package:
+def package(name: str, extras: Iterable[str] = ()) -> Package:
     """One of them: as it is installed, or as the lock has it and as it was read elsewhere."""
     if is_installed(name):
         version, said = distribution(name).version, licence(name)

@@ -24,7 +24,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from tools.licences import PROJECT, ROOT, known, licence
+from tools.licences import PROJECT, ROOT, known, package
 from tools.locks import extras_of, pins
 
 from foveate._version import __version__
@@ -86,10 +86,7 @@ def completed(bill: dict[str, Any], asked: Iterable[str]) -> dict[str, Any]:
         part.pop("description", None)
         for place in part.get("externalReferences", []):
             place.pop("comment", None)
-        try:
-            said = licence(name)
-        except PackageNotFoundError:  # for another platform or another Python
-            continue
+        said = package(name).licence
         if known(said) is not None:
             part["licenses"] = [{"expression": said, "acknowledgement": "declared"}]
     bill["metadata"]["component"]["version"] = __version__
@@ -135,7 +132,7 @@ def _needed(name: str, extra: str) -> list[Requirement] | None:
 
 
 def gaps(bill: Mapping[str, Any], lock: Path) -> Iterator[str]:
-    """What the lock says and the bill does not: a pin left out, or one that nothing leads to."""
+    """What the bill does not say: a pin, what leads to a component, what it needs, its licence."""
     parts = {one["bom-ref"]: one for one in bill["components"]}
     listed = {(canonicalize_name(one["name"]), one["version"]) for one in parts.values()}
     pinned = pins(lock)
@@ -151,6 +148,11 @@ def gaps(bill: Mapping[str, Any], lock: Path) -> Iterator[str]:
             waiting += needs.get(ref, [])
     yield from (f"nothing leads to {parts[ref]['name']}" for ref in sorted(parts.keys() - reached))
     described = {canonicalize_name(parts[ref]["name"]) for ref in needs if ref in parts}
+    yield from (
+        f"nobody knows the licence of {part['name']}"
+        for part in parts.values()
+        if "licenses" not in part
+    )
     for name in sorted({pin.name for pin in pinned if pin.here} - described):
         yield f"{name} is not installed here, so nobody knows what it needs"
 
