@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from foveate.core.contracts import Format, Parsed
+from foveate.core.errors import MissingExtra
 from foveate.core.render import Renderer
 from foveate.core.types import Block
 from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists
@@ -31,7 +32,10 @@ _HEADERS = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1})
 
 def check_format(format: Format, *, examples: int = 50) -> None:
     """Raise `AssertionError` with the law that the format breaks."""
-    from hypothesis import HealthCheck, given, settings
+    try:
+        from hypothesis import HealthCheck, given, settings
+    except ImportError:
+        raise MissingExtra("hypothesis", "testing") from None
 
     quiet = settings(
         max_examples=examples,

@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import strategies as st
+from foveate.core.errors import MissingExtra
+
+try:
+    from hypothesis import strategies as st
+except ImportError:
+    raise MissingExtra("hypothesis", "testing") from None
 
 from foveate.core.types import Candidate, Chunk, Origin, Request, Supplement
 from foveate.testing.fakes import request
