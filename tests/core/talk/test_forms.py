@@ -195,3 +195,29 @@ def test_what_is_wrong_is_named_by_its_message(messages, said):
     """X2, W1: a call without its result, a result without its call, what cannot be counted."""
     with pytest.raises(BadInput, match=said):
         turns_of(messages)
+
+
+def test_a_text_of_nothing_is_not_sent_to_who_refuses_it():
+    """W1: Anthropic takes no empty text; what is left alternates, and a tool's result may be."""
+    call = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    said = [
+        {"role": "system", "content": " "},
+        {"role": "user", "content": "Is it open?"},
+        {"role": "assistant", "content": "\n"},
+        {"role": "user", "content": "Is it?"},
+        call,
+        {"role": "tool", "tool_call_id": "a", "content": ""},
+    ]
+
+    request = anthropic_messages(sent(turns_from_openai(said)))
+
+    assert request == {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": t} for t in ("Is it open?", "Is it?")],
+            },
+            {"role": "assistant", "content": [USE]},
+            {"role": "user", "content": [{**RESULT, "content": ""}]},
+        ]
+    }

@@ -168,11 +168,17 @@ def _wrong(number: int, what: str) -> BadInput:
 
 
 def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:
-    """`{"system": …, "messages": […]}` as Anthropic's client takes them; roles alternate."""
+    """`{"system": …, "messages": […]}` as Anthropic's client takes them; roles alternate.
+
+    A text of nothing but white space, which other providers take, is left out: it is refused.
+    """
     system: Blocks = []
     found: list[dict[str, Any]] = []
     for message in messages:
         role, content = _written(message)
+        content = _filled(content)
+        if not content:
+            continue
         if role in SYSTEM:
             system += _as_blocks(content)
         elif found and found[-1]["role"] == role:
@@ -183,6 +189,12 @@ def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:
     if system:
         request = {"system": system, **request}
     return request
+
+
+def _filled(content: Any) -> Any:
+    if isinstance(content, str):
+        return content if content.strip() else ""
+    return [b for b in content if b["type"] != "text" or b["text"].strip()]
 
 
 def _as_blocks(content: Any) -> Blocks:
