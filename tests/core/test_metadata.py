@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +13,7 @@ from foveate import BadInput, assemble
 from foveate.core.candidates import candidate_to_json, candidates_from, candidates_from_jsonl
 from foveate.core.manifest import candidates_hash
 from foveate.core.metadata import plain, said
+from foveate.core.recipes import builtin
 
 KEYS = st.text(max_size=3) | st.integers() | st.booleans() | st.none() | st.tuples(st.integers())
 VALUES = st.recursive(
@@ -53,3 +55,14 @@ def test_metadata_that_holds_itself_is_refused(id):
 
     with pytest.raises(BadInput, match="field 'metadata': holds itself"):
         assemble("How deep?", [{"text": "A.", "metadata": endless, **id}], budget=99)
+
+
+def test_what_no_text_can_hold_is_refused_where_it_is_shown():
+    """I3, X1: a broken half of a character in metadata that the header shows."""
+    shown = replace(builtin()["citations"], include_metadata=("author",))
+    for broken in ("\ud800", ["\ud800"]):
+        found = [{"text": "A.", "metadata": {"author": broken}}]
+
+        with pytest.raises(BadInput, match="field 'metadata': holds a lone surrogate"):
+            assemble("Who?", found, budget=99, recipe=shown)
+        assert assemble("Who?", found, budget=99).blocks

@@ -53,7 +53,7 @@ class Sent:
         block = self.block
         if not self._way:  # it is long, and asked for by every citation
             self._way.append(places_in(self.text, block.text))
-        (places,) = self._way
+        places = self._way[0]
         if places is None:
             return ()
         start, end = places[start], places[end]

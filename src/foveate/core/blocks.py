@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foveate.core.checks import check_text
 from foveate.core.corroborate import sources_of
 from foveate.core.made import maker
 from foveate.core.metadata import plain as plain_metadata
@@ -118,8 +119,11 @@ def _said(value: Any) -> str:
     """A metadata value in one spelling, whatever order its keys came in."""
     if isinstance(value, dict | list | tuple):
         value = plain_metadata({"": value})[""]
-        return json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return str(value)
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    else:
+        text = str(value)
+    check_text("metadata", text)
+    return text
 
 
 def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
