@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import pickle
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,11 +27,13 @@ from llama_index.core.schema import (
 from foveate import (
     BadInput,
     BadOption,
+    Budget,
     BudgetTooSmall,
     MissingExtra,
     UnknownName,
     assemble,
     check_answer,
+    plugins,
 )
 from foveate.adapters import tokenizers
 from foveate.frameworks.llama_index import (
@@ -217,6 +221,32 @@ def test_blocks_of_a_postprocessor_are_sent_as_they_are():
     assert answer.source_nodes == found
     with pytest.raises(BadInput, match="others are not"):
         synthesizer.synthesize(QUESTION, [*found, *nodes(PUBLIC)])
+
+
+def test_the_postprocessor_is_written_down_and_read():
+    """F6: with a budget and a recipe of values it is the same again; who asks is not in it."""
+    mine = replace(plugins.recipe("citations"), include_metadata=("author",))
+    first = FoveatePostprocessor(budget=Budget(documents=99), recipe=mine, principals=["office"])
+
+    as_json = FoveatePostprocessor.from_json(first.to_json())
+    as_dict = FoveatePostprocessor.from_dict(first.to_dict())
+
+    for again in (as_json, as_dict, pickle.loads(pickle.dumps(first))):
+        assert (again.budget, again.recipe) == (first.budget, first.recipe)
+    assert "office" not in first.to_json()
+    with pytest.raises(BadOption, match="recipe must be a name"):
+        FoveatePostprocessor(recipe={"stages": []})
+
+
+def test_metadata_that_is_changed_is_changed_in_one_place():
+    """F6: a list in the metadata of a block is none that the given nodes hold."""
+    given = nodes([{**PUBLIC[0], "metadata": {"shelf": ["a"], "at": {"row": [1]}}}])
+    (block,) = FoveatePostprocessor(budget=300).postprocess_nodes(given, query_str=QUESTION)
+
+    block.node.metadata["shelf"].append("b")
+    block.node.metadata["at"]["row"].append(2)
+
+    assert given[0].node.metadata == {"shelf": ["a"], "at": {"row": [1]}}
 
 
 def test_what_is_asked_is_what_is_sent():

@@ -7,7 +7,6 @@ Importing this changes none of Haystack's settings.
 
 # Haystack reads the types of the sockets from the annotations: they are not postponed here.
 import asyncio
-from dataclasses import fields
 from typing import Any
 
 try:
@@ -18,15 +17,18 @@ except ImportError as error:
 
     raise MissingExtra("haystack-ai", "haystack") from error
 
-from foveate import plugins
 from foveate.answer.messages import messages
 from foveate.core import zones
-from foveate.core.errors import BadOption
-from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.types import Context, Recipe
 from foveate.core.wire import context_to_json
 from foveate.frameworks.asked import Wish, assembled, who
 from foveate.frameworks.shown import GAP, Piece, by_marker, pieces
+from foveate.frameworks.written import (
+    budget_read,
+    budget_written,
+    recipe_read,
+    recipe_written,
+)
 from foveate.ports import text_of
 from foveate.prepare import Prepared
 from foveate.prompts.text import system_prompt
@@ -81,8 +83,8 @@ class FoveateAssembler:
         """Refuse now what cannot be done, not at the first question."""
         self.separator = separator
         self._wish = Wish(
-            budget=_budget(budget),
-            recipe=_recipe(recipe),
+            budget=budget_read(budget),
+            recipe=recipe_read(recipe),
             tokenizer=tokenizer,
             model=model,
             format=format,
@@ -96,16 +98,15 @@ class FoveateAssembler:
 
     def to_dict(self) -> dict[str, Any]:
         """As Haystack writes it down; a recipe that is a value becomes TOML."""
-        wish, recipe = self._wish, self._wish.recipe
-        if isinstance(recipe, Recipe):
-            recipe = recipe_to_toml(recipe, plugins.known())
-        budget: Any = wish.budget
-        if isinstance(budget, zones.Budget):
-            budget = {f.name: getattr(budget, f.name) for f in fields(zones.Budget)}
+        wish = self._wish
         names = ("tokenizer", "model", "format", "order", "language", "prompt", "system", "k")
         options = {name: getattr(wish, name) for name in names}
         return default_to_dict(
-            self, budget=budget, recipe=recipe, separator=self.separator, **options
+            self,
+            budget=budget_written(wish.budget),
+            recipe=recipe_written(wish.recipe),
+            separator=self.separator,
+            **options,
         )
 
     @classmethod
@@ -179,20 +180,3 @@ def _documents(found: tuple[Piece, ...]) -> list[Document]:
 def _chat(found: list[tuple[str, str]]) -> list[ChatMessage]:
     made = {"system": ChatMessage.from_system, "user": ChatMessage.from_user}
     return [made[role](content) for role, content in found]
-
-
-def _recipe(recipe: str | Recipe) -> str | Recipe:
-    """A recipe written as TOML is read; a name, a path or a value stays what it is."""
-    if isinstance(recipe, str) and "\n" in recipe:
-        return recipe_from_toml(recipe, plugins.known())
-    return recipe
-
-
-def _budget(budget: int | dict[str, Any] | zones.Budget | None) -> int | zones.Budget | None:
-    """A budget of zones, as it was written down, as a value; raises `BadOption`."""
-    if not isinstance(budget, dict):
-        return budget
-    try:
-        return zones.Budget(**budget)
-    except TypeError as error:
-        raise BadOption(f"budget: {error}; give the zones of foveate.Budget") from None

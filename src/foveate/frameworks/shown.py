@@ -169,7 +169,14 @@ def _metadata(chunk: Chunk, *, named: bool) -> dict[str, Any]:
 
 def _own(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Without what an earlier assembly said, which is not true of this one."""
-    return {key: value for key, value in metadata.items() if key != KEY}
+    return {key: _apart(value) for key, value in metadata.items() if key != KEY}
+
+
+def _apart(value: Any) -> Any:
+    """A copy of what could be changed, for who changes it would change what it was found with."""
+    if type(value) is dict:
+        return {key: _apart(one) for key, one in value.items()}
+    return [_apart(one) for one in value] if type(value) is list else value
 
 
 def _about(block: Block, label: str) -> dict[str, Any]:
