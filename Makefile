@@ -305,7 +305,8 @@ FACES := langchain llama-index haystack tables
 OLD_TESTS := tests/frameworks/test_langchain.py tests/frameworks/langchain_suite.py \
 	tests/frameworks/test_llama_index.py tests/frameworks/test_haystack.py \
 	tests/adapters/tables/test_rows.py tests/test_tables.py \
-	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py
+	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
+	tests/cli/test_completion.py
 
 # what the image of deploy/Dockerfile is for
 IMAGE := local documents fast postgres redis models serve mcp otel

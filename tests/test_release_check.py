@@ -55,18 +55,19 @@ def test_a_tree_is_clean_or_it_is_said_what_is_not(project):
 @pytest.mark.parametrize(
     ("text", "waiting", "state"),
     [
-        ("## 0.2.0 (2027-01-02)\n", False, OK),
-        ("## 0.2.0 (unreleased)\n", False, FAILED),
-        ("## 0.1.0 (2027-01-02)\n", False, FAILED),
-        ("Nothing yet.\n", False, FAILED),
-        ("## 0.2.0 (2027-01-02)\n", True, FAILED),
+        ("## 0.2.0 (2027-01-02)\n", "", OK),
+        ("## 0.2.0 (unreleased)\n", "", FAILED),
+        ("## 0.1.0 (2027-01-02)\n", "", FAILED),
+        ("Nothing yet.\n", "", FAILED),
+        ("## 0.2.0 (2027-01-02)\n", "+tab.added.md", FAILED),
+        ("## 0.2.0 (2027-01-02)\n", "+tab.added.txt", FAILED),
     ],
 )
 def test_the_changelog_names_this_version_with_its_date(text, waiting, state, project):
     """The newest release is this one, dated, and no change waits to be put in."""
     (project / "CHANGELOG.md").write_text(text)
     if waiting:
-        (project / "changelog.d/+tab.added.md").write_text("Complete by Tab.\n")
+        (project / f"changelog.d/{waiting}").write_text("Complete by Tab.\n")
 
     assert changelog(project).state == state
 
