@@ -33,7 +33,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz smoke bare install-size \
-	wheels dist sbom licences audit release-check bench-store \
+	wheels dist contents sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
 
@@ -171,6 +171,10 @@ dist: $(VENV)/dev.stamp ## the wheel and the source archive, the same bytes each
 		"and this is no checkout" >&2; exit 1; }; \
 	SOURCE_DATE_EPOCH=$$stamp $(PY) -m hatchling build -d dist
 	@$(PY) -m twine check --strict dist/*
+	@$(MAKE) --no-print-directory contents
+
+contents: $(VENV)/dev.stamp ## what stands in dist/, file by file
+	@FOVEATE_DIST=dist $(PY) -m pytest -q -n0 -p no:randomly tests/test_artefacts.py
 
 sbom: $(VENV)/dev.stamp ## a bill of materials of each lock, held against its schema
 	@$(PY) -m tools.sbom

@@ -95,6 +95,15 @@ def test_what_is_published_comes_from_a_commit(project, monkeypatch):
     assert "dist: the time stamps are those of the commit" in done.stderr
 
 
+def test_what_is_published_is_what_is_looked_into(project):
+    """F1: the files in dist/ are held to what they must hold, not others that are like them."""
+    words = [MAKE, "-n", "dist", "contents"]
+    done = subprocess.run(words, cwd=project, capture_output=True, encoding="utf-8", check=True)
+
+    told = [line for line in done.stdout.splitlines() if line.endswith("tests/test_artefacts.py")]
+    assert [line.split()[0] for line in told] == ["FOVEATE_DIST=dist"] * 2
+
+
 @pytest.mark.parametrize(("options", "one_by_one"), [((), True), (("BESIDE=yes",), False)])
 def test_only_the_checks_run_side_by_side(options, one_by_one, project):
     """Parts that write the same folders wait for one another, whatever `-j` says."""
