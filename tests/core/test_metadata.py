@@ -66,3 +66,12 @@ def test_what_no_text_can_hold_is_refused_where_it_is_shown():
         with pytest.raises(BadInput, match="field 'metadata': holds a lone surrogate"):
             assemble("Who?", found, budget=99, recipe=shown)
         assert assemble("Who?", found, budget=99).blocks
+
+
+def test_the_same_said_twice_is_said_once():
+    """I3: beside the metadata and in it, a value is one; of two neither is taken silently."""
+    (same,) = candidates_from([{"text": "A.", "at": [1], "metadata": {"at": (1,), "b": 2}}])
+
+    assert same.chunk.metadata == {"at": (1,), "b": 2}
+    with pytest.raises(BadInput, match="line 1, field 'at': stands in the metadata with another"):
+        candidates_from([{"text": "A.", "at": 1, "metadata": {"at": 2}}])

@@ -16,7 +16,7 @@ from operator import index
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.metadata import plain
+from foveate.core.metadata import plain, said
 from foveate.core.types import Candidate, Chunk
 
 TEXTS = ("id", "document_id", "source", "title", "summary")
@@ -213,6 +213,9 @@ def chunk_from(record: Mapping[str, Any]) -> Chunk:
     metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
         raise BadInput(f"must be an object, not {type(metadata).__name__}", field="metadata")
+    for key in extra.keys() & metadata.keys():
+        if said({key: extra[key]}) != said({key: metadata[key]}):
+            raise BadInput("stands in the metadata with another value; give it once", field=key)
     return Chunk(**values, metadata={**extra, **metadata})
 
 

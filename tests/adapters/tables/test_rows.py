@@ -270,6 +270,14 @@ REFUSED = {
         pa.table({"text": ["A."], "modified_at": pa.array([1 << 62], pa.timestamp("s", tz="UTC"))}),
         "field 'modified_at': the column (timestamp[s, tz=UTC]) holds what cannot be read",
     ),
+    "a time that no calendar has, in pandas": (
+        pd.DataFrame({"text": ["A."], "at": np.array(["20000-01-01"], dtype="M8[s]")}),
+        "line 1, field 'at': holds what cannot be read: year 20000 is out of range; cast it",
+    ),
+    "a time that no calendar has, in polars": (
+        pl.DataFrame({"text": ["A."], "at": pl.Series([1 << 60]).cast(pl.Datetime("ms"))}),
+        "field 'at': the column (Datetime",
+    ),
     "a number for a time": (
         pl.DataFrame({"text": ["A."], "modified_at": [1_700_000_000]}),
         "line 1, field 'modified_at': must be an ISO 8601 date and time, not 1700000000",
@@ -277,6 +285,10 @@ REFUSED = {
     "metadata that is none": (
         pl.DataFrame({"text": ["A."], "metadata": ["{}"]}),
         "line 1, field 'metadata': must be an object, not str",
+    ),
+    "a column that the metadata has, too": (
+        pl.DataFrame({"text": ["A."], "author": ["Ada"], "metadata": [{"author": "Bea"}]}),
+        "line 1, field 'author': stands in the metadata with another value; give it once",
     ),
     "a lazy frame": (pl.LazyFrame({"text": ["A."]}), "is a lazy frame, .* call .collect"),
     "one column": (Stream(pl.Series(["A."])), "is no table of rows"),

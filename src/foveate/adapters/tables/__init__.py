@@ -12,7 +12,7 @@ Everywhere else NaN is a number that is none, and is refused where a field must 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.adapters.tables import arrow, pandas, polars
@@ -41,11 +41,22 @@ def rows(items: Any) -> list[dict[str, Any]] | None:
     _check(columns, size)
     found: list[dict[str, Any]] = [{} for _ in range(size)]
     for column in columns:
-        for row, cell in zip(found, column.cells, strict=True):
-            if (value := plain(cell, column)) is not None:
+        for row, value in zip(found, _values(column), strict=True):
+            if value is not None:
                 row[column.name] = value
     _check_scores(found)
     return found
+
+
+def _values(column: Column) -> Iterator[Any]:
+    """Its cells as plain values; raises `BadInput` with the row where Python has none for one."""
+    for number, cell in enumerate(column.cells, 1):
+        try:
+            value = plain(cell, column)
+        except (ValueError, OverflowError) as error:  # a time that no calendar has
+            message = f"holds what cannot be read: {error}; cast it, or drop it"
+            raise BadInput(message, line=number, field=column.name) from None
+        yield value
 
 
 def _columns(items: Any) -> Sequence[Column] | None:

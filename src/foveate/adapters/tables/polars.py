@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foveate.adapters.tables.cells import VECTOR, Column
+from foveate.core.errors import BadInput
 
 
 def is_table(items: Any) -> bool:
@@ -23,4 +24,10 @@ def _cells(series: Any) -> Any:
         vectors = series.to_numpy()
         if vectors.ndim == 2 and vectors.dtype.kind == "f":
             return list(vectors)
-    return series.to_list()
+    try:
+        return series.to_list()
+    except BaseException as error:  # what its engine raises is no Exception
+        if type(error).__name__ != "PanicException":
+            raise
+        message = f"the column ({series.dtype}) holds what cannot be read; cast it, or drop it"
+        raise BadInput(message, field=series.name) from None
