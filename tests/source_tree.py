@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "foveate"
 CORE = PACKAGE / "core"
 TESTS = ROOT / "tests"
+MADE = {"build", "dist", "demo-data", "__pycache__"}
+"""Folders that are not written by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,7 @@ test_functions.__test__ = False  # type: ignore[attr-defined]  # it lists tests,
 
 
 def tracked_files() -> list[Path]:
-    """The files that git tracks; all text files where this is no checkout."""
+    """The files that git tracks; all that are not made here where this is no checkout."""
     done = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False, encoding="utf-8"
     )
@@ -98,6 +100,9 @@ def tracked_files() -> list[Path]:
         return sorted(
             p for name in done.stdout.split("\0") if name and (p := ROOT / name).is_file()
         )
+    parts = [(path, path.relative_to(ROOT).parts) for path in ROOT.rglob("*") if path.is_file()]
     return sorted(
-        path for folder in ("src", "tests", "docs") for path in (ROOT / folder).rglob("*.*")
+        path
+        for path, inner in parts
+        if not MADE & set(inner) and not any(part.startswith(".") for part in inner)
     )

@@ -28,6 +28,14 @@ def texts() -> list[Path]:
     return [path for path in tracked_files() if b"\0" not in path.read_bytes()[:4096]]
 
 
+def test_nothing_is_passed_over_outside_of_a_checkout(monkeypatch):
+    """Where git knows nothing of it, as in an unpacked archive, whatever is published is read."""
+    tracked = {path for path in tracked_files() if not short(path).startswith(".")}
+    monkeypatch.setenv("GIT_DIR", str(ROOT / "nowhere"))
+
+    assert tracked - set(tracked_files()) == set()
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_nothing_forbidden_is_tracked(what):
     """No registry host, machine path, unfinished note or merge mark in any tracked file."""
