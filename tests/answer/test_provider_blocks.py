@@ -121,6 +121,16 @@ def test_how_long_a_breakpoint_holds_is_the_providers_to_say():
             refused([{"role": "user", "content": "Q"}], cache="2h")
 
 
+def test_what_the_model_said_is_an_output():
+    """R1: OpenAI's responses call parts of an answer by another name, and refuse the wrong one."""
+    part = {"type": "text", "text": "Nine metres."}
+    said = [{"role": role, "content": [part]} for role in ("user", "assistant", "user")]
+
+    kinds = [one["content"][0]["type"] for one in for_responses(said)]
+
+    assert kinds == ["input_text", "output_text", "input_text"]
+
+
 def test_a_conversation_has_no_more_breakpoints_than_a_question():
     """R1, W4: providers take four; what stands before the last message is kept with it."""
     earlier = messages(context_of(FOUND, "openai-parts"), system="Cite.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import pickle
 import sys
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -31,6 +33,7 @@ from foveate.frameworks.langchain import (
     FoveateRetriever,
     context_of,
 )
+from foveate.testing.fakes import Words
 from framework_rows import PUBLIC, QUESTION, ROWS, WORDY, assembling
 
 COUNT = tokenizers.load("cl100k_base").count
@@ -300,12 +303,30 @@ def test_blocks_are_dumped_as_plain_documents(shelf):
     assert context_of([back]) is None
 
 
+def test_copies_of_blocks_are_blocks(shelf):
+    """F6: documents that were copied or pickled one by one are still of one context."""
+    found = FoveateRetriever(retriever=shelf, budget=300).invoke(QUESTION)
+    assert len(found) > 1
+
+    for copied in (map(deepcopy, found), (pickle.loads(pickle.dumps(one)) for one in found)):
+        assert context_of(copied) == context_of(found)
+
+
+def test_a_prompt_over_a_store_counts_as_the_store_s_assembler_does(tmp_path):
+    """B1, F6: with a tokenizer that has no name here, in a window."""
+    with assembling(tmp_path, budget=200, model="gpt-4.1", tokenizer=Words()) as assembler:
+        prompt = FoveatePrompt(assembler=assembler).invoke(QUESTION)
+
+    assert prompt.context is not None
+    assert prompt.context.budget.window
+
+
 def test_blocks_of_two_contexts_are_not_mixed(shelf):
     """F6: there is one context of a list of documents, or an error."""
     retriever = FoveateRetriever(retriever=shelf, budget=300)
 
     with pytest.raises(BadInput, match="several contexts"):
-        context_of([*retriever.invoke(QUESTION), *retriever.invoke(QUESTION)])
+        context_of([*retriever.invoke(QUESTION), *retriever.invoke("What is clay?")])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import pickle
 import sys
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -272,6 +273,13 @@ def test_what_stands_behind_a_postprocessor_cannot_change_what_numbers_mean():
     assert synthesizer.synthesize(QUESTION, found[::-1]).source_nodes == found
     with pytest.raises(BadInput, match="must stand before FoveatePostprocessor"):
         synthesizer.synthesize(QUESTION, found[1:])
+    copies = [deepcopy(one) for one in found]
+    assert synthesizer.synthesize(QUESTION, copies).source_nodes == found
+    assert synthesizer.synthesize(QUESTION, [*copies, *found]).source_nodes == found
+    bare = deepcopy(found)
+    del bare[0].node.metadata["foveate"]
+    with pytest.raises(BadInput, match="has lost 'foveate'"):
+        synthesizer.synthesize(QUESTION, bare)
 
 
 def test_the_synthesizer_streams():
@@ -331,8 +339,8 @@ def test_blocks_of_two_contexts_are_not_mixed():
     postprocessor = FoveatePostprocessor(budget=300)
     twice = [
         node
-        for _ in range(2)
-        for node in postprocessor.postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
+        for asked in (QUESTION, "What is clay?")
+        for node in postprocessor.postprocess_nodes(nodes(PUBLIC), query_str=asked)
     ]
 
     with pytest.raises(BadInput, match="several contexts"):

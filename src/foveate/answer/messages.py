@@ -112,7 +112,9 @@ def for_openai(
 def for_responses(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[dict[str, Any]]:
-    """The same as the `input` of OpenAI's responses, whose parts are called `input_text`.
+    """The same as the `input` of OpenAI's responses, whose parts have names of their own.
+
+    `input_text`, or `output_text` where the model said it.
 
     >>> for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
     [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Q'}]}]
@@ -120,17 +122,18 @@ def for_responses(
     whole = for_openai(found, cache=cache)
     for message in whole:
         if not isinstance(message["content"], str):
-            message["content"] = [_input_part(part) for part in message["content"]]
+            kind = "output_text" if message["role"] == "assistant" else "input_text"
+            message["content"] = [_part_of(part, kind) for part in message["content"]]
     return whole
 
 
-def _input_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a response's input; raises `BadOption` for blocks of another provider."""
+def _part_of(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A part as a text of this kind; raises `BadOption` for blocks of another provider."""
     if part["type"] != "text":
         raise BadOption(
             f"a block {part['type']!r} is not of OpenAI's kinds; take the format 'openai-parts'"
         )
-    return {**part, "type": "input_text"}
+    return {**part, "type": kind}
 
 
 def _marked(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:

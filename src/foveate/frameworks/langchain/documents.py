@@ -67,10 +67,10 @@ def context_of(documents: Iterable[Any]) -> Context | None:
     Raises `BadInput` where they are of several.
     """
     held = [getattr(document, "_context", None) for document in documents]
-    found = {id(context): context for context in held if context is not None}
-    if len(found) > 1:
+    found = list({id(context): context for context in held if context is not None}.values())
+    if any(other != found[0] for other in found[1:]):  # each may have been copied by itself
         raise BadInput("these documents are blocks of several contexts; take those of one")
-    return next(iter(found.values()), None)
+    return found[0] if found else None
 
 
 def documents_of(made: Prepared | None, *, named: bool = False) -> list[Document]:

@@ -128,12 +128,14 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
             found: list[Message] = [{"role": "system", "content": system}] if system else []
             found.append({"role": "user", "content": question.text})
         else:
+            stored = question.documents is None and self.assembler is not None
+            counter = self.assembler.plan.tokenizer if stored else wish.tokenizer
             found = messages(
                 made.context,
                 prompt=self.prompt,
                 system=self.system,
                 language=self.language,
-                tokenizer=wish.tokenizer if not isinstance(wish.tokenizer, str) else None,
+                tokenizer=None if isinstance(counter, str) else counter,
             )
         *before, last = found
         sent: list[BaseMessage] = [SystemMessage(content=text_of(one["content"])) for one in before]

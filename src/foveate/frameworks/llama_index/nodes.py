@@ -29,10 +29,10 @@ def context_of(found: Any) -> Context | None:
     """
     nodes = getattr(found, "source_nodes", found)
     held = [getattr(getattr(node, "node", node), "_context", None) for node in nodes]
-    contexts = {id(context): context for context in held if context is not None}
-    if len(contexts) > 1:
+    contexts = list({id(context): context for context in held if context is not None}.values())
+    if any(other != contexts[0] for other in contexts[1:]):  # each may have been copied by itself
         raise BadInput("these nodes are blocks of several contexts; take those of one")
-    return next(iter(contexts.values()), None)
+    return contexts[0] if contexts else None
 
 
 def by_number(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:
@@ -41,7 +41,7 @@ def by_number(given: Sequence[NodeWithScore], context: Context) -> list[NodeWith
     Raises `BadInput` where nodes are missing, or others among them: the text that is sent would
     show what these are not.
     """
-    if any(getattr(one.node, "_context", None) is not context for one in given):
+    if any(getattr(one.node, "_context", None) != context for one in given):
         raise BadInput("some of these nodes are blocks of a context, others are not")
     if len({one.node.node_id for one in given}) != len(context.blocks):
         raise BadInput(
@@ -49,8 +49,11 @@ def by_number(given: Sequence[NodeWithScore], context: Context) -> list[NodeWith
             f"must stand before FoveatePostprocessor, or the model would be shown them still"
         )
     together: dict[int, list[NodeWithScore]] = {}
-    for one in given:
-        if marker := one.node.metadata[KEY]["marker"]:
+    for one in {one.node.node_id: one for one in given}.values():
+        about = one.node.metadata.get(KEY)
+        if not isinstance(about, dict) or "marker" not in about:
+            raise BadInput(f"a node's metadata has lost {KEY!r}; what changes it must stand before")
+        if marker := about["marker"]:
             together.setdefault(marker, []).append(one)
     return [_joined(same) for _, same in sorted(together.items())]
 
