@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
 from importlib.metadata import entry_points, version
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import foveate
-from source_tree import PACKAGE, ROOT, imports_of, python_files, short
+from source_tree import PACKAGE, ROOT, imports_of, python_files, short, tree_of
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, GROUPS = DECLARED["project"], DECLARED["dependency-groups"]
 LOCKS = ("base", "local", "image", "build", "uv", "dev")
 
 # Import name → distribution, where they differ.
@@ -28,6 +32,8 @@ DISTRIBUTION = {
 }
 # One import name of several distributions.
 SHARED = {"opentelemetry-sdk": {"opentelemetry-exporter-otlp-proto-http"}}
+# What `make oldest` is about.
+FACES = ("langchain", "llama-index", "haystack", "tables")
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
 WELCOME = {"bpe-openai", "pandas", "polars", "pyarrow", "tiktoken"}
 
@@ -59,6 +65,26 @@ def test_locks_hold_what_is_declared():
     assert bare - set(_locked("base")) == set()
     assert local - set(_locked("local")) == set()
     assert everything - set(_locked("dev")) == set()
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, "oldest"])
+def test_locks_obey_what_is_declared(lock):
+    """F1: a bound that was raised, or a pin that was moved, is in every lock that has the name."""
+    oldest = lock == "oldest"
+    extras, groups = PROJECT["optional-dependencies"], {**GROUPS}
+    late = groups.pop("oldest")
+    extras = {name: extras[name] for name in FACES} if oldest else extras
+    groups = {"oldest": late} if oldest else groups
+    declared = [one for several in (*extras.values(), *groups.values()) for one in several]
+    declared = [one for one in (*PROJECT["dependencies"], *declared) if isinstance(one, str)]
+    pins = _locked(lock)
+
+    assert [
+        f"{asked} is declared, {version} is pinned"
+        for asked in map(Requirement, declared)
+        for version in pins.get(canonicalize_name(asked.name), ())
+        if not asked.specifier.contains(version, prereleases=True)
+    ] == []
 
 
 def test_locks_agree_on_versions():
@@ -100,6 +126,21 @@ def test_what_is_imported_is_declared_and_the_other_way_round():
     """What src imports is declared, or welcome where the user has it; nothing is declared idly."""
     assert _vendors() - _declared() - WELCOME == set()
     assert _declared() - _vendors() == set()
+
+
+def test_what_is_missing_is_in_the_extra_that_is_named():
+    """X1, F1: no error sends anybody to an extra that is not there, or brings something else."""
+    extras = PROJECT["optional-dependencies"]
+    named = [
+        (f"{short(path)}:{node.lineno}", *(arg.value for arg in node.args))
+        for path in python_files(PACKAGE)
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra"
+        if all(isinstance(arg, ast.Constant) for arg in node.args)
+    ]
+
+    assert len(named) > 20
+    assert [one for one in named if one[1] not in map(_name, extras.get(one[2], ()))] == []
 
 
 def test_what_comes_without_extras_is_justified():

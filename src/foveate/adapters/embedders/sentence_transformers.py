@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from foveate.core.errors import MissingExtra, OutsideFailure
+from foveate.core.errors import OutsideFailure
 
 
 class SentenceTransformersEmbedder:
@@ -45,8 +45,10 @@ class SentenceTransformersEmbedder:
 def _load(model: str) -> Any:
     try:
         vendor = import_module("sentence_transformers")
-    except ImportError:
-        raise MissingExtra("sentence-transformers", "sentence-transformers") from None
+    except ImportError:  # no extra of ours brings it: half a gigabyte, and one knows which build
+        raise OutsideFailure(
+            "sentence-transformers is not installed; run: pip install sentence-transformers"
+        ) from None
     try:
         return vendor.SentenceTransformer(model, local_files_only=True)
     except (OSError, ValueError) as error:
