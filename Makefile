@@ -59,7 +59,7 @@ checked: $(VENV)/dev.stamp # the site beside them: the types keep one processor 
 
 unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doctests
 	$(call say,tests: units and laws and docs and doctests)
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
 
 oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest releases that are promised
 	$(call say,oldest: the core and frameworks and tables on the oldest releases that are promised)
