@@ -139,3 +139,17 @@ def test_before_is_a_count(before):
     """X1: a number that counts nothing would name another block."""
     with pytest.raises(BadOption, match="give how many blocks stood before"):
         provided(said(("Deep.", WELL)), context_of(), before=before)
+
+
+def test_a_number_from_a_document_is_no_citation_of_ours():
+    """C1, C3, R3: who cites by itself writes no markers; what looks like one was copied."""
+    reply = said(("The well is deep [2], says 【2】 and ", WELL), ("`a[2]`, [docs](x).",))
+    context = context_of()
+
+    answer = provided(reply, context)
+
+    assert answer.marked == "The well is deep [\\2], says 【\\2】 and [1] `a[2]`, [docs](x)."
+    assert check_answer(answer.marked, context).cited == (1,)
+    spoken = {"choices": [{"message": {"content": "It is deep [2]."}}]}
+    assert provided(spoken, context_of("openai-parts")).marked == "It is deep [2]."
+    assert answer.text == "The well is deep [2], says 【2】 and `a[2]`, [docs](x)."

@@ -19,7 +19,9 @@ from foveate.answer.called import called
 from foveate.answer.places import Sent, sent_blocks
 from foveate.answer.responses import Said, said_in
 from foveate.core.errors import BadOption
+from foveate.core.text.marks import Mark, Scanner
 from foveate.core.types import Citation, Context, Span
+from foveate.prompts.markers import cites_itself
 
 Reason: TypeAlias = Literal[
     "no_such_block",
@@ -74,10 +76,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provided:
-    """An answer with what its provider cites. `text`: as it was written; spans count in it.
+    r"""An answer with what its provider cites. `text`: as it was written; spans count in it.
 
     `marked`: the same with `[n]` behind each stretch that a citation holds for, as `check_answer`
-    takes it. `citations`: ours, each once, in the order of their markers.
+    takes it, and `[\n]` for a number that the model wrote in brackets where it was to write none.
+    `citations`: ours, each once, in the order of their markers.
     """
 
     text: str
@@ -111,7 +114,8 @@ def provided(response: Any, context: Context, *, before: int = 0) -> Provided:
     markers = {marker for one in given for marker in one.markers}
     return Provided(
         text=text,
-        marked=_marked(text, given),
+        # Who cites blocks by itself was asked for no markers: its numbers name none of ours.
+        marked=_marked(text, given, _numbered(text) if cites_itself(context) else ()),
         given=given,
         refused=refused,
         citations=tuple(one for one in context.citations if one.marker in markers),
@@ -128,23 +132,30 @@ def held(
     return given, tuple(one for one in judged if isinstance(one, Refused))
 
 
-def _marked(text: str, given: tuple[Given, ...]) -> str:
+def _marked(text: str, given: tuple[Given, ...], own: Iterable[int]) -> str:
     """The text with markers behind the stretches, each marker once a place.
 
     White space at the end of a stretch comes behind the markers: on the next line they would stand
-    for what is said there.
+    for what is said there. `own`: where a bracket opens that must not be read as a marker.
     """
-    at: dict[int, dict[int, None]] = {}
+    at: dict[int, dict[str, None]] = {place + 1: {"\\": None} for place in own}
     for one in given:
         start, end = one.span
         while end > start and text[end - 1].isspace():
             end -= 1
-        at.setdefault(end, {}).update(dict.fromkeys(one.markers))
+        behind = at.setdefault(end, {})
+        behind.update(dict.fromkeys([*([] if behind else [" "]), *(f"[{n}]" for n in one.markers)]))
     found, last = [], 0
     for place in sorted(at):
-        found += [text[last:place], " ", *(f"[{marker}]" for marker in at[place])]
+        found += [text[last:place], *at[place]]
         last = place
     return "".join([*found, text[last:]])
+
+
+def _numbered(text: str) -> list[int]:
+    """Where the model wrote a number in brackets of its own, from a document for one."""
+    scanner = Scanner()
+    return [one.start for one in (*scanner.feed(text), *scanner.finish()) if isinstance(one, Mark)]
 
 
 class _Wrong(Exception):  # it leaves no function of this file

@@ -412,6 +412,24 @@ def test_markers_come_before_the_end_of_a_line():
     assert said[slice(*reply.quoted[0].span)] == "It is deep."
 
 
+def test_a_number_from_a_document_is_no_marker():
+    """C1, C3, R3: where blocks are sent that are cited by the provider, the model writes none."""
+    part = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "A"}}
+    sent = [{"role": "user", "content": [part, {"type": "text", "text": "How deep?"}]}]
+    pieces = ("It is deep [2].\n", "See 【2】, `a[2]` and [", "2]")
+    with serving("anthropic", "cites", pieces=pieces, places=((0,), (), (1,))) as server:
+        *found, reply = load(server.name).stream(sent)
+        *plain, _ = load(server.name).stream(MESSAGES)
+
+    said = "It is deep [\\2]. [1]\nSee 【\\2】, `a[2]` and [\\2] [2]"
+    assert "".join(found) == said == reply.text
+    assert [said[slice(*one.span)] for one in reply.quoted] == [
+        "It is deep [\\2].",
+        "[\\2]",
+    ]
+    assert "".join(plain).startswith("It is deep [2]. [1]\n")
+
+
 def test_what_a_provider_cites_becomes_markers():
     """C3, R1: search results that come back beside the text stand behind it as `[n]`."""
     pieces = ("It is nine metres deep.", " Nobody knows why.", " It has a lid.")

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from foveate.adapters.models.asked import Asked
+from foveate.adapters.models.cited import Answer
 from foveate.adapters.models.sent import count_in, text_in
 from foveate.adapters.models.trouble import (
     Seen,
@@ -30,7 +31,7 @@ from foveate.adapters.models.wire import (
     refuse_keyless,
 )
 from foveate.core.errors import MissingExtra
-from foveate.ports import Message, Quoted, Reply, Usage, text_of
+from foveate.ports import Message, Reply, Usage, text_of
 
 _HOME = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
@@ -113,7 +114,10 @@ class AnthropicSpeaker:
             http_client=httpx2.AsyncClient(**wire),
         ) as client:
             stream = await self._opened(client.messages.create, asked, seen)
-            async with stream, aclosing(_pieces(stream, self._model, seen)) as pieces:
+            async with (
+                stream,
+                aclosing(_pieces(stream, self._model, seen, cites=_cites(asked))) as pieces,
+            ):
                 async for piece in pieces:
                     yield piece
 
@@ -154,13 +158,23 @@ def apart(asked: Asked) -> tuple[str, list[Message]]:
     return "\n\n".join(system), turns
 
 
-async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | Reply, None]:
-    """Text as it comes; thinking and pings are signs of life.
+def _cites(asked: Asked) -> bool:
+    """Whether blocks are sent that the model cites by itself."""
+    contents = [m["content"] for m in asked.messages]
+    parts = [part for one in contents if not isinstance(one, str) for part in one]
+    return any(part.get("type") in ("document", "search_result") for part in parts)
+
+
+async def _pieces(
+    stream: Any, model: str, seen: Seen, *, cites: bool
+) -> AsyncGenerator[str | Reply, None]:
+    r"""Text as it comes; thinking and pings are signs of life.
 
     Behind a stretch of text that the provider gives sources for stand their markers: `[n]` is the
-    nth block with citations on that was sent.
+    nth block with citations on that was sent. Who `cites` by itself writes none: a number in
+    brackets was copied from a document, and becomes `[\n]`.
     """
-    answer = _Answer()
+    answer = Answer(cites=cites)
     finish, usage = "", Usage()
     trouble: Trouble | None = None
     try:
@@ -183,7 +197,7 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
         raise trouble
     if not finish:
         raise cut_off()
-    if rest := answer.settled():
+    if rest := answer.settled(end=True):
         yield rest
     yield Reply(
         text="".join(answer.said),
@@ -192,57 +206,6 @@ async def _pieces(stream: Any, model: str, seen: Seen) -> AsyncGenerator[str | R
         model=model,
         quoted=tuple(answer.quoted),
     )
-
-
-class _Answer:
-    """What was written, and what comes beside it: citations of one stretch after the other."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.quoted: list[Quoted] = []
-        self._size = self._begun = 0
-        self._cited: list[Any] = []
-        self._held = ""  # the end of a line, which markers must stand before
-
-    def more(self, delta: Any) -> str:
-        """A piece of text, or a citation of the stretch that it belongs to."""
-        if delta.type == "citations_delta":
-            self._cited.append(delta.citation)
-        if delta.type != "text_delta":
-            return ""
-        text = self._held + text_in(delta.text)
-        said = text.rstrip()
-        if "\n" not in text[len(said) :]:
-            said = text
-        self._held = text[len(said) :]
-        return self._put(said)
-
-    def settled(self) -> str:
-        """The markers behind the stretch, each once, then the end of the line."""
-        for one in self._cited:
-            said = one.model_dump(warnings=False)
-            self.quoted.append(Quoted(span=(self._begun, self._size), citation=said))
-        places = dict.fromkeys(place for one in self._cited if (place := _place(one)) is not None)
-        self._cited = []
-        text = " " + "".join(f"[{place + 1}]" for place in places) if places else ""
-        text, self._held = self._put(text + self._held), ""
-        self._begun = self._size
-        return text
-
-    def _put(self, text: str) -> str:
-        self.said.append(text)
-        self._size += len(text)
-        return text
-
-
-def _place(citation: Any) -> int | None:
-    """The block's place among those of its kind, from 0; None where it is of none that was sent."""
-    name = "document_index"
-    if citation.type == "search_result_location":
-        name = "search_result_index"
-    place = getattr(citation, name, None)
-    counts = isinstance(place, int) and not isinstance(place, bool) and place >= 0
-    return place if counts else None
 
 
 def _read(said: Any) -> Usage:
