@@ -11,9 +11,11 @@ import pytest
 from tools.docsite import build
 from tools.docsite.build import made_of
 from tools.docsite.links import Broken, led
-from tools.docsite.order import placed
+from tools.docsite.order import SECTIONS, placed
 from tools.docsite.pages import Pages, with_output_apart
 from tools.docsite.sources import write_sources
+
+from source_tree import ROOT
 
 FILES = {
     "README.md": "# Farm\n\n[the well](docs/well.md), [a program](src/dig.py)\n",
@@ -80,6 +82,15 @@ def test_a_new_page_finds_its_place():
     found = dict(placed(["index", "store", "brand-new", "service-x", "reference/stages/pack"]))
 
     assert found == {"Operations": ["store", "service-x"], "More": ["brand-new"]}
+
+
+def test_our_pages_stand_where_the_order_says():
+    """Each name of the order is a page's: one that is misspelt would leave its page at the end."""
+    names = {*Pages(ROOT).texts, "reference/api"}
+    wanted = {one.removesuffix("*") for several in SECTIONS.values() for one in several} - {""}
+
+    assert [one for one in wanted if not any(name.startswith(one) for name in names)] == []
+    assert "releasing" in dict(placed(names))["Operations"]
 
 
 def test_output_stands_apart():

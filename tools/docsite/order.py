@@ -50,7 +50,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "mcp",
         "observability",
         "deploy",
-        "release*",
+        "releasing",
     ),
     "Measurement": ("evaluation", "benchmarks", "cross-validation", "diagnosis", "calibration"),
     "Extending": ("add-a-stage", "add-a-format", "add-an-adapter", "contributing"),
