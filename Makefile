@@ -310,7 +310,7 @@ OLD_TESTS := tests/frameworks/test_langchain.py tests/frameworks/langchain_suite
 	tests/frameworks/test_llama_index.py tests/frameworks/test_haystack.py \
 	tests/adapters/tables/test_rows.py tests/test_tables.py \
 	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
-	tests/cli/test_completion.py
+	tests/cli/test_completion.py::test_bash_completes_commands_options_and_files
 
 # what the image of deploy/Dockerfile is for
 IMAGE := local documents fast postgres redis models serve mcp otel
