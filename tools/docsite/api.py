@@ -1,7 +1,8 @@
 """The reference of names: one page a module, from signatures and docstrings.
 
 Its modules are the packages that say what is theirs (`__all__`), the law suites, and whatever the
-Python blocks of the documentation import, so that nothing shown there is without a description.
+documentation names or its Python blocks import, so that nothing shown there is without a
+description.
 A value that several of them have is described once, in the module with the shortest name.
 """
 
@@ -19,6 +20,8 @@ from tools.docsite.signatures import is_called, signature
 
 FOLDER = "reference/api"
 IMPORTED = re.compile(r"^[ \t]*(?:from|import) (foveate[\w.]*)", re.MULTILINE)
+TAKEN = re.compile(r"^[ \t]*from (foveate[\w.]*) import ([^(\n]+|\([^)]*)", re.MULTILINE)
+NAMED = re.compile(r"`(foveate\.[\w.]*\w)")
 ALL = re.compile(r"^__all__ = ", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LONGEST = 200  # characters of a value that is shown as it is
@@ -39,9 +42,23 @@ def modules(root: Path) -> list[str]:
             parts = path.relative_to(package.parent).with_suffix("").parts
             found.add(".".join(parts).removesuffix(".__init__"))
     for page in (root / "README.md", *(root / "docs").rglob("*.md")):
-        for block in PYTHON.findall(page.read_text(encoding="utf-8")):
-            found |= set(IMPORTED.findall(block))
+        found |= set(_shown(page.read_text(encoding="utf-8"), package.parent))
     return sorted(found)
+
+
+def _shown(page: str, source: Path) -> Iterator[str]:
+    """The modules that a page names in its text, or imports in its Python blocks."""
+    for block in PYTHON.findall(page):
+        yield from IMPORTED.findall(block)
+        for module, names in TAKEN.findall(block):
+            whole = (f"{module}.{name}" for name in re.findall(r"\w+", names))
+            yield from (one for one in whole if _is_file(one, source))
+    for name in NAMED.findall(page):
+        yield from (one for one in (name, name.rpartition(".")[0]) if _is_file(one, source))
+
+
+def _is_file(module: str, source: Path) -> bool:
+    return source.joinpath(*module.split(".")).with_suffix(".py").is_file()
 
 
 def public(module: Any) -> dict[str, Any]:
