@@ -68,6 +68,16 @@ def test_what_no_text_can_hold_is_refused_where_it_is_shown():
         assert assemble("Who?", found, budget=99).blocks
 
 
+def test_a_number_that_nothing_holds_is_refused():
+    """I3: a page of more than 64 bits would be a fault of a store or a table later on."""
+    (most,) = candidates_from([{"text": "A.", "page": 2**63 - 1}])
+
+    assert most.chunk.page == 2**63 - 1
+    for large in (2**63, 1e300, 10**5_000):
+        with pytest.raises(BadInput, match="line 1, field 'page': takes more than 64 bits"):
+            candidates_from([{"text": "A.", "page": large}])
+
+
 def test_the_same_said_twice_is_said_once():
     """I3: beside the metadata and in it, a value is one; of two neither is taken silently."""
     (same,) = candidates_from([{"text": "A.", "at": [1], "metadata": {"at": (1,), "b": 2}}])

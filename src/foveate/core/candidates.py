@@ -272,7 +272,7 @@ def _section(_name: str, value: Any) -> str:
 
 
 def _instant(_name: str, value: Any) -> datetime:
-    if isinstance(value, datetime):
+    if isinstance(value, datetime) and value == value:  # noqa: PLR0124 (pandas' NaT is none)
         return value
     try:
         return datetime.fromisoformat(value)

@@ -11,6 +11,7 @@ from foveate.core.errors import BadInput, BadOption
 
 STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
 COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
+LARGEST = 2**63 - 1
 _strings, _counted = attrgetter(*STRINGS), attrgetter(*COUNTED)
 
 
@@ -31,6 +32,8 @@ def check_counted(name: str, value: object) -> None:
     """Refuse what counts nothing."""
     if type(value) is not int or value < 0:
         raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
+    if value > LARGEST:
+        raise BadInput("takes more than 64 bits, which no store and no table holds", field=name)
 
 
 def check_fields(chunk: object) -> None:

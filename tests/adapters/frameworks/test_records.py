@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,8 +124,19 @@ def test_numbers_are_read_as_stores_keep_them():
         "row": 7,
         "start": 12,
     }
-    for odd in (4.5, -1.0, float("nan"), float("inf"), True, np.True_, "4.0", None):
+    for odd in (4.5, -1.0, float("nan"), float("inf"), 1e30, True, np.True_, "4.0", None):
         assert known({"page": odd}) == {}
+
+
+def test_a_time_that_is_none_stays_metadata():
+    """I1: pandas writes a missing time as one of its times; a day is its beginning."""
+    day = datetime(2026, 1, 2, tzinfo=UTC)
+
+    assert known({"last_modified": pd.NaT}) == {}
+    assert known({"last_modified": pd.Timestamp(day)}) == {"modified_at": day}
+    assert known({"modified_at": day.date()}) == {"modified_at": day}
+    with pytest.raises(BadInput, match="line 1, field 'modified_at': must be an ISO 8601 date"):
+        candidates_from([{"text": "A.", "modified_at": pd.NaT}])
 
 
 def test_chunks_are_numbered_by_their_offsets():

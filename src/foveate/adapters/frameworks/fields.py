@@ -8,11 +8,13 @@ spelling that was not understood: the door refuses it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, date, datetime
 from math import isfinite
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
+
+from foveate.core.checks import LARGEST
 
 SOURCE = ("source", "file_path", "file_name", "filename", "url", "path")
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -104,12 +106,14 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
         return None
     number = int(value)  # type: ignore[call-overload]  # of a finite real there is one
-    return number if number == value and number >= 0 else None
+    return number if number == value and 0 <= number <= LARGEST else None
 
 
 def _instant(value: Any) -> datetime | None:
     if isinstance(value, datetime):
-        return value
+        return value if value == value else None  # noqa: PLR0124 (pandas' NaT is a time, and none)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
     try:
         return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
