@@ -16,7 +16,13 @@ FORBIDDEN = {
         "py" + r"pi\.org|python" + r"hosted\.org|npm" + r"js\.|artifact" + "ory"
     ),
     "an index setting": re.compile("(?:extra-)?index" + r"-url\s*[=h]|--find" + r"-links\s*[=/]"),
-    "a machine's path": re.compile(r"(?<![\w.>:/~-])/(?:wo" + r"rk|tm" + r"p|ro" + r"ot)/\w"),
+    "a machine's path": re.compile(
+        r"(?<![\w.>:/~-])/(?:wo" + r"rk|tm" + r"p|ro" + r"ot|ho" + r"me|Us" + r"ers)/\w"
+    ),
+    "a secret": re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE" + r" KEY|\bAK" + r"IA[0-9A-Z]{16}\b"
+        r"|\bgh[pousr]" + r"_[A-Za-z0-9]{30}|\bsk" + r"-[A-Za-z0-9_-]{30}"
+    ),
     "an unfinished note": re.compile(r"\b(?:TO" + "DO|FIX" + r"ME|XX" + r"X)\b"),
     "a merge mark": re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE),
 }
@@ -34,6 +40,21 @@ def test_nothing_is_passed_over_outside_of_a_checkout(monkeypatch):
     monkeypatch.setenv("GIT_DIR", str(ROOT / "nowhere"))
 
     assert tracked - set(tracked_files()) == set()
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("a machine's path", "open('/ho" + "me/ann/notes.md')"),
+        ("a machine's path", "cd /Us" + "ers/ann"),
+        ("a secret", "-----BEGIN RSA PRIVATE" + " KEY-----"),
+        ("a secret", "key = 'sk" + "-proj-" + "a1B2" * 8 + "'"),
+        ("a secret", "AK" + "IA" + "A1B2" * 4),
+    ],
+)
+def test_what_is_looked_for_is_found(what, line):
+    """A path of somebody's machine and a key are known by their form."""
+    assert FORBIDDEN[what].search(line)
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
