@@ -366,6 +366,19 @@ def test_vectors_of_one_length_are_not_copied_number_by_number():
         assert [*first, *second] == [0.5, 0.25, -1.0, 1.0, 0.0, 0.125]
 
 
+def test_a_map_is_one_whoever_holds_it():
+    """I1: pandas holds a map of Arrow's as pairs; a key that comes twice is refused there, too."""
+    kind = pa.map_(pa.string(), pa.string())
+    table = pa.table({"text": ["A."], "metadata": pa.array([[("author", "Ada")]], kind)})
+    frames = [table, table.to_pandas(), table.to_pandas(types_mapper=pd.ArrowDtype)]
+
+    for frame in frames:
+        assert rows(frame) == [{"text": "A.", "metadata": {"author": "Ada"}}]
+    twice = pd.DataFrame({"text": ["A."], "metadata": [[("k", 1), ("k", 2)]]})
+    with pytest.raises(BadInput, match="line 1, field 'metadata': .* a key comes twice"):
+        rows(twice)
+
+
 def test_vectors_come_in_chunks_of_which_some_are_empty():
     """I1: what a filter or a join leaves of a table has empty chunks, or is empty."""
     kind = pa.list_(pa.float32(), 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foveate.adapters.tables.cells import VECTOR, Column
+from foveate.adapters.tables.cells import VECTOR, Column, mapping
 from foveate.core.errors import BadInput, MissingExtra
 
 
@@ -44,13 +44,26 @@ def _cells(name: str, column: Any) -> Any:
         vectors = _vectors(column)
         if vectors is not None:
             return vectors
-    # Older releases of pyarrow do not know the option, and need it for maps alone.
-    options = {"maps_as_pydicts": "strict"} if "map<" in str(column.type) else {}
     try:
-        return column.to_pylist(**options)
+        return _listed(column)
     except (ValueError, KeyError, OverflowError, TypeError, NotImplementedError) as error:
         message = f"the column ({column.type}) holds what cannot be read: {_short(error)}"
         raise BadInput(f"{message}; cast it, or drop it", field=name) from None
+
+
+def _listed(column: Any) -> list[Any]:
+    """The values; maps as mappings, for which older releases of pyarrow have no option."""
+    if "map<" not in str(column.type):
+        return list(column.to_pylist())
+    try:
+        return list(column.to_pylist(maps_as_pydicts="strict"))
+    except TypeError as error:
+        if "maps_as_pydicts" not in str(error):
+            raise
+    cells = column.to_pylist()
+    if not str(column.type).startswith("map<"):
+        return list(cells)
+    return [mapping(cell) if isinstance(cell, list) else cell for cell in cells]
 
 
 def _vectors(column: Any) -> list[Any] | None:

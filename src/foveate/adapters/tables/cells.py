@@ -33,6 +33,8 @@ def plain(cell: Any, column: Column) -> Any:
     if kind is not float:
         if column.name == VECTOR and hasattr(cell, "__len__"):
             return cell
+        if column.name == "metadata" and isinstance(cell, list):
+            cell = mapping(cell)
         cell = _value(cell)
     if isinstance(cell, float):
         gap = column.gaps and cell != cell and column.name != "score"  # noqa: PLR0124
@@ -40,6 +42,19 @@ def plain(cell: Any, column: Column) -> Any:
     if column.name == "modified_at" and isinstance(cell, date):
         return _instant(cell)
     return float(cell) if column.name in SCORES and isinstance(cell, Decimal) else cell
+
+
+def mapping(cell: list[Any]) -> Any:
+    """Pandas' way to hold a map of Arrow's, a list of pairs, as a mapping; else as it is.
+
+    Raises `ValueError` where a key comes twice.
+    """
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in cell):
+        return cell
+    found = dict(cell)
+    if len(found) < len(cell):
+        raise ValueError("a key comes twice")
+    return found
 
 
 def _value(cell: Any) -> Any:
