@@ -61,7 +61,7 @@ def measures(
     return {
         "tokens": token_count,
         "budget_use": round(budget_use, 6),
-        "unique_token_share": unique_share([t for block in terms for t in block]),
+        "unique_token_share": unique_share(terms),
         "redundancy": redundancy(terms),
         "adjacency": adjacency(blocks),
         "top3_in_first5": top_first(candidates),
@@ -79,14 +79,16 @@ def exclusions(trace: Trace) -> tuple[int, int]:
     return len(found), sum(int(d.numbers.get("tokens", 0)) for d in found)
 
 
-def unique_share(terms: Sequence[str]) -> float:
+def unique_share(texts: Sequence[Sequence[str]]) -> float:
     """Distinct words over words."""
-    return _share(len(set(terms)), len(terms))
+    return _share(len(set().union(*texts)), sum(map(len, texts)))
 
 
 def redundancy(texts: Sequence[Sequence[str]]) -> float:
     """1 - distinct / all runs of eight words, none of them over a block's end."""
-    grams = [tuple(terms[i : i + GRAM]) for terms in texts for i in range(len(terms) - GRAM + 1)]
+    grams = [
+        gram for terms in texts for gram in zip(*(terms[i:] for i in range(GRAM)), strict=False)
+    ]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
 

@@ -7,7 +7,8 @@ and texts are in none of them. With several processes each counts in files of it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from foveate._version import __version__
 from foveate.answer.check import Checked
@@ -19,6 +20,8 @@ from foveate.service.observe.processes import ensure, summed
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+M = TypeVar("M", "Counter", "Gauge", "Histogram")
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STEP_SECONDS = (0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30)
@@ -210,7 +213,7 @@ class _Maker:
         """Only grows."""
         from prometheus_client import Counter
 
-        return Counter(f"foveate_{name}", about, labels or [], registry=self._registry)
+        return _quick(Counter(f"foveate_{name}", about, labels or [], registry=self._registry))
 
     def histogram(
         self, name: str, about: str, labels: list[str], buckets: tuple[float, ...]
@@ -218,7 +221,8 @@ class _Maker:
         """How many up to each size."""
         from prometheus_client import Histogram
 
-        return Histogram(f"foveate_{name}", about, labels, buckets=buckets, registry=self._registry)
+        name = f"foveate_{name}"
+        return _quick(Histogram(name, about, labels, buckets=buckets, registry=self._registry))
 
     def gauge(
         self, name: str, about: str, labels: list[str] | None = None, *, mode: str = "livesum"
@@ -226,10 +230,17 @@ class _Maker:
         """Goes up and down; `mode`: how those of several processes become one."""
         from prometheus_client import Gauge
 
-        return Gauge(
+        made = Gauge(
             f"foveate_{name}",
             about,
             labels or [],
             registry=self._registry,
             multiprocess_mode=mode,  # type: ignore[arg-type]
         )
+        return _quick(made)
+
+
+def _quick(metric: M) -> M:
+    """The metric, which finds what belongs to labels without its lock: it is asked all the time."""
+    metric.labels = cache(metric.labels)  # type: ignore[method-assign]  # `names.py`: closed lists
+    return metric

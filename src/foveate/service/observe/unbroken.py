@@ -17,15 +17,21 @@ def unbroken() -> Iterator[None]:
     """What fails inside is logged, and over."""
     try:
         yield
-    except Exception as error:  # a full disk under the metrics is no request's fault
-        log.warning("watching failed: %s", type(error).__name__, exc_info=error)
+    except Exception as error:  # noqa: BLE001  # a full disk is no fault of a request
+        _log(error)
 
 
 def never_raising(tell: Callable[P, None]) -> Callable[P, None]:
     """The same function, that raises nothing."""
 
     def told(*given: P.args, **named: P.kwargs) -> None:
-        with unbroken():
+        try:
             tell(*given, **named)
+        except Exception as error:  # noqa: BLE001  # as in `unbroken`, and called all the time
+            _log(error)
 
     return told
+
+
+def _log(error: Exception) -> None:
+    log.warning("watching failed: %s", type(error).__name__, exc_info=error)
