@@ -26,10 +26,12 @@ MOST_LINES = 300
 
 
 def test_the_page_is_found_where_one_looks_for_it(service):
-    """F5: /playground leads to the page, which asks nothing of any other origin."""
+    """F5: / and /playground lead to the page, which asks nothing of any other origin."""
+    front = service.get("/")
     away = service.get("/playground")
     answer = service.get("/playground/")
 
+    assert (front.status_code, front.headers["location"]) == (307, "/playground/")
     assert (away.status_code, away.headers["location"]) == (308, "/playground/")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"

@@ -13,7 +13,7 @@ HEALTH = frozenset({"/healthz", "/readyz"})
 """Asked all the time, by whoever runs the service, under any name; they tell nothing."""
 
 PAGE = "/playground"
-"""Files that tell nothing; what the page asks for is asked with a key."""
+"""Files that tell nothing; what the page asks for is asked with a key. `/` leads there."""
 
 ANSWERED = "foveate.answered"
 """In a request's state: its answer is out, and what it still sends is thrown away."""
@@ -21,7 +21,7 @@ ANSWERED = "foveate.answered"
 
 def is_public(path: str) -> bool:
     """Whether an address needs no key. All others do, those that do not exist included."""
-    return path in HEALTH or path == PAGE or path.startswith(f"{PAGE}/")
+    return path in HEALTH or path in ("/", PAGE) or path.startswith(f"{PAGE}/")
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""`/playground`: the page, its parts and the chart library. No key: nothing of a store is in it.
+"""`/` and `/playground`: the page, its parts and the chart library. No key: no store is in it.
 
 What the page shows it asks of the public API, with the caller's own key.
 """
@@ -25,17 +25,24 @@ HEADERS = {
 ASK_AGAIN = "no-cache"
 FOR_GOOD = "public, max-age=31536000, immutable"
 
-router = APIRouter(prefix="/playground", include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
-@router.get("")
+@router.get("/")
+async def front() -> Response:
+    """Whoever opens the bare address in a browser wants the page; for now, as it may move."""
+    headers = {**HEADERS, "Location": "/playground/", "Cache-Control": ASK_AGAIN}
+    return Response(status_code=307, headers=headers)
+
+
+@router.get("/playground")
 async def begin() -> Response:
     """Its own folder, so that the page's links to its parts hold."""
     headers = {**HEADERS, "Location": "/playground/", "Cache-Control": ASK_AGAIN}
     return Response(status_code=308, headers=headers)
 
 
-@router.get("/{name:path}")
+@router.get("/playground/{name:path}")
 async def part(name: str, request: Request) -> Response:
     """One of the files that are there; names are looked up, never opened."""
     found = await asyncio.to_thread(named, name)
