@@ -121,6 +121,36 @@ def test_how_long_a_breakpoint_holds_is_the_providers_to_say():
             refused([{"role": "user", "content": "Q"}], cache="2h")
 
 
+def test_breakpoints_of_others_give_way():
+    """R1, W4: with theirs there would be more than the four that are taken."""
+    mark = {"type": "ephemeral"}
+    part = {"type": "text", "text": "Well.", "cache_control": mark}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [part], "cache_control": mark}
+    earlier = [
+        {"role": "user", "content": [part, result]},
+        {"role": "assistant", "content": [part]},
+    ]
+    said = [*earlier * 3, *messages(context_of(FOUND, "anthropic-document"), system="Cite.")]
+
+    sent = for_anthropic(said, cache="5m")
+
+    assert json.dumps(sent).count("cache_control") == 2
+    assert json.dumps(said).count("cache_control") == 12
+    assert json.dumps(for_anthropic(said)).count("cache_control") == 12
+
+
+def test_what_is_sent_is_a_copy():
+    """R1: what is done to a request is not done to the messages that it was made of."""
+    said = messages(context_of(FOUND, "anthropic-document"))
+    before = json.dumps(said)
+
+    for sent in (for_anthropic(said)["messages"], for_anthropic(said, cache="1h")["messages"]):
+        sent[-1]["content"][0]["source"]["data"] = "Forged."
+        sent[-1]["content"].clear()
+
+    assert json.dumps(said) == before
+
+
 def test_what_the_model_said_is_an_output():
     """R1: OpenAI's responses call parts of an answer by another name, and refuse the wrong one."""
     part = {"type": "text", "text": "Nine metres."}

@@ -8,6 +8,7 @@ whatever system prompt came after the assembly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal, cast
 
 from foveate import plugins
@@ -22,6 +23,9 @@ from foveate.plan import Channel
 from foveate.ports import Content, Message, text_of
 from foveate.prompts.markers import marker_of_context
 from foveate.prompts.text import system_prompt
+
+MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
+"""What providers call a cache breakpoint on a content part."""
 
 
 def messages(
@@ -69,6 +73,7 @@ def for_anthropic(
     `cache`: with cache breakpoints, kept for so long: behind the system prompt, and behind the last
     part of the context, so that another question about the same context reads both from the cache.
     A context that is a text has its question in the same string, and no breakpoint behind it.
+    Breakpoints that messages came with are taken off then, for four are the most that may be set.
 
     >>> for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
     {'system': 'S', 'messages': [{'role': 'user', 'content': 'Q'}]}
@@ -78,7 +83,7 @@ def for_anthropic(
     if not system.strip():  # a text of white space is refused
         system = ""
     if cache is None:
-        return {**({"system": system} if system else {}), "messages": [dict(m) for m in said]}
+        return {**({"system": system} if system else {}), "messages": _copied(said)}
     _refuse_unknown(cache, "5m", "1h")
     mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
     first = [{"type": "text", "text": system, **mark}]
@@ -98,7 +103,7 @@ def for_openai(
     ({'mode': 'explicit', 'ttl': '30m'}, ['type', 'text'])
     """
     if cache is None:
-        return [dict(message) for message in found]
+        return _copied(found)
     _refuse_unknown(cache, "30m", "12h")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": cache}}
     system = [n for n, message in enumerate(found) if message["role"] == "system"]
@@ -137,12 +142,31 @@ def _part_of(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _marked(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages with the mark behind the last one's last part before the question."""
-    whole: list[dict[str, Any]] = [dict(message) for message in found]
+    """The messages with the mark behind the last one's last part before the question.
+
+    Others' marks are taken off: at most four may be set, and one too many is refused.
+    """
+    whole = _copied(found)
+    for message in whole:
+        _unmark(message.get("content"))
     content = whole[-1]["content"] if whole else ""
     if not isinstance(content, str) and len(content) > 1:
         whole[-1]["content"] = [*content[:-2], {**content[-2], **mark}, content[-1]]
     return whole
+
+
+def _copied(found: Sequence[Message]) -> list[dict[str, Any]]:
+    """The messages, to be changed by whoever gets them."""
+    return [dict(deepcopy(message)) for message in found]
+
+
+def _unmark(content: Any) -> None:
+    """Take the marks off content parts, and off those within a tool's result."""
+    parts = content if isinstance(content, list) else ()
+    for part in filter(lambda one: isinstance(one, dict), parts):
+        for name in MARKS & part.keys():
+            del part[name]
+        _unmark(part.get("content"))
 
 
 def _refuse_unknown(cache: str, *known: str) -> None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foveate.answer.messages import MARKS
 from foveate.core.contracts import Format, Parsed
 from foveate.core.errors import BadInput
 from foveate.core.formats.anthropic_document import AnthropicDocument
@@ -18,7 +19,6 @@ from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.render import Renderer
 
 _FORM = "must be a list of parts, each an object"
-MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 
 
 def read_back(
