@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from threading import current_thread, main_thread
 
@@ -13,6 +14,7 @@ from foveate.adapters.models import load
 from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
 from foveate.answer.check import check_answer
 from foveate.answer.stream import Cited
+from foveate.answer.wire import answer_to_json
 from foveate.models import model
 from foveate.ports import Reply, Usage
 from foveate.prompts.text import LANGUAGES, REFUSALS, system_prompt
@@ -240,6 +242,12 @@ def test_what_the_provider_quotes_is_held_against_what_was_sent():
         (pieces[2], "not_shown"),
     ]
     assert [one.name for one in answer.checked.dangling] == ["8"]
+    record = json.loads(json.dumps(answer_to_json(answer, context)))
+    assert [(one["kind"], one["markers"], one["cited_text"]) for one in record["given"]] == [
+        ("char_location", [1], "The well")
+    ] * 2
+    assert record["given"][0]["context_spans"] == [list(answer.given[0].context_spans[0])]
+    assert [one["reason"] for one in record["refused"]] == ["no_such_block", "not_shown"]
 
 
 def test_blocks_of_earlier_turns_are_refused_where_the_provider_counts_them():

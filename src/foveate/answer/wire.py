@@ -7,6 +7,7 @@ from typing import Any
 
 from foveate.answer.ask import Answer
 from foveate.answer.check import Checked, Claim
+from foveate.answer.provided import Given, Refused
 from foveate.answer.stream import Cited, Event
 from foveate.answer.support import Support
 from foveate.core.types import Context
@@ -14,7 +15,10 @@ from foveate.core.wire import citation_to_json, context_to_json
 
 
 def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
-    """Answer, citations, check, usage, manifest; the same shape everywhere."""
+    """Answer, citations, check, usage, manifest; the same shape everywhere.
+
+    `given` and `refused`: what a provider cites by itself and quotes; most cite nothing.
+    """
     whole = context_to_json(context)
     cited = {entry.marker for entry in answer.citations}
     return {
@@ -23,10 +27,35 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
+        "given": [_given(one) for one in answer.given],
+        "refused": [_refused(one) for one in answer.refused],
         "check": checked_to_json(answer.checked),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,
         "manifest": whole["manifest"],
+    }
+
+
+def _given(one: Given) -> dict[str, Any]:
+    """What the provider cites by itself, and holds."""
+    return {
+        "kind": one.kind,
+        "span": list(one.span),
+        "markers": list(one.markers),
+        "cited_text": one.cited_text,
+        "context_spans": [list(span) for span in one.context_spans],
+        "document_spans": [list(span) for span in one.document_spans],
+    }
+
+
+def _refused(one: Refused) -> dict[str, Any]:
+    """What it cites and does not hold, and why."""
+    return {
+        "kind": one.kind,
+        "span": list(one.span),
+        "reason": one.reason,
+        "markers": list(one.markers),
+        "cited_text": one.cited_text,
     }
 
 

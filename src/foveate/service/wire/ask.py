@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from foveate.service.wire.asked import Name, Query
 from foveate.service.wire.assemble import GroundsAsked
 from foveate.service.wire.check import CheckAnswer
-from foveate.service.wire.context import CitationOut, ManifestOut
+from foveate.service.wire.context import CitationOut, ManifestOut, Span
 
 
 class AskAsked(GroundsAsked):
@@ -37,6 +37,27 @@ class UsageOut(BaseModel):
     cost: float | None
 
 
+class GivenOut(BaseModel):
+    """A citation of the provider's own that holds. `span`: in the answer, in characters."""
+
+    kind: str
+    span: Span
+    markers: list[int]
+    cited_text: str
+    context_spans: list[Span]
+    document_spans: list[Span]
+
+
+class RefusedOut(BaseModel):
+    """One that does not hold, and why."""
+
+    kind: str
+    span: Span
+    reason: str
+    markers: list[int]
+    cited_text: str
+
+
 class AskAnswer(BaseModel):
     """An answer with what can be said of it; the last event of a stream holds the same."""
 
@@ -45,6 +66,8 @@ class AskAnswer(BaseModel):
     model: str
     finish: str
     citations: list[CitationOut]
+    given: list[GivenOut]
+    refused: list[RefusedOut]
     check: CheckAnswer
     usage: UsageOut
     context_tokens: int
