@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from functools import _lru_cache_wrapper
+from collections.abc import Callable, Iterator
+from functools import _lru_cache_wrapper, partial
+
+import pytest
 
 from foveate.assembler import assemble
 from foveate.core.near.weight import says
@@ -37,6 +39,22 @@ def kept_over(size: int) -> set[str]:
     return {text[:20] for one in caches() for text in strings(one, 3) if len(text) > size}
 
 
+def circles(call: Callable[[], object]) -> list[str]:
+    """What of ours a call leaves behind that only holds each other, by type."""
+    gc.collect()
+    gc.disable()
+    try:
+        call()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        kinds = [type(one) for one in gc.garbage]
+        return [kind.__qualname__ for kind in kinds if kind.__module__.startswith("foveate")]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
 def long_words() -> list[str]:
     """A word without an end in several scripts, one that is a number, one of combining marks."""
     return [
@@ -63,3 +81,15 @@ def test_no_cache_keeps_what_is_longer_than_a_line():
 
     assert len(list(caches())) > 10
     assert kept_over(2_000) == set()
+
+
+@pytest.mark.parametrize("name", sorted(recipe_table()))
+def test_an_assembly_leaves_nothing_that_waits_to_be_found(name):
+    """X2: its candidates go when its context goes, not when the collector comes by."""
+    found = [
+        Candidate(chunk=Chunk(text=f"Well {n} is {n} metres deep. So is its shaft."), score=1 / n)
+        for n in range(1, 30)
+    ]
+
+    for budget in (60, 300):
+        assert circles(partial(assemble, "How deep?", found, budget=budget, recipe=name)) == []

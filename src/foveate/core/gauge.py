@@ -41,18 +41,23 @@ costing: Callable[[tuple[int, int]], Cost] = partial(tuple.__new__, Cost)  # qui
 
 
 class Around(dict[Place, Cost]):
-    """What stands around a candidate's text costs at each place, counted when it is asked for."""
+    """What stands around a candidate's text costs at each place, counted when it is asked for.
 
-    __slots__ = ("_candidate", "_gauge")
+    It knows what it needs of its gauge and not the gauge, which knows it: in a circle both would
+    outlive the request, with all of its candidates, until the interpreter looks for circles.
+    """
+
+    __slots__ = ("_candidate", "_frame", "_known", "_tokenizer")
 
     def __init__(self, gauge: Gauge, candidate: Candidate) -> None:
-        self._gauge = gauge
-        self._candidate = candidate
+        self._frame, self._candidate = gauge.frame, candidate
+        self._tokenizer, self._known = gauge.tokenizer, gauge.known
 
     def __missing__(self, place: Place) -> Cost:
         """Count it."""
-        text = self._gauge.frame(self._candidate, place)
-        cost = self[place] = costing((self._gauge.rendered(text), len(text)))
+        text = self._frame(self._candidate, place)
+        tokens = _rendered(text, self._tokenizer, self._known)
+        cost = self[place] = costing((tokens, len(text)))
         return cost
 
 
@@ -131,10 +136,7 @@ class Gauge:
 
     def rendered(self, text: str) -> int:
         """Tokens of a text that is already in its final form: a header, a body."""
-        if not text:
-            return 0
-        count = self.known.get(key := _key(text))
-        return self._counted(key, text) if count is None else count
+        return _rendered(text, self.tokenizer, self.known)
 
     def written(self, text: str, key: str) -> Written:
         """The text with this content hash as it will stand in a block."""
@@ -174,6 +176,15 @@ class Gauge:
     def _counted(self, key: str, text: str) -> int:
         count = self.known[key] = self.tokenizer.count(text)
         return count
+
+
+def _rendered(text: str, tokenizer: Tokenizer, known: MutableMapping[str, int]) -> int:
+    if not text:
+        return 0
+    count = known.get(key := _key(text))
+    if count is None:
+        count = known[key] = tokenizer.count(text)
+    return count
 
 
 def _key(text: str) -> str:
