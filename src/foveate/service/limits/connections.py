@@ -54,6 +54,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client came; where it is one too many, the idlest one leaves."""
         super().connection_made(transport)
+        _send_at_once(transport.get_extra_info("socket"))
         if len(self.connections) > self._bounds.most:
             ours = [c for c in self.connections if isinstance(c, Connection) and c.may_go]
             idle = [c for c in ours if not c.transport.is_closing()]
@@ -152,6 +153,15 @@ class Connection(H11Protocol):
     def _disarm(self, name: str) -> None:
         if (timer := self._timers.pop(name, None)) is not None:
             timer.cancel()
+
+
+def _send_at_once(wire: socket.socket) -> None:
+    """Send what follows an answer's head without waiting for the client to confirm the head.
+
+    The event loop does so by itself only for sockets that it made itself: uvicorn issue 3149.
+    """
+    if wire.family in {socket.AF_INET, socket.AF_INET6}:
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _refusal(status: HTTPStatus, detail: str) -> bytes:
