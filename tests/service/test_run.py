@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from threading import Thread
 import httpx
 
 from command_line import CHUNKS, QUERY
+from foveate.service.limits.connections import Connection
+from foveate.service.settings import Settings
+from service_server import serving
 from source_tree import PACKAGE
 
 ASKED = {"query": QUERY, "candidates": CHUNKS}
@@ -166,3 +170,45 @@ def test_workers_go_when_their_starter_is_killed(tmp_path):
             until_closed(client)
 
         assert len(left) == 2
+
+
+def test_a_head_is_not_waited_for(monkeypatch):
+    """F3: what follows an answer's head goes out at once, not when the client confirms the head."""
+    at_once = []
+    made = Connection.connection_made
+
+    def noted(self, transport):
+        made(self, transport)
+        wire = transport.get_extra_info("socket")
+        at_once.append(wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
+
+    monkeypatch.setattr(Connection, "connection_made", noted)
+    with serving(Settings(store="")) as client:
+        client.get("/healthz")
+
+    assert at_once == [True]
+
+
+COUNTED = """
+import gc, sys
+from foveate import assemble
+from foveate.service.run import collect_less
+found = [{"text": f"Well {n} is {n} metres deep.", "score": 1 / (n + 1)} for n in range(50)]
+for settled in (False, True):
+    if settled:
+        collect_less()
+    before = sum(one["collections"] for one in gc.get_stats())
+    for _ in range(20):
+        assemble("How deep?", found, budget=300)
+    print(sum(one["collections"] for one in gc.get_stats()) - before)
+"""
+
+
+def test_a_process_that_serves_is_not_looked_through_at_each_request():
+    """F3: circles of objects are looked for now and then, not once a context."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTED], capture_output=True, text=True, check=True, timeout=120
+    )
+    before, after = map(int, done.stdout.split())
+
+    assert (before > 10, after) == (True, 0)

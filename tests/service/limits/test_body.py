@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import zlib
@@ -290,3 +291,20 @@ def test_what_needs_no_key_waits_for_no_body(path):
 
     assert answer.status == 405
     assert ended
+
+
+@pytest.mark.parametrize("form", ['{"query": "%s', '{"quarry": "%s"}'])
+def test_a_large_body_that_is_refused_is_let_go_of(form):
+    """F3: no error and its frames hold it until the collector comes by."""
+    body = form % ("x" * 300_000)
+    with serving(Settings(store="")) as client:
+        gc.disable()
+        try:
+            answer = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
+            client.get("/healthz")
+            alive = {type(one).__name__ for one in gc.get_objects()}
+        finally:
+            gc.enable()
+
+    assert answer.status_code == 400
+    assert not alive & {"StrictRequest", "UnknownName", "BadInput"}

@@ -9,6 +9,7 @@ or anybody could hold all that there is to hold.
 from __future__ import annotations
 
 import asyncio
+import gc
 import zlib
 from collections import Counter
 
@@ -19,6 +20,8 @@ from foveate.service.limits.asgi import has_body, header, is_public, refuse, wit
 from foveate.service.problems import ProblemError, busy
 
 GZIP = 16 + zlib.MAX_WBITS
+LARGE = 200_000
+"""Bytes of a body that is not left to the collector, which comes by seldom (`run.py`)."""
 
 
 class _Room:
@@ -95,6 +98,8 @@ class Body:
             if body is not None:  # None: the client is gone
                 await self._app(scope, _replayed(body, receive), send)
         finally:
+            if taken.size > LARGE:  # an error and its frames hold each other, and may hold this
+                gc.collect(0)
             taken.give_back()
 
     async def _body(self, scope: Scope, receive: Receive, taken: _Taken) -> list[bytes] | None:

@@ -15,7 +15,7 @@ from fastapi import Request
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
-from foveate.service.problems import problem_of
+from foveate.service.problems import ProblemError, problem_of
 
 LARGE = 200_000
 """Bytes beyond which a body is read on a thread, so that others are served meanwhile."""
@@ -38,9 +38,13 @@ class StrictRequest(Request):
         try:
             return await asyncio.to_thread(strict, data) if len(data) > LARGE else strict(data)
         except BadInput as error:
-            found = problem_of(error)
-            found.kind = "bad-json"
-            raise found from None
+            raise _bad_json(error) from None  # a name for it here would hold the body
+
+
+def _bad_json(error: BadInput) -> ProblemError:
+    found = problem_of(error)
+    found.kind = "bad-json"
+    return found
 
 
 def strict(data: bytes) -> Any:
