@@ -247,7 +247,7 @@ def test_packed_answers_and_bodies(service):
     ("method", "at", "status"),
     [
         ("GET", "/v1/assemble", 405), ("DELETE", "/v1/recipes", 405), ("POST", "/healthz", 405),
-        ("GET", "/v1", 404), ("GET", "/v2/me", 404), ("GET", "/v1/me/", 404), ("GET", "/", 404),
+        ("GET", "/v1", 404), ("GET", "/v2/me", 404), ("GET", "/v1/me/", 404), ("POST", "/", 405),
         ("GET", "/docs", 404), ("GET", "/v1/recipes/..%2f..%2fetc%2fpasswd", 404),
     ],
 )  # fmt: skip
