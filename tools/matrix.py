@@ -78,6 +78,12 @@ FRAMEWORKS = {
         newest_tests=("../adapters/tables/duckdb_tables.py",),
     ),
     "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
+    "packers": Framework(
+        extra="",
+        tests=(),
+        newest=("context-forge-py", "entroly", "llmslim"),
+        newest_tests=("packers_peers.py",),
+    ),
 }
 
 
