@@ -144,6 +144,7 @@ def by_uv(lock: Path, options: list[str]) -> str:
     done = subprocess.run(
         [
             *(uv, "pip", "install", "-q", "--no-config", "--python", sys.executable, "--no-build"),
+            "--link-mode=copy",  # nltk refuses its own data where a file has several links
             *("--require-hashes", *options, "-r", str(lock)),
         ],
         env=variables, capture_output=True, text=True, encoding="utf-8", check=False,

@@ -56,6 +56,15 @@ def test_each_tenant_has_a_store_of_its_own(held, tmp_path):
     assert "acme" not in umbra.text
 
 
+def test_a_store_that_was_not_there_is_told_of_once(held, caplog):
+    """F3, X3: it may be a typing error in the settings; the log says what was made."""
+    for _ in range(2):
+        put(held, caller("a"), "The well is nine metres deep.")
+
+    told = [one.message for one in caplog.records if "a new, empty one is made" in one.message]
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("name", ["", "..", "../acme", "a/b", "Acme", "-a", "a" * 64, "a\n", "ä"])
 def test_a_tenant_whose_name_is_none_has_no_store(held, tmp_path, name):
     """X4: a name that could lead elsewhere leads nowhere."""

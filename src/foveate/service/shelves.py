@@ -147,6 +147,7 @@ class Shelves:
             raise OutsideFailure("the store cannot be opened") from error
 
     def _made(self, url: str) -> Store:
+        log.warning("the store that the settings name is not there; a new, empty one is made")
         name = self._settings.embedder
         embedder = plugins.embedder(name) if name else None
         return open_store(
