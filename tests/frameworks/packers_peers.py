@@ -1,6 +1,7 @@
 """What packages that fill a budget get wrong, shown on them, and what ours does.
 
-Run by `make matrix`: what they need is no part of the environment of the tests.
+Run by `make matrix` on their newest releases, for what they need is no part of the environment of
+the tests: where one of these fails, look first whether the package has got better.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WELL = (
 
 
 def test_short_chunks():
-    """S9, B1: context-forge drops the chunks of its own first example; here they are shown."""
+    """S9, B1: by its defaults context-forge drops chunks of a sentence; here they are shown."""
     found = [
         {"id": "a", "text": "The mill was built in 1880 by two brothers.", "source": "mill.md"},
         {"id": "b", "text": "The well is nine metres deep.", "source": "well.md"},

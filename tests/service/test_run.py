@@ -190,7 +190,8 @@ def test_a_head_is_not_waited_for(monkeypatch):
 
 
 COUNTED = """
-import gc, sys
+import gc
+gc.set_threshold(700, 10, 10)
 from foveate import assemble
 from foveate.service.run import collect_less
 found = [{"text": f"Well {n} is {n} metres deep.", "score": 1 / (n + 1)} for n in range(50)]

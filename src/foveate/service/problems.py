@@ -161,6 +161,9 @@ def _allowed(request: Request) -> str:
 def _of_fields(error: RequestValidationError) -> ProblemError:
     """A body, a query or a path that is not of the shape; our own checks speak for themselves."""
     found = error.errors()
+    for one in found:  # an error, its frames and their list of errors hold each other, and the body
+        if isinstance(own := one.get("ctx", {}).get("error"), Exception):
+            own.__traceback__ = None
     for one in found:
         own = one.get("ctx", {}).get("error")
         if isinstance(own, FoveateError):

@@ -167,7 +167,7 @@ def work(settings: Settings, port: socket.socket, leash: Leash) -> int:
 
 
 def collect_less() -> None:
-    """Look less often for objects that only hold each other: a request leaves next to none.
+    """Look less often for objects that only hold each other: an assembly leaves none.
 
     What a process has when it begins to serve, it keeps; looking through all of that takes longer
     than most requests do.

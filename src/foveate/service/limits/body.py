@@ -20,8 +20,8 @@ from foveate.service.limits.asgi import has_body, header, is_public, refuse, wit
 from foveate.service.problems import ProblemError, busy
 
 GZIP = 16 + zlib.MAX_WBITS
-LARGE = 200_000
-"""Bytes of a body that is not left to the collector, which comes by seldom (`run.py`)."""
+MUCH = 4_000_000
+"""Bytes of bodies that are not left to the collector, which comes by seldom (`run.py`)."""
 
 
 class _Room:
@@ -78,6 +78,7 @@ class Body:
         self._most = most
         self._room = _Room(together=max(most, together), each=max(most, together // 2))
         self._seconds = seconds
+        self._since = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Receive the body, and hand it on in one piece."""
@@ -98,9 +99,15 @@ class Body:
             if body is not None:  # None: the client is gone
                 await self._app(scope, _replayed(body, receive), send)
         finally:
-            if taken.size > LARGE:  # an error and its frames hold each other, and may hold this
-                gc.collect(0)
+            self._tidy(taken.size)
             taken.give_back()
+
+    def _tidy(self, size: int) -> None:
+        """Let go of what an error and its frames hold, which hold each other; it may be bodies."""
+        self._since += size
+        if self._since > MUCH:
+            self._since = 0
+            gc.collect(0)
 
     async def _body(self, scope: Scope, receive: Receive, taken: _Taken) -> list[bytes] | None:
         encoding = (header(scope, b"content-encoding") or b"identity").strip().lower()

@@ -13,6 +13,7 @@ import secrets
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -161,7 +162,8 @@ def _send_at_once(wire: socket.socket) -> None:
     The event loop does so by itself only for sockets that it made itself: uvicorn issue 3149.
     """
     if wire.family in {socket.AF_INET, socket.AF_INET6}:
-        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # it is closed already
+            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _refusal(status: HTTPStatus, detail: str) -> bytes:
