@@ -14,6 +14,7 @@ SMOKE := .venv-bare
 OLDEST := .venv-oldest
 JOBS  ?= 2
 CASES ?= 20000
+MUTANTS ?= 20000
 KILLS ?= 1000
 SOAK  ?= 300
 STORE ?= 100000
@@ -32,7 +33,7 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz smoke bare install-size \
+.PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
@@ -74,6 +75,13 @@ fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
+mutants: $(VENV)/dev.stamp ## mutated pieces of renderings, put into documents and questions: MUTANTS= how many
+	$(call say,mutants: every format)
+	@half=$$((($(MUTANTS) + 1) / 2)); \
+	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed 1 & first=$$!; \
+	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
+	wait $$first && exit $$second
+
 bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw engines
 	$(call say,bench: the store beside the raw engines)
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench.bench_store --chunks $(STORE)
@@ -90,9 +98,11 @@ bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the librar
 	$(call say,bench: many clients on one service)
 	@$(PY) -m bench.service_load --seconds $(LOAD) --write
 
-soak-service: $(VENV)/dev.stamp ## an hour's requests on one service, and kills under load
+soak-service: $(VENV)/dev.stamp ## an hour's requests on one service, large ones, and kills under load
 	$(call say,soak: an hour of requests)
 	@PYTHONPATH=.:tests $(PY) tests/service_soak.py --write
+	$(call say,soak: 150 requests of 7 MB)
+	@PYTHONPATH=.:tests $(PY) tests/service_memory.py
 	$(call say,soak: kills of a service under load)
 	@PYTHONPATH=tests $(PY) tests/service_kills.py --kills 50
 
@@ -306,9 +316,9 @@ UV := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 
 
 # what `make oldest` tests
 FACES := langchain llama-index haystack tables
-OLD_TESTS := tests/frameworks/test_langchain.py tests/frameworks/langchain_suite.py \
-	tests/frameworks/test_llama_index.py tests/frameworks/test_haystack.py \
-	tests/adapters/tables/test_rows.py tests/test_tables.py \
+OLD_TESTS := tests/integrations/test_langchain.py tests/integrations/langchain_suite.py \
+	tests/integrations/test_llama_index.py tests/integrations/test_haystack.py \
+	tests/pipeline/tables/test_rows.py tests/test_tables.py \
 	tests/test_assembler.py tests/core/test_assemble.py tests/core/test_replay.py \
 	tests/cli/test_completion.py::test_bash_completes_commands_options_and_files
 

@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass, field
 from random import Random
 
-from foveate.adapters.tokenizers import load
 from foveate.core.assemble import assemble
-from foveate.core.candidates import candidates_from
+from foveate.core.candidates import candidates_from_items
 from foveate.core.contracts import Tokenizer
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Candidate, Inputs
 from foveate.core.zones import Budget
+from foveate.providers.tokenizers import load_tokenizer
 
 QUERY = "Which gate of the lock opens first?"
 BUDGET = Budget(documents=4_000, window=None)
@@ -65,16 +65,16 @@ def pool(size: int, seed: int = 7) -> tuple[Candidate, ...]:
                 "score": round(dice.random(), 3),
             }
         )
-    return candidates_from(rows)
+    return candidates_from_items(rows)
 
 
 def main() -> None:
     """One line a recipe and size."""
-    exact = load("cl100k_base")
+    exact = load_tokenizer("cl100k_base")
     print(f"{'recipe':16} {'in':>5} {'out':>4} {'calls':>6} {'again':>6} {'ms':>7} {'again':>7}")
     for size in (100, 1_000):
         candidates = pool(size)
-        for name, recipe in builtin().items():
+        for name, recipe in builtin_recipes().items():
             inputs = Inputs(query=QUERY, candidates=candidates, recipe=recipe, budget=BUDGET)
             tokenizer = Counted(inner=exact)
             figures = []

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from foveate.batch.partitions import Files, partitions
-from foveate.batch.run import run
-from foveate.cli.files import raw_lines, written
-from foveate.fleet.engine import Engine
-from foveate.fleet.open import opened
+from foveate.batch.engines.engine import Engine
+from foveate.batch.engines.open import open_engine
+from foveate.batch.partitions import FileAccess, partitions
+from foveate.batch.run import run_partitions
+from foveate.cli.files import open_output, read_lines
 
-FILES = Files(lines=raw_lines, written=written)
+FILES = FileAccess(read_lines=read_lines, open_atomic=open_output)
 TEXT = """the lock keeper opens the lower gate first and the water level falls so that a boat rises
 slowly past the upper paddle in winter and spring under the canal bridge of the toll house"""
 WORDS = TEXT.split()
@@ -80,19 +80,19 @@ def spent(_: int) -> tuple[int, float, float]:
 
 def seen(fleet: Engine) -> dict[int, tuple[float, float]]:
     """Memory and processor time of each worker that answers; asked often enough for all to."""
-    found = [each for _, each in fleet.mapped(spent, range(8 * fleet.workers))]
+    found = [each for _, each in fleet.map_values(spent, range(8 * fleet.workers))]
     return {each[0]: each[1:] for each in found if isinstance(each, tuple)}
 
 
 def measured(engine: str, workers: int, source: Path, target: Path) -> Figures:
     """The engine's figures, from one batch."""
     began = time.perf_counter()
-    with opened(engine, workers) as fleet:
-        next(iter(fleet.mapped(spent, range(1))))
+    with open_engine(engine, workers) as fleet:
+        next(iter(fleet.map_values(spent, range(1))))
         start = time.perf_counter() - began
         before, own = seen(fleet), time.process_time()
         began = time.perf_counter()
-        report = run(partitions(str(source), str(target)), fleet, FILES)
+        report = run_partitions(partitions(str(source), str(target)), fleet, FILES)
         batch = time.perf_counter() - began
         own, after = time.process_time() - own, seen(fleet)
     if report.failed:

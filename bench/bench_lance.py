@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from bench.store_texts import DIMENSIONS, IN_DOCUMENT, pieces, questions, vectors
-from foveate.adapters.stores.lance import LanceStore
+from foveate.stores.lance import LanceStore
 
 PART = 10_000
 """Chunks in a part."""

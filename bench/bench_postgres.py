@@ -34,9 +34,8 @@ from bench.store_texts import (
     questions,
     vectors,
 )
-from foveate.adapters.stores.postgres import PostgresStore
-from foveate.assembler import Assembler
-from foveate.plan import plan
+from foveate.pipeline.assembler import Assembler
+from foveate.stores.postgres import PostgresStore
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from postgres_server import serving
@@ -116,7 +115,7 @@ def measure(store: PostgresStore, url: str, count: int, seed: int) -> dict[str, 
         for _ in asked
     ]
 
-    assembler = Assembler(store=store, embedder=Known(known), plan=plan(recipe="default"))
+    assembler = Assembler(store=store, embedder=Known(known))
     clock = Clock(session(store))
     ours = {
         "words": clock.timed([lambda q=q: store.search(q, None) for q in asked]),

@@ -20,22 +20,24 @@ from contextlib import closing
 from pathlib import Path
 
 from foveate import plugins
-from foveate.adapters.stores import open_store
-from foveate.core.text.asked import asked_of
+from foveate.core.text.questions import extract_questions
 from foveate.core.types import Chunk
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.cases import Case
-from foveate.evals.diagnosis.pools import fill
+from foveate.evals.diagnosis.pools import fill_store
 from foveate.evals.read import read_cases
 from foveate.ingest.enrich import with_questions
 from foveate.ports import Embedder
+from foveate.stores import open_store
 
 BEST = 10
 
 
 def asking(chunk: Chunk) -> Chunk:
     """The chunk with its questions."""
-    return with_questions(chunk, asked_of(chunk.text, title=chunk.title, section=chunk.section))
+    return with_questions(
+        chunk, extract_questions(chunk.text, title=chunk.title, section=chunk.section)
+    )
 
 
 def recalls(
@@ -44,7 +46,7 @@ def recalls(
     """Per case, recall of gold chunks among the best ten, by words and by both."""
     opened = open_store(folder, embedder_name=embedder.name, dimensions=embedder.dimensions)
     with closing(opened) as store:
-        fill(store, cases, embedder, changed=asking if questions else None)
+        fill_store(store, cases, embedder, changed=asking if questions else None)
         words, both = [], []
         for case in cases:
             gold = {passage.id for passage in case.chunks if passage.is_gold}

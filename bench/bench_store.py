@@ -38,22 +38,23 @@ from bench.store_texts import (
     questions,
     vectors,
 )
-from foveate import readings
-from foveate.adapters.stores import open_store, postings, sqlite, write
-from foveate.adapters.stores.int8 import quantise
-from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.assembler import Assembler
 from foveate.core.text.terms import query_terms
-from foveate.plan import plan
+from foveate.pipeline import text_analysis
+from foveate.pipeline.assembler import Assembler
 from foveate.ports import Store
+from foveate.stores import open_store, postings
+from foveate.stores.int8 import quantise
+from foveate.stores.sqlite import store as sqlite_store
+from foveate.stores.sqlite import write
+from foveate.stores.sqlite.store import SqliteStore
 
 PARTS = {
     "terms": (write, "indexed_terms"),
     "postings": (postings, "_write"),
     "postings ": (postings, "places_of"),
-    "vectors": (sqlite, "quantised"),
-    "readings": (readings, "made"),
-    "readings ": (readings, "keep"),
+    "vectors": (sqlite_store, "quantised"),
+    "readings": (text_analysis, "made"),
+    "readings ": (text_analysis, "keep"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
 
@@ -106,7 +107,9 @@ def ingest(folder: Path, count: int, seed: int) -> dict[str, float]:
                 with store.batch():
                     for piece, row in zip(some, rows, strict=True):
                         store.put(piece.document, piece.chunks, row)
-                        readings.keep(store, readings.made(piece.chunks))
+                        text_analysis.save_to_store(
+                            store, text_analysis.analyse_chunks(piece.chunks)
+                        )
                 taken += time.process_time() - begun
                 if number % 100 == 99:
                     so_far = (number + 1) * 100 * IN_DOCUMENT
@@ -158,7 +161,7 @@ def measure(folder: Path, count: int, seed: int) -> dict[str, Any]:
         }
 
     def context(store: Store) -> dict[str, list[Callable[[], object]]]:
-        assembler = Assembler(store=store, embedder=Known(known), plan=plan(recipe="default"))
+        assembler = Assembler(store=store, embedder=Known(known))
         return {
             "context": [lambda q=q: assembler.assemble(q) for q in asked],
             "search of context": [lambda q=q: assembler.search(q) for q in asked],

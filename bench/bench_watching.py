@@ -23,12 +23,13 @@ from typing import Any
 
 from bench.bench_assemble import QUERY, pool
 from foveate import Tracing, assemble
-from foveate.around import Around, guarded
+from foveate.core.contracts import StepObserver as Observer
 from foveate.core.types import Candidate
+from foveate.pipeline.observers import combine_observers
 from foveate.service.observe import logs
-from foveate.service.observe.observed import Observed
-from foveate.service.observe.requests import Watched
-from foveate.service.observe.steps import Steps
+from foveate.service.observe.observers import Telemetry
+from foveate.service.observe.requests import TelemetryMiddleware
+from foveate.service.observe.steps import StepObserver
 from foveate.service.settings import Settings
 
 EACH = 4  # assemblies of a way in a round
@@ -61,16 +62,16 @@ def provider() -> Any:
     return made
 
 
-def ways(traces: Any, observed: Observed) -> dict[str, Around | None]:
+def ways(traces: Any, observed: Telemetry) -> dict[str, Observer | None]:
     """Who watches, by name."""
-    steps = Steps(observed.metrics)
+    steps = StepObserver(observed.metrics)
     return {
         "nobody": None,
         "somebody who does nothing": lambda _name: nullcontext(),
         "OpenTelemetry, not set up": Tracing(),
         "OpenTelemetry": Tracing(traces),
         "metrics": steps,
-        "metrics and OpenTelemetry": guarded(steps, Tracing(traces)),
+        "metrics and OpenTelemetry": combine_observers(steps, Tracing(traces)),
     }
 
 
@@ -121,7 +122,7 @@ def report(found: dict[str, list[float]], base: str, count: dict[str, int]) -> N
 def assemblies(rounds: int, candidates: tuple[Candidate, ...], around: dict[str, Any]) -> None:
     """The ways to watch an assembly, side by side."""
 
-    def doing(watcher: Around | None) -> Callable[[], object]:
+    def doing(watcher: Observer | None) -> Callable[[], object]:
         return lambda: assemble(QUERY, candidates, budget=2_000, around=watcher)
 
     work = {name: doing(watcher) for name, watcher in around.items()}
@@ -129,7 +130,7 @@ def assemblies(rounds: int, candidates: tuple[Candidate, ...], around: dict[str,
     report(found, "nobody", {name: calls(do) for name, do in work.items()})
 
 
-def requests(rounds: int, observed: Observed) -> None:
+def requests(rounds: int, observed: Telemetry) -> None:
     """The layer around a request, with its log line, beside an application without it."""
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -139,7 +140,7 @@ def requests(rounds: int, observed: Observed) -> None:
     async def nothing(*_: Any) -> Any:
         return {"type": "http.request"}
 
-    watched = Watched(application, observed=observed, routes=["/v1/assemble"])
+    watched = TelemetryMiddleware(application, observed=observed, routes=["/v1/assemble"])
 
     def doing(app: Any) -> Callable[[], object]:
         async def many() -> None:
@@ -162,10 +163,10 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=50, help="candidates")
     given = parser.parse_args()
     settings = Settings(store="", log_format="json")
-    observed, traces = Observed(settings), provider()
+    observed, traces = Telemetry(settings), provider()
     print(f"{given.size} candidates, budget 2,000, {given.rounds} rounds of {EACH} each")
     assemblies(given.rounds, pool(given.size), ways(traces, observed))
-    logs.set_up(settings)
+    logs.configure_logging(settings)
     with open("/dev/null", "w", encoding="utf-8") as nowhere:  # noqa: PTH123
         handler = logging.getLogger().handlers[0]
         assert isinstance(handler, logging.StreamHandler)

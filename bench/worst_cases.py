@@ -27,13 +27,13 @@ from types import FrameType
 from typing import Any
 
 from bench.forget import forget
-from foveate.adapters.tokenizers import load
 from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Candidate, Chunk, Inputs, Trace
 from foveate.core.zones import Budget
+from foveate.providers.tokenizers import load_tokenizer
 
 BUDGET = Budget(documents=4_000, window=None)
 QUERY = "Which gate of the lock opens first, and who opens it?"
@@ -170,8 +170,10 @@ def pool(case: Case, n: int) -> tuple[Candidate, ...]:
 def run(case: Case, n: int, recipe: str = "default", *, counted: bool = True) -> Work:
     """Assemble once, with nothing remembered, counting the work or taking the time."""
     candidates = pool(case, n)
-    tokenizer = Reading(inner=load("cl100k_base"))
-    inputs = Inputs(query=QUERY, candidates=candidates, recipe=builtin()[recipe], budget=BUDGET)
+    tokenizer = Reading(inner=load_tokenizer("cl100k_base"))
+    inputs = Inputs(
+        query=QUERY, candidates=candidates, recipe=builtin_recipes()[recipe], budget=BUDGET
+    )
     work = Work(size=sum(len(c.text) for c in candidates))
     forget()
     if not counted:

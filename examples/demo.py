@@ -16,20 +16,19 @@ from shlex import quote
 from shutil import rmtree
 
 from foveate import plugins
-from foveate.adapters import tokenizers
-from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.assembler import Assembler
-from foveate.cli.indexed import brought_up_to_date, report_lines
-from foveate.cli.layout import folded, wrapped
+from foveate.cli.index_run import index_paths, report_lines
+from foveate.cli.layout import wrap_lines, wrap_words
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
-from foveate.cli.show import citations, decisions, summary, trace, zones
+from foveate.cli.show import citation_lines, decision_lines, summary_lines, trace_lines, zone_lines
 from foveate.core.assemble import assemble
-from foveate.core.errors import BadRequest, FoveateError
-from foveate.core.replay import bundle_of, inputs_from, verdict
+from foveate.core.errors import FoveateError, InvalidRequest
+from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
 from foveate.core.zones import Budget
-from foveate.plan import plan
-from foveate.prepare import Prepared
-from foveate.stored import opened
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.flow import AssemblyResult
+from foveate.pipeline.store_with_embedder import open_store_with_embedder
+from foveate.providers import tokenizers
+from foveate.stores.sqlite.store import SqliteStore
 
 BUILD = Path("build", "demo")
 QUESTIONS = (
@@ -86,15 +85,15 @@ def index(folder: Path, store: Path) -> None:
     )
     command(f"foveate index {folder} --store {store}")
     try:
-        done = brought_up_to_date([folder], str(store), "wordllama", size=350, overlap=70)
-    except BadRequest:
+        done = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
+    except InvalidRequest:
         if not (store / "store.db").exists():
             raise
         rmtree(store)  # made by another version; it holds nothing that the documents do not
-        done = brought_up_to_date([folder], str(store), "wordllama", size=350, overlap=70)
+        done = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
     say(*indented(report_lines(done, WIDTH - 2)))
-    again = brought_up_to_date([folder], str(store), "wordllama", size=350, overlap=70)
-    say("", *wrapped("Once more, to see that only changes are written:", WIDTH, first="  "))
+    again = index_paths([folder], str(store), "wordllama", size=350, overlap=70)
+    say("", *wrap_words("Once more, to see that only changes are written:", WIDTH, first="  "))
     say(*indented(report_lines(again, WIDTH - 2)))
     say(f"  state root {again.state_root[:32]}...")
 
@@ -116,14 +115,14 @@ def titles(store: Path) -> list[str]:
     return [" ".join((document.title or document.id).split())[:36] for document in read[:2]]
 
 
-def ask(question: str, store: Path) -> Prepared:
+def ask(question: str, store: Path) -> AssemblyResult:
     """Search the store and assemble what it finds."""
-    with opened(str(store)) as (shelf, embedder):
-        settled = plan(recipe="default", budget=BUDGET)
-        return Assembler(store=shelf, embedder=embedder, plan=settled).prepare(question)
+    with open_store_with_embedder(str(store)) as (shelf, embedder):
+        assembler = Assembler(store=shelf, embedder=embedder)
+        return assembler.run(question, budget=BUDGET)
 
 
-def show(prepared: Prepared, question: str, store: Path, number: int) -> None:
+def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> None:
     """The context and everything that is known about how it came about."""
     context = prepared.context
     heading(f"Question {number}", question)
@@ -131,35 +130,35 @@ def show(prepared: Prepared, question: str, store: Path, number: int) -> None:
         f"foveate assemble --store {store} --budget {BUDGET.documents} --explain \\",
         f"--query {quote(question)}",
     )
-    say(*wrapped(f"  {summary(context, 10_000)[0]}", WIDTH, first="  "))
+    say(*wrap_words(f"  {summary_lines(context, 10_000)[0]}", WIDTH, first="  "))
     say("", "The context, all of it, as the model reads it (long lines are folded here)")
-    say(*folded(context.text, WIDTH, prefix="  │ "))
-    say("", *trace(context, WIDTH))
-    say("", *decisions(context, WIDTH, most=MOST))
-    say("", *zones(context, WIDTH))
-    say("", *citations(context, WIDTH))
+    say(*wrap_lines(context.text, WIDTH, prefix="  │ "))
+    say("", *trace_lines(context, WIDTH))
+    say("", *decision_lines(context, WIDTH, most=MOST))
+    say("", *zone_lines(context, WIDTH))
+    say("", *citation_lines(context, WIDTH))
     say("", "Assembled once more from its bundle alone, without the store")
     say(f"  {replayed(prepared)}")
 
 
-def replayed(prepared: Prepared) -> str:
+def replayed(prepared: AssemblyResult) -> str:
     """What `foveate assemble --bundle` writes, replayed."""
-    known = plugins.known()
+    known = plugins.component_registry()
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    bundle = bundle_of(prepared.inputs, prepared.context, known, when=when)
-    inputs = inputs_from(bundle, known)
-    again = assemble(inputs, tokenizers.load(bundle["manifest"]["tokenizer"]))
-    return str(verdict(bundle, bundle_of(inputs, again, known)))
+    bundle = build_bundle(prepared.inputs, prepared.context, known, when=when)
+    inputs = inputs_from_bundle(bundle, known)
+    again = assemble(inputs, tokenizers.load_tokenizer(bundle["manifest"]["tokenizer"]))
+    return str(compare_bundles(bundle, build_bundle(inputs, again, known)))
 
 
 def heading(title: str, text: str) -> None:
     """What this step is about."""
-    say("", f"{title} {'─' * (WIDTH - len(title) - 1)}", *wrapped(text, WIDTH, first="  "))
+    say("", f"{title} {'─' * (WIDTH - len(title) - 1)}", *wrap_words(text, WIDTH, first="  "))
 
 
 def command(*parts: str) -> None:
     """How one does the same on the command line."""
-    lines = [line for part in parts for line in wrapped(part, WIDTH - 8)]
+    lines = [line for part in parts for line in wrap_words(part, WIDTH - 8)]
     say(f"  $ {lines[0]}", *(f"      {line}" for line in lines[1:]), "")
 
 

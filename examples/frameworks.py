@@ -27,7 +27,7 @@ def langchain() -> tuple[str, str]:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableLambda
 
-    from foveate.frameworks.langchain import FoveateRetriever
+    from foveate.integrations.langchain import FoveateRetriever
 
     found = [Document(text, metadata={"source": name}) for text, name, _ in ROWS]
     retriever = FoveateRetriever(retriever=RunnableLambda(lambda _: found), budget=BUDGET)
@@ -39,7 +39,7 @@ def llama_index() -> tuple[str, str]:
     """Nodes with scores."""
     from llama_index.core.schema import NodeWithScore, TextNode
 
-    from foveate.frameworks.llama_index import FoveatePostprocessor
+    from foveate.integrations.llama_index import FoveatePostprocessor
 
     found = [
         NodeWithScore(node=TextNode(text=text, metadata={"file_name": name}), score=score)
@@ -53,7 +53,7 @@ def haystack() -> tuple[str, str]:
     """Documents, through the component alone."""
     from haystack import Document
 
-    from foveate.frameworks.haystack import FoveateAssembler
+    from foveate.integrations.haystack import FoveateAssembler
 
     found = [
         Document(content=text, meta={"file_path": name}, score=score) for text, name, score in ROWS

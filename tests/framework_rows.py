@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from foveate import Assembler
-from foveate.adapters import embedders, tokenizers
-from foveate.adapters.stores import open_store
 from foveate.ingest.run import ingest
-from foveate.plan import plan
+from foveate.pipeline.options import AssembleOptions
+from foveate.providers import embedders, tokenizers
+from foveate.stores import open_store
 
 QUESTION = "How often is the kiln fired?"
 FIRED = "The kiln is fired twice a month, with beech and birch."
@@ -67,13 +67,15 @@ def assembling(folder: Path, **options: Any) -> Iterator[Assembler]:
     """An assembler over a real store of `PAGES`, embedded for real."""
     for name, text in PAGES.items():
         (folder / name).write_text(text, encoding="utf-8")
-    embedder = embedders.load("hashing")
+    embedder = embedders.load_embedder("hashing")
     store = open_store(
         folder / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
     )
     try:
         paths = [folder / name for name in PAGES]
-        ingest(paths, store, embedder, tokenizers.load("cl100k_base"), size=60, overlap=12)
-        yield Assembler(store=store, embedder=embedder, plan=plan(**options))
+        ingest(
+            paths, store, embedder, tokenizers.load_tokenizer("cl100k_base"), size=60, overlap=12
+        )
+        yield Assembler(store=store, embedder=embedder, options=AssembleOptions(**options))
     finally:
         store.close()

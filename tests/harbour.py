@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers import load
 from foveate.ingest import Enrich
 from foveate.ingest.run import ingest
 from foveate.plugins import embedder
+from foveate.providers.tokenizers import load_tokenizer
+from foveate.stores import open_store
 
 QUESTION = "What does a berth in the old harbour cost in winter?"
 GOLD = "14 euros a metre"
@@ -103,7 +103,7 @@ def filled(folder: Path, pages: dict[str, str] | None = None) -> Path:
     path = folder / "store"
     with open_store(path, embedder_name=hashing.name, dimensions=hashing.dimensions) as store:
         ingest(
-            manual, store, hashing, load("cl100k_base"), size=60, overlap=15,
+            manual, store, hashing, load_tokenizer("cl100k_base"), size=60, overlap=15,
             enrich=Enrich(questions=True),
         )  # fmt: skip
     return path

@@ -20,9 +20,9 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.stores.lance import LanceStore
-from foveate.testing.store_corpus import EMBEDDER, Entry
+from foveate.stores import open_store
+from foveate.stores.lance import LanceStore
+from foveate.testing.store_corpus import EMBEDDER, CorpusEntry
 from store_kills import ENTRIES, EVERYONE, State, apply, batch, listen, rest, steps, versions
 
 KINDS = ("ingest", "delete", "batch", "compact")
@@ -64,15 +64,15 @@ def beside(url: str, options: dict[str, str], number: int, writes: int, say: Con
         say.send(None)
 
 
-def _own(number: int, write: int) -> Entry:
+def _own(number: int, write: int) -> CorpusEntry:
     entry = ENTRIES[sorted(ENTRIES)[write % len(ENTRIES)]]
     name = f"w{number}-{write:02}"
     document = replace(entry.document, id=name, content_hash=name)
     chunks = [replace(c, document_id=name, id=f"{name}-{c.sequence}") for c in entry.chunks]
-    return Entry(document=document, chunks=tuple(chunks))
+    return CorpusEntry(document=document, chunks=tuple(chunks))
 
 
-def entry_of(name: str, hash_: str) -> Entry:
+def entry_of(name: str, hash_: str) -> CorpusEntry:
     """The document that was put under this name with this hash."""
     if name.startswith("w"):
         number, write = name[1:].split("-")

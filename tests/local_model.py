@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from foveate.adapters.models.engine import served
-from foveate.adapters.models.gguf import GgufSpeaker
-from foveate.adapters.models.spoken import SpokenModel
+from foveate.providers.chat.chat_base import ChatModel
+from foveate.providers.chat.engine import start_engine
+from foveate.providers.chat.gguf import GgufProvider
 
 KEY = "sk-loopback-2b7e"
 WINDOW = 2048
@@ -27,14 +27,14 @@ def weights() -> str:
 @lru_cache(maxsize=1)
 def engine() -> Any:
     """llama.cpp with the weights, in this process and on a port of loopback."""
-    return served(weights(), WINDOW, KEY)
+    return start_engine(weights(), WINDOW, KEY)
 
 
-def local_model() -> SpokenModel:
+def local_model() -> ChatModel:
     """The weights behind the port, in process."""
-    speaker = GgufSpeaker(weights())
+    speaker = GgufProvider(weights())
     speaker._server, speaker._key = engine(), KEY
-    return SpokenModel(speaker)
+    return ChatModel(speaker)
 
 
 def local_name() -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from foveate import assemble, tables
+from foveate import assemble
 from foveate.core.types import Context
+from foveate.integrations import tables
 
 MARKUP = (
     "<script>document.title = 'owned'</script>",

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.service.auth.keyfile import changing
-from foveate.service.auth.keys import SCOPES, Key, digest_of, minted, now
+from foveate.service.auth.keyfile import edit_keys
+from foveate.service.auth.keys import SCOPES, Key, generate_key, key_digest, utc_now
 from http_wire import Answer, ask
 from model_servers import serving as model_serving
 from service_process import Service, running
@@ -47,8 +47,8 @@ def new_key(
     file: Path, *, tenant: str = "default", principals: Sequence[str] = (), scopes: Any = SCOPES
 ) -> str:
     """A key that a service over this file takes at once."""
-    number, token = minted()
-    with changing(file) as keys:
+    number, token = generate_key()
+    with edit_keys(file) as keys:
         keys.append(
             Key(
                 id=number,
@@ -56,10 +56,10 @@ def new_key(
                 tenant=tenant,
                 principals=tuple(principals),
                 scopes=tuple(scopes),
-                created=now(),
+                created=utc_now(),
                 expires=None,
                 revoked=None,
-                digest=digest_of(token),
+                digest=key_digest(token),
             )
         )
     return token

@@ -6,24 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from foveate.service.auth.keyfile import changing
-from foveate.service.auth.keys import SCOPES, Key, digest_of, minted, now
+from foveate.service.auth.keyfile import edit_keys
+from foveate.service.auth.keys import SCOPES, Key, generate_key, key_digest, utc_now
 
 
 def put(path: Path, **fields: Any) -> str:
     """A new key in the file, with all scopes unless told otherwise; what its holder sends."""
-    with changing(path) as held:
-        number, token = minted()
+    with edit_keys(path) as held:
+        number, token = generate_key()
         made = Key(
             id=number,
             name="test",
             tenant="default",
             principals=(),
             scopes=SCOPES,
-            created=now(),
+            created=utc_now(),
             expires=None,
             revoked=None,
-            digest=digest_of(token),
+            digest=key_digest(token),
         )
         held.append(replace(made, **fields))
     return token
@@ -31,9 +31,9 @@ def put(path: Path, **fields: Any) -> str:
 
 def take(path: Path, token: str) -> None:
     """Revoke it."""
-    with changing(path) as held:
+    with edit_keys(path) as held:
         held[:] = [
-            replace(key, revoked=now(), digest="") if key.id == id_of(token) else key
+            replace(key, revoked=utc_now(), digest="") if key.id == id_of(token) else key
             for key in held
         ]
 

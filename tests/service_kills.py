@@ -24,8 +24,8 @@ from random import Random
 from threading import Condition, Event, Thread
 from typing import Any
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.stores.check import check
+from foveate.stores import open_store
+from foveate.stores.sqlite.check import check
 from http_wire import Answer, Wire, request
 from service_process import Address, Service
 

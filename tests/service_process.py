@@ -21,9 +21,12 @@ Address = tuple[str, int]
 
 
 class Service:
-    """A running service. `settings`: as in the settings file; lists and tables are allowed."""
+    """A running service. `settings`: as in the settings file; lists and tables are allowed.
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    `packages`: a folder of packages that are installed beside ours.
+    """
+
+    def __init__(self, folder: Path, *, packages: Path | None = None, **settings: Any) -> None:
         self.folder = folder
         self.log = folder / "service.log"
         folder.mkdir(parents=True, exist_ok=True)
@@ -31,6 +34,7 @@ class Service:
         given = {"host": HOST, "port": 0, **settings}
         file.write_text("".join(f"{k} = {_toml(v)}\n" for k, v in given.items()))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("FOVEATE_")}
+        path = os.pathsep.join(str(one) for one in (PACKAGE.parent, packages) if one)
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "foveate", "serve", "--settings", str(file)],
@@ -38,7 +42,7 @@ class Service:
                 stdout=log,
                 stderr=log,
                 cwd=folder,
-                env={**environment, "PYTHONPATH": str(PACKAGE.parent)},
+                env={**environment, "PYTHONPATH": path},
             )
         self.address: Address = (HOST, self._port())
         ask(self.address, "GET", "/readyz")  # its port is taken before it answers
@@ -94,9 +98,9 @@ class Service:
 
 
 @contextmanager
-def running(folder: Path, **settings: Any) -> Iterator[Service]:
+def running(folder: Path, *, packages: Path | None = None, **settings: Any) -> Iterator[Service]:
     """A service as long as the block lasts; told to stop at the end, where it is still there."""
-    service = Service(folder, **settings)
+    service = Service(folder, packages=packages, **settings)
     try:
         yield service
     finally:

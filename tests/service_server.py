@@ -11,16 +11,16 @@ from typing import Any
 
 import httpx
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers import load
 from foveate.core.types import Chunk
 from foveate.ingest import Enrich
 from foveate.ingest.run import ingest
 from foveate.plugins import embedder
 from foveate.ports import Document
+from foveate.providers.tokenizers import load_tokenizer
 from foveate.service.app import create_app
-from foveate.service.run import Served
+from foveate.service.run import DrainingServer
 from foveate.service.settings import Settings
+from foveate.stores import open_store
 
 PAGES = {
     "boiler.md": (
@@ -48,7 +48,7 @@ def filled(folder: Path) -> Path:
     path = folder / "store"
     with open_store(path, embedder_name=hashing.name, dimensions=hashing.dimensions) as store:
         ingest(
-            pages, store, hashing, load("cl100k_base"), size=40, overlap=0,
+            pages, store, hashing, load_tokenizer("cl100k_base"), size=40, overlap=0,
             enrich=Enrich(questions=True),
         )  # fmt: skip
         document = Document(id="vault", source="vault.md", text=SECRET, principals=("staff",))
@@ -66,7 +66,7 @@ def serving(settings: Settings) -> Iterator[httpx.Client]:
     with socket.create_server((settings.host, 0)) as listening:
         port = listening.getsockname()[1]
         started, failed = Event(), list[BaseException]()
-        server = Served(create_app(settings), settings, on_started=started.set)
+        server = DrainingServer(create_app(settings), settings, on_started=started.set)
 
         def run() -> None:
             try:

@@ -28,11 +28,11 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.stores.backup import backup
-from foveate.adapters.stores.check import check
-from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.testing.store_corpus import EMBEDDER, Entry, changed, corpus
+from foveate.stores import open_store
+from foveate.stores.sqlite.backup import backup
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
+from foveate.testing.store_corpus import EMBEDDER, CorpusEntry, change_entry, corpus
 
 KINDS = ("ingest", "delete", "batch", "compact", "backup", "search")
 ENTRIES = {entry.document.id: entry for entry in corpus(3, 16)}
@@ -41,10 +41,10 @@ State = dict[str, str]
 """Document id → content hash: what a store holds."""
 
 
-def versions(name: str) -> tuple[Entry, Entry]:
+def versions(name: str) -> tuple[CorpusEntry, CorpusEntry]:
     """The two forms of a document; their content hashes differ."""
     entry = ENTRIES[name]
-    other = changed(entry)
+    other = change_entry(entry)
     document = replace(other.document, content_hash=f"{entry.document.content_hash} changed")
     return entry, replace(other, document=document)
 
@@ -93,7 +93,7 @@ def steps(
             yield ({}, lambda: store.search("granite", EMBEDDER.embed(["granite"])[0]))
 
 
-def batch(store: SqliteStore, entries: list[Entry]) -> None:
+def batch(store: SqliteStore, entries: list[CorpusEntry]) -> None:
     """Several documents at once."""
     with store.batch():
         for entry in entries:

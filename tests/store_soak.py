@@ -20,11 +20,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from foveate.adapters.stores import open_store
-from foveate.adapters.stores.check import check
-from foveate.adapters.stores.sqlite import SqliteStore
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.stores import open_store
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER
 from store_kills import processes
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from foveate.assembler import assemble
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
+from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import request
 
 LONG = (
@@ -92,7 +92,7 @@ def test_system_prompt_over_the_window() -> None:
 def test_never_over_budget_in_any_script(script: str, tokenizer: str) -> None:
     """B1: no script, code or emoji sequence passes the budget."""
     pool = [{"text": f"{n} {SCRIPTS[script]}", "score": n} for n in range(4)]
-    for recipe in builtin():
+    for recipe in builtin_recipes():
         for budget in (60, 250, 900):
             try:
                 context = assemble("q", pool, recipe=recipe, budget=budget, tokenizer=tokenizer)
@@ -192,7 +192,7 @@ def test_same_bytes_over_hash_seeds_and_shuffles(tmp_path: Path) -> None:
             "OPENBLAS_NUM_THREADS": threads,
         }
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(path), seed, *builtin()],
+            [sys.executable, "-c", SCRIPT, str(path), seed, *builtin_recipes()],
             env=env,
             capture_output=True,
             check=True,
@@ -200,7 +200,7 @@ def test_same_bytes_over_hash_seeds_and_shuffles(tmp_path: Path) -> None:
         outputs.add(done.stdout)
 
     assert len(outputs) == 1
-    assert outputs.pop().count(b"\n") == len(builtin())
+    assert outputs.pop().count(b"\n") == len(builtin_recipes())
 
 
 def test_threads_share_nothing() -> None:

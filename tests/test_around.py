@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
-from foveate import Assembler, BadInput, OutsideFailure, Shortener, assemble
-from foveate.adapters import embedders
-from foveate.adapters.caches import open_cache
-from foveate.adapters.stores import open_store
-from foveate.around import CALLS, WHOLE, guarded, watched
-from foveate.core.recipes import builtin
+from foveate import Assembler, BadInput, Compressor, ExternalError, assemble
+from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.expand import Expand
 from foveate.core.types import Chunk, Context
-from foveate.plan import plan
+from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, combine_observers, observe_call
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document, Message, Store
-from foveate.testing.fakes import Told
+from foveate.providers import embedders
+from foveate.stores import open_store
+from foveate.stores.caches import open_cache
+from foveate.testing.fakes import ScriptedModel
 
 ROWS = [
     {"text": "The kiln is fired twice a month, with beech and birch.", "score": 0.9},
     {"text": "Glazes are kept in the cellar, away from frost.", "score": 0.5},
 ]
-EMBEDDER = embedders.load("hashing")
-DEFAULT = builtin()["default"]
+EMBEDDER = embedders.load_embedder("hashing")
+DEFAULT = builtin_recipes()["default"]
 WIDE = replace(DEFAULT, stages=(Expand(window=1), *DEFAULT.stages))
 
 
@@ -51,11 +51,11 @@ class Diary:
         finally:
             self.lines.append(f"< {name}")
 
-    def told(self, name: str, figures: Any) -> None:
+    def on_call(self, name: str, figures: Any) -> None:
         """Keep the figures."""
         self.figures[name] = dict(figures)
 
-    def made(self, context: Context) -> None:
+    def on_context(self, context: Context) -> None:
         """Keep the context."""
         self.contexts.append(context)
 
@@ -84,13 +84,13 @@ class Broken:
         self._fail("exit")
         return True  # would swallow whatever the step raised
 
-    def told(self, name: str, figures: Any) -> None:
+    def on_call(self, name: str, figures: Any) -> None:
         """Fail, if here."""
-        self._fail("told")
+        self._fail("on_call")
 
-    def made(self, context: Context) -> None:
+    def on_context(self, context: Context) -> None:
         """Fail, if here."""
-        self._fail("made")
+        self._fail("on_context")
 
     def _fail(self, place: str) -> None:
         if place == self.at:
@@ -129,7 +129,7 @@ def assembler(store: Store, around: Any, **more: Any) -> Assembler:
     return Assembler(
         store=store,
         embedder=EMBEDDER,
-        plan=plan(budget=300, recipe=WIDE),
+        options=AssembleOptions(budget=300, recipe=WIDE),
         reranker=Reversed(),
         around=around,
         **more,
@@ -144,7 +144,7 @@ def test_every_call_and_every_stage_is_watched(store):
 
     stages = [*(entry.stage for entry in context.trace), "cite", "seal"]
     found = diary.inside("assemble")
-    assert [name for name in found if name in CALLS] == [
+    assert [name for name in found if name in CALL_STEPS] == [
         "root",
         "recall",
         "embed",
@@ -158,7 +158,7 @@ def test_every_call_and_every_stage_is_watched(store):
         "root",
         "keep",
     ]
-    assert [name for name in found if name not in CALLS] == stages
+    assert [name for name in found if name not in CALL_STEPS] == stages
     assert diary.contexts == [context]
     assert diary.figures["search"] == {
         "candidates": 3,
@@ -206,7 +206,7 @@ def test_a_search_alone_is_watched(store):
     assert diary.inside("retrieve") == ["embed", "search", "rerank"]
     assert later.lines == diary.lines
     assert diary.contexts == []
-    assert {"assemble", "retrieve"} == set(WHOLE)
+    assert {"assemble", "retrieve"} == set(ASSEMBLY_STEPS)
 
 
 def test_a_shortener_is_watched_call_by_call():
@@ -216,7 +216,7 @@ def test_a_shortener_is_watched_call_by_call():
         return messages[-1]["content"].partition("Document:\n")[2].partition(". ")[0] + "."
 
     diary = Diary()
-    tight = builtin()["tight"]
+    tight = builtin_recipes()["tight"]
     stages = tuple(
         Compress(offer="llm_extract") if isinstance(stage, Compress) else stage
         for stage in tight.stages
@@ -231,12 +231,12 @@ def test_a_shortener_is_watched_call_by_call():
         pages,
         budget=200,
         recipe=replace(tight, stages=stages),
-        shortener=Shortener(model=Told(says=says)),
+        shortener=Compressor(model=ScriptedModel(says=says)),
         around=diary,
     )
 
     found = diary.inside("assemble")
-    calls = [name for name in found if name in CALLS]
+    calls = [name for name in found if name in CALL_STEPS]
     assert calls[0] == "shorten"
     assert set(calls[1:]) == {"model"}
     assert found.count("input") == 1
@@ -246,7 +246,7 @@ def test_a_shortener_is_watched_call_by_call():
     assert diary.contexts == [context]
 
 
-@pytest.mark.parametrize("place", ["call", "enter", "exit", "told", "made"])
+@pytest.mark.parametrize("place", ["call", "enter", "exit", "on_call", "on_context"])
 def test_a_watcher_that_fails_changes_nothing(store, place, caplog):
     """F7, X3: whatever a watcher raises, the context is the same; it is logged once, by kind."""
     expected = assembler(store, None).assemble("When is the kiln fired?")
@@ -268,13 +268,13 @@ def test_a_watcher_swallows_no_error(store):
         name, dimensions = "down", EMBEDDER.dimensions
 
         def embed(self, texts: Any) -> Any:
-            raise OutsideFailure("the embedder is down")
+            raise ExternalError("the embedder is down")
 
     down = Assembler(store=store, embedder=Down(), around=Broken("never"))
 
-    with pytest.raises(OutsideFailure):
+    with pytest.raises(ExternalError):
         down.assemble("When?")
-    with pytest.raises(OutsideFailure):
+    with pytest.raises(ExternalError):
         asyncio.run(down.aassemble("When?"))
     with pytest.raises(BadInput):
         assemble("When?", [], around=Broken("never"))
@@ -284,7 +284,9 @@ def test_figures_that_cannot_be_had_break_nothing():
     """F7: where a port gives what has no length, its figures are passed over, and no more."""
     diary = Diary()
 
-    assert watched(guarded(diary), "counts", lambda: iter("ab"), lambda got: {"n": len(got)})
+    assert observe_call(
+        combine_observers(diary), "counts", lambda: iter("ab"), lambda got: {"n": len(got)}
+    )
     assert diary.lines == ["> counts", "< counts"]
     assert diary.figures == {}
 
@@ -293,7 +295,7 @@ def test_one_that_fails_does_not_keep_another_from_watching():
     """F7: of several watchers each sees all, also beside one that fails."""
     diary = Diary()
 
-    context = assemble("When?", ROWS, budget=99, around=guarded(Broken("enter"), diary))
+    context = assemble("When?", ROWS, budget=99, around=combine_observers(Broken("enter"), diary))
 
     assert diary.inside("assemble") == [*(e.stage for e in context.trace), "cite", "seal"]
 
@@ -318,9 +320,9 @@ def test_one_watcher_can_watch_many_threads():
 
 def test_nobody_is_nobody():
     """F7: no watcher is None, and a guard is not guarded twice."""
-    guard = guarded(Diary())
+    guard = combine_observers(Diary())
 
-    assert guarded(None) is None
-    assert guarded() is None
-    assert guarded(guard) is guard
-    assert guarded(guard, None, Diary()).arounds[0] is guard.arounds[0]
+    assert combine_observers(None) is None
+    assert combine_observers() is None
+    assert combine_observers(guard) is guard
+    assert combine_observers(guard, None, Diary()).observers[0] is guard.observers[0]

@@ -103,8 +103,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(packed):
     assert {
         "foveate/py.typed",
         "foveate/models.toml",
-        "foveate/curves.toml",
-        "foveate/prompts/grounded.en.md",
+        "foveate/pipeline/curves.toml",
+        "foveate/pipeline/prompts/grounded.en.md",
         "foveate/service/playground/page/index.html",
     } <= packed
 

@@ -21,13 +21,14 @@ from foveate import (
     UnknownName,
     assemble,
 )
-from foveate.adapters import embedders, tokenizers
-from foveate.adapters.stores import open_store
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.wire import context_to_json
 from foveate.ingest.run import ingest
-from foveate.plan import plan
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Store
+from foveate.providers import embedders, tokenizers
+from foveate.stores import open_store
+from resolving import resolve
 
 ROWS = [
     {"text": "The kiln is fired twice a month, with beech and birch.", "score": 0.9},
@@ -59,7 +60,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder: Path = tmp_path_factory.mktemp("pages")
     for name, text in PAGES.items():
         (folder / name).write_text(text)
-    embedder = embedders.load("hashing")
+    embedder = embedders.load_embedder("hashing")
     opened = open_store(
         folder / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
     )
@@ -67,7 +68,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         [folder / name for name in PAGES],
         opened,
         embedder,
-        tokenizers.load("cl100k_base"),
+        tokenizers.load_tokenizer("cl100k_base"),
         size=60,
         overlap=12,
     )
@@ -78,7 +79,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @pytest.fixture
 def assembler(store: Store) -> Assembler:
     """The default plan over the store."""
-    return Assembler(store=store, embedder=embedders.load("hashing"), plan=plan(budget=600))
+    return Assembler(
+        store=store,
+        embedder=embedders.load_embedder("hashing"),
+        options=AssembleOptions(budget=600),
+    )
 
 
 def test_one_liner() -> None:
@@ -112,7 +117,9 @@ def test_spans_lead_into_the_documents(assembler: Assembler) -> None:
 def test_neighbours_in_one_round_trip(store: Store) -> None:
     """S5: however many hits there are, their neighbours are one call to the store."""
     watched = Watched(store)
-    Assembler(store=watched, plan=plan(budget=600)).assemble("clay kiln glaze frost autumn")  # type: ignore[arg-type]
+    Assembler(store=watched, options=AssembleOptions(budget=600)).assemble(
+        "clay kiln glaze frost autumn"
+    )  # type: ignore[arg-type]
 
     assert watched.calls.count("neighbours") == 1
     assert watched.calls.count("search") == 1
@@ -121,7 +128,7 @@ def test_neighbours_in_one_round_trip(store: Store) -> None:
 
 def test_what_may_not_be_read_changes_nothing(tmp_path: Path) -> None:
     """X5: beside secrets, a caller without rights gets the same JSON, state root included."""
-    embedder = embedders.load("hashing")
+    embedder = embedders.load_embedder("hashing")
     answers = []
     for with_secrets in (False, True):
         folder = tmp_path / str(with_secrets)
@@ -130,13 +137,21 @@ def test_what_may_not_be_read_changes_nothing(tmp_path: Path) -> None:
         pages.mkdir(parents=True)
         for name, text in PAGES.items():
             (pages / name).write_text(text)
-        ingest(pages, store, embedder, tokenizers.load("cl100k_base"), size=60, overlap=12)
+        ingest(
+            pages, store, embedder, tokenizers.load_tokenizer("cl100k_base"), size=60, overlap=12
+        )
         if with_secrets:
             hidden = tmp_path / "board"
             hidden.mkdir()
             (hidden / "kiln.md").write_text("# Kiln\n\nThe kiln is sold to the board of glaze.\n")
-            ingest(hidden, store, embedder, tokenizers.load("cl100k_base"), principals=("board",))
-        made = Assembler(store=store, embedder=embedder, plan=plan(budget=600))
+            ingest(
+                hidden,
+                store,
+                embedder,
+                tokenizers.load_tokenizer("cl100k_base"),
+                principals=("board",),
+            )
+        made = Assembler(store=store, embedder=embedder, options=AssembleOptions(budget=600))
         answers.append(context_to_json(made.assemble("When is the kiln fired?")))
         open_to = made.assemble("Is the kiln sold?", principals=("board",)).text
         store.close()
@@ -170,7 +185,7 @@ def test_async_is_the_same(assembler: Assembler) -> None:
 
 def test_errors_come_out_of_async(assembler: Assembler) -> None:
     """X1: an error in the core reaches the caller of the async twin as it is."""
-    small = Assembler(store=assembler.store, plan=plan(budget=3))
+    small = Assembler(store=assembler.store, options=AssembleOptions(budget=3))
 
     with pytest.raises(BudgetTooSmall):
         asyncio.run(small.aassemble("clay"))
@@ -185,10 +200,10 @@ def test_empty_query(assembler: Assembler, query: str) -> None:
 
 def test_plan_by_name_and_by_value() -> None:
     """F1: recipe, tokenizer, format and order are given by name or as values."""
-    by_name = plan(recipe="chat", tokenizer="simple", format="xml", order="edges")
-    by_value = plan(
-        recipe=builtin()["chat"],
-        tokenizer=tokenizers.load("simple"),
+    by_name = resolve(recipe="chat", tokenizer="simple", format="xml", order="edges")
+    by_value = resolve(
+        recipe=builtin_recipes()["chat"],
+        tokenizer=tokenizers.load_tokenizer("simple"),
         format=by_name.recipe.format,
         order="edges",
     )
@@ -199,19 +214,19 @@ def test_plan_by_name_and_by_value() -> None:
 
 def test_budget_by_number_keeps_other_limits() -> None:
     """B6: a number limits tokens beside the characters that the recipe limits."""
-    budget = plan(recipe="source-label", budget=500).budget
+    budget = resolve(recipe="source-label", budget=500).budget
 
     assert (budget.documents, budget.characters) == (500, 24_000)
 
 
 def test_model_gives_tokenizer_and_window() -> None:
     """B4: a model's name brings its tokenizer and its window."""
-    settled = plan(model="gpt-4o", query="Why?")
+    settled = resolve(model="gpt-4o", query="Why?")
 
     assert settled.tokenizer.name == "o200k_base"
     assert settled.budget.window == 128_000
     with pytest.raises(BadOption, match="the model's window leaves"):
-        plan(model="gemma2:9b", budget=9000)
+        resolve(model="gemma2:9b", budget=9000)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +263,7 @@ def test_recipe_from_a_file(tmp_path: Path) -> None:
 
 def test_metadata_in_the_header() -> None:
     """R4: chosen metadata stands in the header, the rest does not."""
-    base = builtin()["citations"]
+    base = builtin_recipes()["citations"]
     recipe = Recipe(
         name="m", stages=base.stages, format=base.format, include_metadata=("year", "none")
     )

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.adapters.tokenizers import load
-from foveate.budget import Budget
 from foveate.core import zones
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.models import Model, UnknownModel, model
+from foveate.pipeline.budget import Budget
+from foveate.providers.tokenizers import load_tokenizer
 
 MODEL = Model(name="m", window=8_192, max_output=2_048, tokenizer="cl100k_base", frame=(4, 3))
 
@@ -31,7 +31,7 @@ def test_defaults():
 def test_for_model_measures():
     """B2: the real system prompt and query are measured; documents get what is left."""
     prompt, query = "Answer from the context only.", "When does the library open?"
-    count = load("cl100k_base").count
+    count = load_tokenizer("cl100k_base").count
     budget = Budget.for_model(MODEL, system_prompt=prompt, query=query)
     assert budget.documents == 8_192 - count(prompt) - count(query) - 1_024 - 64
     assert (budget.window, budget.generation, budget.conversation) == (8_192, 1_024, 0)
@@ -42,9 +42,9 @@ def test_for_model_by_name():
     """B2: the model's own tokenizer measures, unless another is given."""
     prompt = "You answer in one sentence. " * 20
     own = Budget.for_model("mistral", system_prompt=prompt)
-    other = Budget.for_model("mistral", system_prompt=prompt, tokenizer=load("simple"))
-    assert own.system == load(model("mistral").tokenizer).count(prompt) + 8
-    assert other.system == load("simple").count(prompt) + 8
+    other = Budget.for_model("mistral", system_prompt=prompt, tokenizer=load_tokenizer("simple"))
+    assert own.system == load_tokenizer(model("mistral").tokenizer).count(prompt) + 8
+    assert other.system == load_tokenizer("simple").count(prompt) + 8
     with pytest.warns(UnknownModel):
         assert Budget.for_model("nobody-knows-it").window == 8_192
 
@@ -66,7 +66,7 @@ def test_the_whole_request_fits(system_prompt, query, max_output, overhead, fram
         max_output=max_output,
         overhead=overhead,
     )
-    count = load(known.tokenizer).count
+    count = load_tokenizer(known.tokenizer).count
     sent = count(system_prompt) + count(query) + known.framing(2) + (budget.documents or 0)
     assert sent <= known.window - budget.generation - budget.buffer
     assert budget.total == known.window

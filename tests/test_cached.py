@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from foveate import Assembler
-from foveate.adapters import embedders
-from foveate.adapters.caches import open_cache
-from foveate.adapters.stores import open_store
 from foveate.core.types import Chunk
 from foveate.core.wire import context_to_json
-from foveate.plan import plan
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Cache, Document, Store
+from foveate.providers import embedders
+from foveate.stores import open_store
+from foveate.stores.caches import open_cache
 
-EMBEDDER = embedders.load("hashing")
+EMBEDDER = embedders.load_embedder("hashing")
 QUESTIONS = ("When is the kiln fired?", "Where is the glaze?", "Who digs the clay?")
 
 
@@ -48,7 +48,9 @@ def store(
 
 def assembler(store: Store, cache: Cache | None) -> Assembler:
     """The default plan."""
-    return Assembler(store=store, embedder=EMBEDDER, plan=plan(budget=300), cache=cache)
+    return Assembler(
+        store=store, embedder=EMBEDDER, options=AssembleOptions(budget=300), cache=cache
+    )
 
 
 def test_a_kept_context_is_the_same(store: Store) -> None:

@@ -28,7 +28,7 @@ import pytest
 from command_line import CHUNKS
 from foveate import plugins
 from foveate.core.spec import recipe_from_toml
-from foveate.evals.read import case_from
+from foveate.evals.read import case_from_record
 from model_servers import serving
 from source_tree import ROOT, short
 
@@ -243,7 +243,7 @@ def test_recipes_of_pages_can_be_copied(page):
     """P2: a TOML block that has stages and a name is a recipe that is read."""
     texts = [block.text for block in blocks(page) if block.language == "toml"]
     whole = [text for text in texts if "[[stages]]" in text]
-    names = [recipe_from_toml(text, plugins.known()).name for text in whole]
+    names = [recipe_from_toml(text, plugins.component_registry()).name for text in whole]
     assert all(names)
 
 
@@ -251,7 +251,7 @@ def test_recipes_of_pages_can_be_copied(page):
 def test_cases_of_pages_can_be_copied(page):
     """E4: a line that shows a case is one that `foveate diagnose` reads."""
     shown = [json.loads(block.text) for block in blocks(page) if block.language == "json"]
-    cases = [case_from(one, pools="chunks" in one) for one in shown if "evidence" in one]
+    cases = [case_from_record(one, pools="chunks" in one) for one in shown if "evidence" in one]
     assert all(case.evidence for case in cases)
 
 

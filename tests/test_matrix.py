@@ -24,7 +24,7 @@ def test_each_framework_has_its_oldest_and_its_newest():
             assert oldest(asked[0]) in by_name[f"{name}-oldest"].wanted
     for one in found:
         assert one.tests
-        assert [t for t in one.tests if not (ROOT / "tests" / "frameworks" / t).exists()] == []
+        assert [t for t in one.tests if not (ROOT / "tests" / "integrations" / t).exists()] == []
 
 
 def test_an_extra_without_an_oldest_release_is_refused():

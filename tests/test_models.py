@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from foveate.adapters.tokenizers import load
-from foveate.core.errors import BadInput, BadOption, BadRequest, OutsideFailure, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest, UnknownName
 from foveate.models import Model, UnknownModel, model, models, registry
+from foveate.providers.tokenizers import load_tokenizer
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_every_line_can_be_used(found: Model):
     assert 4_096 <= found.window <= 2_000_000
     assert (found.max_output or 1) <= found.window
     assert 0 < found.framing(2) <= 64
-    assert load(found.tokenizer).name == found.tokenizer
-    assert load(found.tokenizer).count("hello world") >= 2
+    assert load_tokenizer(found.tokenizer).name == found.tokenizer
+    assert load_tokenizer(found.tokenizer).count("hello world") >= 2
 
 
 def test_names_and_aliases_lead_to_one_model():
@@ -132,7 +132,7 @@ def test_a_registry_cannot_be_changed():
         ("[m]\nwindow = 10\n[n]\nwindow = 10\naliases = ['m']", BadInput, "'m' is named twice"),
     ],
 )
-def test_refused(tmp_path: Path, text: str, error: type[BadRequest], said: str):
+def test_refused(tmp_path: Path, text: str, error: type[InvalidRequest], said: str):
     """X1: a models file is read strictly; the message names the model, the key and the value."""
     file = tmp_path / "mine.toml"
     file.write_text(text)
@@ -143,7 +143,7 @@ def test_refused(tmp_path: Path, text: str, error: type[BadRequest], said: str):
 
 def test_unreadable_files(tmp_path: Path):
     """X1: a file that is not there or is not text is said so, by name."""
-    with pytest.raises(OutsideFailure, match=r"none\.toml"):
+    with pytest.raises(ExternalError, match=r"none\.toml"):
         registry(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInput, match="not UTF-8"):

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate import Context, Recipe, assemble
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Candidate
 from foveate.core.wire import context_to_json
-from foveate.packed import key_of, packed, unpacked
-from foveate.plan import plan
+from foveate.pipeline.context_codec import cache_key, decode_context, encode_context
 from foveate.testing.strategies import candidates
+from resolving import resolve
 
 ROWS = [
     {"text": "The kiln is fired twice a month.", "score": 0.9, "page": 3, "source": "kiln.md"},
@@ -23,25 +23,31 @@ ROWS = [
 ]
 
 
+def decoded(data: bytes, key: str) -> Context | None:
+    """The context alone."""
+    found = decode_context(data, key)
+    return None if found is None else found[0]
+
+
 @pytest.fixture(scope="module")
 def context() -> Context:
     """A context with a copy, a page, and something that was cleaned away."""
     return assemble("When is the kiln fired?", ROWS, budget=200)
 
 
-@pytest.mark.parametrize("recipe", builtin().values(), ids=builtin())
+@pytest.mark.parametrize("recipe", builtin_recipes().values(), ids=builtin_recipes())
 def test_every_recipe_comes_back_equal(recipe: Recipe) -> None:
     """D5: text, blocks, citations, trace, figures and manifest are those that were packed."""
     made = assemble("When is the kiln fired?", ROWS, budget=500, recipe=recipe)
 
-    assert unpacked(packed(made, "k"), "k") == made
+    assert decoded(encode_context(made, "k"), "k") == made
 
 
 @given(candidates().filter(bool), st.integers(200, 600))
 def test_any_context_comes_back_equal(pool: tuple[Candidate, ...], budget: int) -> None:
     """D5: whatever was assembled is the same after packing."""
     made = assemble("pump gate", pool, budget=budget, principals=("ops", "hr"))
-    back = unpacked(packed(made, "k"), "k")
+    back = decoded(encode_context(made, "k"), "k")
 
     assert back == made
     assert back is not None
@@ -50,7 +56,7 @@ def test_any_context_comes_back_equal(pool: tuple[Candidate, ...], budget: int) 
 
 def test_another_key_reads_nothing(context: Context) -> None:
     """X5: an entry that was moved under another key is not that key's."""
-    assert unpacked(packed(context, "mine"), "yours") is None
+    assert decoded(encode_context(context, "mine"), "yours") is None
 
 
 @given(st.data())
@@ -58,10 +64,10 @@ def test_what_was_tampered_with_is_nothing_or_the_same(
     context: Context, data: st.DataObject
 ) -> None:
     """D5, X3: a changed byte never gives another text, and never an error."""
-    whole = bytearray(packed(context, "k"))
+    whole = bytearray(encode_context(context, "k"))
     at = data.draw(st.integers(0, len(whole) - 1))
     whole[at] ^= data.draw(st.integers(1, 255))
-    found = unpacked(bytes(whole), "k")
+    found = decoded(bytes(whole), "k")
 
     assert found is None or found.text == context.text
 
@@ -69,22 +75,22 @@ def test_what_was_tampered_with_is_nothing_or_the_same(
 @given(st.binary(max_size=200))
 def test_anything_else_is_nothing(data: bytes) -> None:
     """X3: whatever stands in a shared cache, it reads as nothing."""
-    assert unpacked(data, "k") is None
+    assert decoded(data, "k") is None
 
 
 def test_the_key_tells_apart_what_decides() -> None:
     """D5: query, state, recipe, budget, tokenizer, who asks and the search each change the key."""
-    base = plan(budget=500)
+    base = resolve(budget=500)
     keys = [
-        key_of("q", "root", base, ("a",)),
-        key_of("q?", "root", base, ("a",)),
-        key_of("q", "root2", base, ("a",)),
-        key_of("q", "root", base, ("a", "b")),
-        key_of("q", "root", base, ()),
-        key_of("q", "root", plan(budget=501), ("a",)),
-        key_of("q", "root", plan(budget=500, recipe="chat"), ("a",)),
-        key_of("q", "root", plan(budget=500, tokenizer="o200k_base"), ("a",)),
+        cache_key("q", "root", base, ("a",)),
+        cache_key("q?", "root", base, ("a",)),
+        cache_key("q", "root2", base, ("a",)),
+        cache_key("q", "root", base, ("a", "b")),
+        cache_key("q", "root", base, ()),
+        cache_key("q", "root", resolve(budget=501), ("a",)),
+        cache_key("q", "root", resolve(budget=500, recipe="chat"), ("a",)),
+        cache_key("q", "root", resolve(budget=500, tokenizer="o200k_base"), ("a",)),
     ]
 
     assert len(set(keys)) == len(keys)
-    assert keys[0] == key_of("q", "root", plan(budget=500), ("a",))
+    assert keys[0] == cache_key("q", "root", resolve(budget=500), ("a",))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from threading import Barrier, Event, Lock
 
-from foveate.pending import Late, Pending
+from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout
 
 
 def test_as_many_at_once_as_allowed_and_no_more():
     """S8: the bound is used in full, and never exceeded."""
-    calls = Pending[int](at_once=3, seconds=60, within=60)
+    calls = BoundedCalls[int](at_once=3, seconds=60, within=60)
     together, lock, open_, most = Barrier(3), Lock(), [0], [0]
 
     def call(seconds: float) -> int:
@@ -23,10 +23,10 @@ def test_as_many_at_once_as_allowed_and_no_more():
 
     begun, ended = 0, []
     while len(ended) < 9:
-        while begun < 9 and calls.free:
-            calls.begin(call)
+        while begun < 9 and calls.has_capacity:
+            calls.start(call)
             begun += 1
-        ended.append(calls.next())
+        ended.append(calls.next_result())
 
     assert sorted(number for number, _ in ended) == list(range(1, 10))
     assert most[0] == 3
@@ -34,41 +34,41 @@ def test_as_many_at_once_as_allowed_and_no_more():
 
 def test_a_call_that_does_not_end_is_left_behind_and_keeps_its_place():
     """X3: it is late once, its answer is not taken later, and its place is free only then."""
-    calls = Pending[str](at_once=1, seconds=0.01, within=60)
+    calls = BoundedCalls[str](at_once=1, seconds=0.01, within=60)
     go = Event()
 
     def waits(seconds: float) -> str:
         go.wait()
         return "too late"
 
-    first = calls.begin(waits)
-    number, outcome = calls.next()
+    first = calls.start(waits)
+    number, outcome = calls.next_result()
 
     assert number == first
-    assert isinstance(outcome, Late)
-    assert not calls.free
-    assert not calls.waiting
+    assert isinstance(outcome, CallTimeout)
+    assert not calls.has_capacity
+    assert not calls.is_waiting
     go.set()
-    assert calls.next() is None
-    assert calls.free
+    assert calls.next_result() is None
+    assert calls.has_capacity
 
 
 def test_what_a_call_raises_is_handed_over():
     """X3: whatever a call raises is its outcome."""
-    calls = Pending[str](at_once=1, seconds=60, within=60)
+    calls = BoundedCalls[str](at_once=1, seconds=60, within=60)
 
     def fails(seconds: float) -> str:
         raise ValueError("no")
 
-    calls.begin(fails)
-    _, outcome = calls.next()
+    calls.start(fails)
+    _, outcome = calls.next_result()
 
     assert isinstance(outcome, ValueError)
 
 
 def test_the_time_for_all_ends_all():
     """X3: with no time left nothing begins, and what was begun has no longer than that."""
-    calls = Pending[float](at_once=2, seconds=60, within=0.01)
+    calls = BoundedCalls[float](at_once=2, seconds=60, within=0.01)
     told = []
     go = Event()
 
@@ -77,11 +77,11 @@ def test_the_time_for_all_ends_all():
         go.wait()
         return seconds
 
-    calls.begin(call)
-    _, outcome = calls.next()
+    calls.start(call)
+    _, outcome = calls.next_result()
     go.set()
 
-    assert isinstance(outcome, Late)
+    assert isinstance(outcome, CallTimeout)
     assert told[0] <= 0.01
-    assert calls.over
-    assert not calls.free
+    assert calls.is_expired
+    assert not calls.has_capacity

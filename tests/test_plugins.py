@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+
+from agents import DOCUMENTS, indexed, program, session
+from foveate.core.recipes import builtin_recipes
+from http_wire import ask
+from service_process import running
+from source_tree import PACKAGE
 
 STAGE = '''
 from foveate import Step
@@ -48,12 +56,16 @@ def reversed_chat():
     return Recipe(name="reversed-chat", stages=(Pack(policy="greedy"), backwards), format=Minimal())
 '''
 MODEL = '''
-from foveate.testing.fakes import Told
+from foveate.testing.fakes import ScriptedModel
 
 
 def make(which):
     """Says the question again, in capitals where it is loud."""
-    return Told(says=lambda m: m[-1]["content"].upper() if which == "loud" else m[-1]["content"])
+    def says(messages):
+        text = messages[-1]["content"]
+        return text.upper() if which == "loud" else text
+
+    return ScriptedModel(says=says)
 '''
 
 
@@ -99,8 +111,10 @@ def test_stage_and_recipe_of_another_package(tmp_path: Path) -> None:
         rows = [{"text": "First.", "score": 2}, {"text": "Last.", "score": 1}]
         print(assemble("q", rows, recipe="reversed-chat", budget=50).text.split())
         recipe = plugins.recipe("reversed-chat")
-        assert recipe_from_toml(recipe_to_toml(recipe, plugins.known()), plugins.known()) == recipe
-        print(*[(p.group, p.name, p.origin) for p in plugins.listed() if p.origin != "foveate"])
+        registry = plugins.component_registry()
+        assert recipe_from_toml(recipe_to_toml(recipe, registry), registry) == recipe
+        found = [p for p in plugins.list_plugins() if p.origin != "foveate"]
+        print(*[(p.group, p.name, p.origin) for p in found])
         """,
     )
 
@@ -147,7 +161,7 @@ def test_model_of_another_package(tmp_path: Path) -> None:
         from foveate.testing.models import MESSAGES
 
         print(plugins.model("mine:loud").complete(MESSAGES).text.splitlines()[-1])
-        print(*[p.name for p in plugins.listed() if p.group == "models"])
+        print(*[p.name for p in plugins.list_plugins() if p.group == "models"])
         try:
             plugins.model("yours:loud")
         except UnknownName as error:
@@ -163,32 +177,209 @@ def test_model_of_another_package(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("entry_points", "message"),
-    [
-        ("[foveate.stages]\npack = backwards:backwards\n", "a name that is taken"),
-        ("[foveate.stages]\nbad = broken:backwards\n", "does not load (ZeroDivisionError"),
-        ("[foveate.stages]\nbad = nowhere:backwards\n", "does not load (ModuleNotFoundError"),
-    ],
-    ids=["taken", "raises", "missing"],
-)
-def test_a_plugin_that_cannot_be(tmp_path: Path, entry_points: str, message: str) -> None:
-    """X1: a plugin that takes a name or does not load is named with its distribution."""
-    distribution(tmp_path, entry_points)
-    done = python(
-        tmp_path,
-        """
-        from foveate import OutsideFailure, plugins
+BROKEN = """
+[foveate.stages]
+pack = backwards:backwards
+raises = broken:backwards
+[foveate.formats]
+leaves = leaves:anything
+[foveate.recipes]
+missing = nowhere:recipe
+list = lists:recipe
+default = theirs:reversed_chat
+reversed-chat = theirs:reversed_chat
+[foveate.tokenizers]
+cl100k_base = letters:Letters
+letters = letters:Letters
+[foveate.embedders]
+leaves = leaves:anything
+[foveate.models]
+openai = mine:make
+mine = leaves:make
+[foveate.prompts]
+strict = leaves:anything
+dire = broken:anything
+"""
+"""Entry points of which two can be used, each of the others broken in its own way."""
+REASONS = {
+    "stage pack": "has a name that is taken",
+    "stage raises": "does not load (ZeroDivisionError: division by zero)",
+    "format leaves": "does not load (SystemExit: 7)",
+    "recipe default": "has a name that is taken",
+    "recipe list": "gives a list, not a Recipe",
+    "recipe missing": "does not load (ModuleNotFoundError: No module named 'nowhere')",
+    "tokenizer cl100k_base": "has a name that is taken",
+    "embedder leaves": "does not load (SystemExit: 7)",
+    "model openai": "has a name that is taken",
+    "model mine": "does not load (SystemExit: 7)",
+    "prompt strict": "has a name that is taken",
+    "prompt dire": "does not load (ZeroDivisionError: division by zero)",
+}
 
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A folder with a distribution most of whose plugins are broken."""
+    distribution(tmp_path, BROKEN)
+    (tmp_path / "leaves.py").write_text("import sys\n\nsys.exit(7)\n")
+    (tmp_path / "lists.py").write_text("def recipe():\n    return []\n")
+    (tmp_path / "letters.py").write_text(TOKENIZER)
+    (tmp_path / "mine.py").write_text(MODEL)
+    return tmp_path
+
+
+def foveate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command, in a process that has the folder on its path."""
+    return subprocess.run(
+        [sys.executable, "-m", "foveate", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{folder}", "COLUMNS": "100"},
+    )
+
+
+def test_what_is_broken_is_listed_with_its_reason(broken: Path) -> None:
+    """X6: `foveate plugins` lists what can be used, and every broken plugin with the reason."""
+    record = json.loads(foveate(broken, "plugins", "--json").stdout)
+    said = foveate(broken, "plugins")
+    usable = [(p["group"], p["name"]) for p in record["plugins"] if p["origin"] != "foveate"]
+    reasons = {f"{b['group'].rstrip('s')} {b['name']}": b["reason"] for b in record["broken"]}
+
+    assert usable == [("recipes", "reversed-chat"), ("tokenizers", "letters")]
+    assert reasons == REASONS
+    assert {entry["origin"] for entry in record["broken"]} == {"somebody 1.2"}
+    assert (said.returncode, said.stderr) == (0, "")
+    listed = " ".join(said.stdout.partition("\nbroken\n")[2].split())
+    for name, reason in REASONS.items():
+        assert f"{name} somebody 1.2: {reason}" in listed
+
+
+def test_recipes_are_listed_beside_broken_ones(broken: Path) -> None:
+    """X6: broken recipes are no part of the list; a line for each says why."""
+    done = foveate(broken, "recipes", "list", "--json")
+    names = [entry["name"] for entry in json.loads(done.stdout)["recipes"]]
+
+    assert done.returncode == 0
+    assert names == [*builtin_recipes(), "reversed-chat"]
+    assert done.stderr.splitlines() == [
+        f"foveate: warning: the recipe '{name}' of somebody 1.2 {REASONS[f'recipe {name}']}; "
+        "upgrade or uninstall it"
+        for name in ("default", "list", "missing")
+    ]
+
+
+def test_a_service_starts_beside_broken_plugins(broken: Path) -> None:
+    """X6: the service serves, and its log names each broken plugin once."""
+    with running(broken / "service", packages=broken) as service:
+        recipes = ask(service.address, "GET", "/v1/recipes")
+        said = service.said()
+
+    assert "reversed-chat" in [entry["name"] for entry in recipes.json()["recipes"]]
+    for name, reason in REASONS.items():
+        kind, _, which = name.partition(" ")
+        line = f"the {kind} '{which}' of somebody 1.2 {reason}; upgrade or uninstall it"
+        assert said.count(line) == 1
+
+
+def test_agents_have_their_tools_beside_broken_plugins(broken: Path) -> None:
+    """X6, F4: `foveate mcp` starts, and offers the recipes that can be used."""
+    server = program(indexed(broken, DOCUMENTS))
+    server.env = {"PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{broken}"}
+    with session(server) as agent:
+        recipe = agent.tools()[0].input_schema["properties"]["recipe"]
+
+    assert recipe["enum"] == [*builtin_recipes(), "reversed-chat"]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "name"),
+    [
+        ("plugins.recipe('missing')", "recipe", "missing"),
+        ("assemble('q', rows, recipe='list')", "recipe", "list"),
+        ("assemble('q', rows, format='leaves')", "format", "leaves"),
+        ("assemble('q', rows, recipe='raises.toml')", "stage", "raises"),
+        ("plugins.embedder('leaves')", "embedder", "leaves"),
+        ("RequestOptions(Settings(store='', recipe='missing'))", "recipe", "missing"),
+        ("plugins.model('mine:loud')", "model", "mine"),
+        ("assemble('q', rows, prompt='dire')", "prompt", "dire"),
+    ],
+)
+def test_a_broken_plugin_that_is_named(broken: Path, code: str, kind: str, name: str) -> None:
+    """X1: whoever names a broken plugin is told whose it is and what is wrong with it."""
+    (broken / "raises.toml").write_text(
+        'name = "mine"\nformat = "minimal"\nstages = [{use = "raises"}]\n'
+    )
+    code = code.replace("raises.toml", str(broken / "raises.toml"))
+    done = python(
+        broken,
+        f"""
+        from foveate import ExternalError, assemble, plugins
+        from foveate.service.request_options import RequestOptions
+        from foveate.service.settings import Settings
+
+        rows = [{{"text": "Fine."}}]
         try:
-            plugins.known()
-        except OutsideFailure as error:
+            {code}
+        except ExternalError as error:
             print(error)
         """,
     )
 
-    assert message in done.stdout
-    assert "somebody 1.2" in done.stdout
+    reason = REASONS[f"{kind} {name}"]
+    assert done.stderr == ""
+    assert done.stdout == (
+        f"the {kind} {name!r} of somebody 1.2 {reason}; upgrade or uninstall it\n"
+    )
+
+
+def test_a_plugin_is_loaded_alone(broken: Path) -> None:
+    """X6: naming a plugin loads that one and none beside it."""
+    done = python(
+        broken,
+        """
+        import sys
+        from foveate import assemble, plugins
+
+        rows = [{"text": "Fine."}]
+        print(assemble("q", rows, recipe="reversed-chat", format="minimal", budget=50).text)
+        print(plugins.tokenizer("letters").name, plugins.recipe("default").name)
+        print({"broken", "leaves", "lists", "mine"} & set(sys.modules))
+        """,
+    )
+
+    assert (done.stdout, done.stderr) == ("Fine.\nletters default\nset()\n", "")
+
+
+def test_two_plugins_of_one_name(tmp_path: Path) -> None:
+    """X6: which of two is meant cannot be known, so neither is used."""
+    for number in (1, 2):
+        info = tmp_path / f"author{number}-1.{number}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: author{number}\nVersion: 1.{number}\n"
+        )
+        (info / "entry_points.txt").write_text(f"[foveate.stages]\nturn = turn{number}:stage\n")
+        (tmp_path / f"turn{number}.py").write_text("def stage(candidates, request): ...\n")
+    record = json.loads(foveate(tmp_path, "plugins", "--json").stdout)
+
+    assert record["broken"] == [
+        {
+            "group": "stages",
+            "name": "turn",
+            "origin": "author1 1.1 and author2 1.2",
+            "reason": "is registered more than once",
+        }
+    ]
+
+
+def test_ctrl_c_while_a_plugin_loads(tmp_path: Path) -> None:
+    """X6: an interrupt is no fault of the plugin that was being loaded."""
+    distribution(tmp_path, "[foveate.stages]\nslow = slow:stage\n")
+    (tmp_path / "slow.py").write_text("raise KeyboardInterrupt\n")
+    done = foveate(tmp_path, "plugins")
+
+    assert (done.returncode, done.stdout) == (130, "")
 
 
 def test_a_broken_plugin_does_not_stop_the_built_in_recipes(tmp_path: Path) -> None:

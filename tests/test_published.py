@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.assembler import assemble
 from foveate.core.assemble import assemble as assemble_inputs
-from foveate.core.blocks import blocks_of
-from foveate.core.recipes import builtin
+from foveate.core.blocks import blocks_from_candidates
+from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.group import Group
@@ -15,9 +14,10 @@ from foveate.core.stages.order import Order
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk, Inputs
 from foveate.core.zones import Budget
-from foveate.testing.fakes import Words, candidate, request
+from foveate.pipeline.assembler import assemble
+from foveate.testing.fakes import WordTokenizer, candidate, request
 
-RECIPES = builtin()
+RECIPES = builtin_recipes()
 FILLER = (
     "Enough words stand here for this chunk not to be taken for a degenerate scrap of text, {}."
 )
@@ -47,7 +47,7 @@ def test_cfs_021_packing() -> None:
             recipe=RECIPES["cfs-021"],
             budget=Budget(documents=150, window=None),
         ),
-        Words(),
+        WordTokenizer(),
     )
 
     assert [b.chunk_ids for b in context.blocks] == [("A",), ("C",)]
@@ -64,7 +64,7 @@ def test_cfs_021_grouping() -> None:
     )
     recipe = RECIPES["cfs-021"]
     grouped = Group()(pool, request()).candidates
-    rendered = Renderer(format=recipe.format).render(blocks_of(grouped, recipe))
+    rendered = Renderer(format=recipe.format).render(blocks_from_candidates(grouped, recipe))
 
     assert rendered.text == "[DOC: a.md]\nChunk 1\nChunk 2\n\n[DOC: b.md]\nChunk 1\nChunk 2\n"
 

@@ -6,20 +6,22 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foveate import Assembler, readings
-from foveate.adapters import tokenizers
-from foveate.adapters.stores import open_store
-from foveate.adapters.stores.check import check
-from foveate.adapters.stores.sqlite import SqliteStore
-from foveate.core.text.profile import profile
+from foveate import Assembler
+from foveate.core.text.profile import PROFILES
 from foveate.core.wire import context_to_json
 from foveate.ingest.run import ingest
-from foveate.plan import plan
+from foveate.pipeline import text_analysis
+from foveate.pipeline.options import AssembleOptions
+from foveate.providers import tokenizers
+from foveate.stores import open_store
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
 QUESTIONS = ("where does the cold river turn", "granite harbour lamp", "who opens the upper gate?")
@@ -80,7 +82,7 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / "pages" / f"{n}.md").write_text(text)
     with closing(opened(tmp_path / "store")) as store:
         ingest(
-            *(tmp_path / "pages", store, EMBEDDER, tokenizers.load("cl100k_base")),
+            *(tmp_path / "pages", store, EMBEDDER, tokenizers.load_tokenizer("cl100k_base")),
             size=60,
             overlap=20,
         )
@@ -100,9 +102,11 @@ def contexts(store: Any, recipe: str = "default", *, cold: bool = True) -> list[
     for question in QUESTIONS:
         for budget in (None, 400):
             if cold:
-                profile.cache_clear()
-            settled = plan(recipe=recipe, budget=budget)
-            assembler = Assembler(store=store, embedder=EMBEDDER, plan=settled, limit=12)
+                PROFILES.clear()
+            settled = AssembleOptions(recipe=recipe, budget=budget)
+            assembler = Assembler(
+                store=store, embedder=EMBEDDER, options=replace(settled, limit=12)
+            )
             record = context_to_json(assembler.assemble(question, principals=("red",)))
             record["manifest"].pop("created_at", None)
             found.append(record)
@@ -167,7 +171,7 @@ def test_what_is_ingested_is_read_once(folder: Path) -> None:
         found = store.search("upper gate", None, limit=100, depth=100, principals=("red",))
         texts = [c.chunk for c in found.candidates if "pages" in c.chunk.source]
         hashes = {chunk.content_hash for chunk in texts}
-        assert store.readings(readings.version(), list(hashes)).keys() == hashes
+        assert store.readings(text_analysis.current_version(), list(hashes)).keys() == hashes
         assert len(hashes) > 20
 
 
@@ -175,15 +179,15 @@ def test_one_round_trip_and_none_the_second_time(folder: Path) -> None:
     """B7, S5: all texts of a request at once; those known are not asked for, new ones are kept."""
     with closing(opened(folder)) as store:
         watched: Any = Counted(store)
-        assembler = Assembler(store=watched, embedder=EMBEDDER, plan=plan(budget=600))
-        profile.cache_clear()
+        assembler = Assembler(store=watched, embedder=EMBEDDER, options=AssembleOptions(budget=600))
+        PROFILES.clear()
         assembler.assemble(QUESTIONS[1], principals=("red",))
         (asked, many), (kept, some) = watched.asked
         assert (asked, kept) == ("readings", "keep")
         assert 0 < some <= many
         assembler.assemble(QUESTIONS[1], principals=("red",))
         assert len(watched.asked) == 2, "this process knows them"
-        profile.cache_clear()
+        PROFILES.clear()
         asyncio.run(assembler.aassemble(QUESTIONS[1], principals=("red",)))
         assert watched.asked[2:] == [("readings", many)], "the store has all of them"
 
@@ -199,4 +203,8 @@ def test_recipes_that_weigh_no_sentences_ask_for_nothing(folder: Path) -> None:
 
 def test_another_language_has_readings_of_its_own() -> None:
     """D1: sentences of another language are not those of this one, nor of another engine."""
-    assert readings.version("nl") != readings.version("en") == readings.version()
+    assert (
+        text_analysis.current_version("nl")
+        != text_analysis.current_version("en")
+        == text_analysis.current_version()
+    )

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from foveate.adapters import tokenizers
-from foveate.assembler import assemble
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.ingest import chunk
+from foveate.pipeline.assembler import assemble
+from foveate.providers import tokenizers
 
-CL100K = tokenizers.load("cl100k_base")
+CL100K = tokenizers.load_tokenizer("cl100k_base")
 QUESTIONS = {
     "with": "How does the with statement call __enter__ and __exit__?",
     "for": "When is the else clause of a loop run?",
@@ -86,11 +86,11 @@ def _counts(texts: list[str]) -> list[int]:
     return [CL100K.count(text) for text in texts]
 
 
-@pytest.mark.parametrize("recipe", sorted(builtin()))
+@pytest.mark.parametrize("recipe", sorted(builtin_recipes()))
 def test_promises_on_real_documents(recipe: str) -> None:
     """B1, R3: within the budget on the real count, read back exactly, at three budgets."""
-    form = builtin()[recipe].format
-    renderer = Renderer(format=form, label=builtin()[recipe].summary_label)
+    form = builtin_recipes()[recipe].format
+    renderer = Renderer(format=form, label=builtin_recipes()[recipe].summary_label)
     fitted = 0
     for question, rows in (*reference(), *sets()):
         for budget in (300, 1200, 5000):

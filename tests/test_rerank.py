@@ -6,16 +6,16 @@ import asyncio
 
 import pytest
 
-from foveate.adapters.caches import open_cache
-from foveate.adapters.embedders.hashing import HashingEmbedder
-from foveate.adapters.stores import open_store
-from foveate.assembler import Assembler
-from foveate.core.errors import BadOption, OutsideFailure
-from foveate.core.replay import bundle_of, inputs_from
+from foveate.core.errors import BadOption, ExternalError
+from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.types import Chunk
-from foveate.plan import plan
-from foveate.plugins import known
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.plugins import component_registry
 from foveate.ports import Document
+from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.stores import open_store
+from foveate.stores.caches import open_cache
 
 TEXTS = [f"Stone number {n} lies by the river and is grey. " + "So it is. " * n for n in range(8)]
 EMBEDDER = HashingEmbedder(dimensions=64)
@@ -68,9 +68,9 @@ def assembler(tmp_path):
             Document(id=f"d{n}", source=f"d{n}.md", text=text), [chunk], EMBEDDER.embed([text])
         )
 
-    def made(**options):
-        settled = plan(recipe="citations", budget=600)
-        return Assembler(store=store, embedder=EMBEDDER, plan=settled, **options)
+    def made(keep=None, **options):
+        settled = AssembleOptions(recipe="citations", budget=600, keep=keep)
+        return Assembler(store=store, embedder=EMBEDDER, options=settled, **options)
 
     yield made
     store.close()
@@ -93,7 +93,7 @@ def test_its_scores_decide(assembler):
     ("outcome", "said"),
     [
         (RuntimeError("key sk-123"), "RuntimeError"),
-        (OutsideFailure("the server is gone"), "the server is gone"),
+        (ExternalError("the server is gone"), "the server is gone"),
         ([1.0], "1 scores for 8 texts"),
         ([float("nan")] * 8, "not all finite"),
         (None, "TypeError"),
@@ -121,11 +121,11 @@ def test_asynchronously_it_is_the_same(assembler):
 
 def test_a_bundle_keeps_what_was_done(assembler):
     """D4: notes are replayed with the rest, and a bundle without any is read."""
-    prepared = assembler(reranker=Longest(), keep=3).prepare("grey stone")
-    bundle = bundle_of(prepared.inputs, prepared.context, known())
-    assert inputs_from(bundle, known()).notes == prepared.inputs.notes != ()
+    prepared = assembler(reranker=Longest(), keep=3).run("grey stone")
+    bundle = build_bundle(prepared.inputs, prepared.context, component_registry())
+    assert inputs_from_bundle(bundle, component_registry()).notes == prepared.inputs.notes != ()
     del bundle["notes"]
-    assert inputs_from(bundle, known()).notes == ()
+    assert inputs_from_bundle(bundle, component_registry()).notes == ()
 
 
 def test_keep_is_at_least_one(assembler):
@@ -136,7 +136,7 @@ def test_keep_is_at_least_one(assembler):
 
 def test_a_failure_is_not_kept(assembler):
     """D5, X3: what was assembled without the reranker is not handed out once it is back."""
-    flaky = Broken(OutsideFailure("gone"))
+    flaky = Broken(ExternalError("gone"))
     made = assembler(reranker=flaky, cache=open_cache("memory:4"))
     assert "not_reranked" in dict(made.assemble("grey stone").trace[0].notes)
     flaky.outcome = [float(n) for n in range(8)]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from foveate import Assembler, Session, proceed
-from foveate.adapters import embedders
-from foveate.adapters.stores import open_store
 from foveate.core.types import Chunk
+from foveate.pipeline.sessions import session_from_json, session_to_json
 from foveate.ports import Document, Store
-from foveate.session import session_from_json, session_to_json
+from foveate.providers import embedders
+from foveate.stores import open_store
 
-EMBEDDER = embedders.load("hashing")
+EMBEDDER = embedders.load_embedder("hashing")
 QUERY = "When is the kiln fired?"
 
 
@@ -54,7 +54,7 @@ def sources(made) -> set[str]:
 def test_a_session_searches_its_store(store):
     """W4, T1: what the store finds is added; the same again is a prefix, whole and entire."""
     first = turn(store, Session(), QUERY)
-    second = turn(store, first.session.answered("On Mondays [1]."), "And the kiln's glaze?")
+    second = turn(store, first.session.with_answer("On Mondays [1]."), "And the kiln's glaze?")
 
     assert sources(first) == {"kiln.md", "glaze.md", "clay.md"}
     assert second.context.text == first.context.text
@@ -63,7 +63,7 @@ def test_a_session_searches_its_store(store):
 
 def test_a_document_that_is_deleted_or_changed_leaves_the_session(store):
     """W4, T5: the store is asked what is left of what was sent, in one round trip."""
-    first = turn(store, Session(), QUERY).session.answered("By Ann [3].", cited=[])
+    first = turn(store, Session(), QUERY).session.with_answer("By Ann [3].", cited=[])
     store.delete("clay.md")
     put(store, "kiln.md", "The kiln is fired on Fridays only.")
 
@@ -80,7 +80,7 @@ def test_another_reader_of_a_session_gets_nothing_of_the_first(store):
     first = turn(store, Session(), QUERY, "staff")
     assert "safe.md" in sources(first)
 
-    made = turn(store, first.session.answered("See the safe."), QUERY)
+    made = turn(store, first.session.with_answer("See the safe."), QUERY)
 
     said = json.dumps([made.openai(), session_to_json(made.session)]) + repr(made)
     assert "safe" not in said

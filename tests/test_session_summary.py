@@ -10,26 +10,31 @@ from threading import current_thread, main_thread
 import pytest
 
 from foveate import Assembler, Budget, Session, Turn, converse, proceed
-from foveate.adapters import embedders
-from foveate.adapters.stores import open_store
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
-from foveate.dialogue import aconverse
-from foveate.ports import Document
-from foveate.session import (
+from foveate.pipeline.conversation import aconverse
+from foveate.pipeline.sessions import (
     History,
     Summariser,
     aproceed,
     session_from_json,
     session_to_json,
 )
-from foveate.testing.fakes import Told, Words
+from foveate.ports import Document
+from foveate.providers import embedders
+from foveate.stores import open_store
+from foveate.testing.fakes import ScriptedModel, WordTokenizer
 
 LONG = "The pump hums all day. It is painted blue. It stands in the cellar by the stairs."
 BUDGET = Budget(
     window=420, documents=40, conversation=120, system=0, query=20, generation=100, buffer=0
 )
-KEPT = {"budget": BUDGET, "tokenizer": Words(), "zones": False, "history": History(verbatim=2)}
+KEPT = {
+    "budget": BUDGET,
+    "tokenizer": WordTokenizer(),
+    "zones": False,
+    "history": History(verbatim=2),
+}
 FOUND = [{"id": "p", "text": "The valve opens at 3 bar.", "source": "pump.md", "score": 0.9}]
 
 
@@ -40,7 +45,7 @@ def talked(turns, by, **more):
         read = session_from_json(json.loads(json.dumps(session_to_json(session))))
         assert read == session
         made = proceed(read, f"Question {n}?", FOUND, summariser=by, **KEPT, **more)
-        session = made.session.answered(f"{LONG} At 3 bar [1].")
+        session = made.session.with_answer(f"{LONG} At 3 bar [1].")
     return session, made
 
 
@@ -52,7 +57,7 @@ def counting(says="They spoke of a blue pump [1]."):
         asked.append(messages[-1]["content"])
         return says
 
-    return Summariser(model=Told(says=told)), asked
+    return Summariser(model=ScriptedModel(says=told)), asked
 
 
 def lead(made):
@@ -67,7 +72,7 @@ def test_a_summary_stands_until_more_has_to_go():
     session = Session()
     for n in range(14):
         made = proceed(session, f"Question {n}?", FOUND, summariser=by, **KEPT)
-        session = made.session.answered(f"{LONG} At 3 bar [1].")
+        session = made.session.with_answer(f"{LONG} At 3 bar [1].")
         calls.append(len(asked))
         leads.append(lead(made))
         repacked.append(made.reuse.repacked)
@@ -114,7 +119,7 @@ def test_a_summary_leaves_with_what_it_speaks_of():
     session = Session()
     for n in range(8):
         made = proceed(session, f"Bird {n}?", secret, summariser=by, principals=["staff"], **KEPT)
-        session = made.session.answered(f"{LONG} It is heron [1].")
+        session = made.session.with_answer(f"{LONG} It is heron [1].")
     assert session.summary is not None
     before = len(asked)
 
@@ -172,7 +177,7 @@ class Beside:
 
 def test_the_ways_that_do_not_block(tmp_path: Path):
     """W1, W4, F1: the same requests, from a store that is awaited too, with a model's summary."""
-    embedder = embedders.load("hashing")
+    embedder = embedders.load_embedder("hashing")
     store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=embedder.dimensions)
     text = "The kiln is fired on Mondays."
     chunk = Chunk(text=text, document_id="kiln.md", source="kiln.md")

@@ -15,27 +15,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate import Recipe, Shortener, assemble
-from foveate.adapters.embedders.hashing import HashingEmbedder
-from foveate.adapters.stores import open_store
-from foveate.assembler import Assembler, prepare_candidates
+from foveate import Compressor, Recipe, assemble
 from foveate.core.assemble import assemble as core_assemble
-from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, OutsideFailure
+from foveate.core.compressed_rendition import ABRIDGED_MARK
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, ExternalError
 from foveate.core.formats.minimal import Minimal
 from foveate.core.formats.numbered import Numbered
 from foveate.core.formats.xml import Xml
-from foveate.core.offered import ABRIDGED
-from foveate.core.replay import bundle_of, inputs_from, verdict
+from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Chunk
-from foveate.plan import plan
-from foveate.plugins import known
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions, resolve_options
+from foveate.plugins import component_registry
 from foveate.ports import Document
-from foveate.testing.fakes import Told, Words
+from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.stores import open_store
+from foveate.testing.fakes import ScriptedModel, WordTokenizer
 from foveate.testing.strategies import texts
 from local_model import local_model
 
@@ -78,9 +78,11 @@ def rewrites(messages):
 
 def made(says, *, offer="llm_extract", budget=150, chunks=CHUNKS, stage=None, **limits):
     """The context with such a model, and the inputs."""
-    settled = plan(recipe=recipe(offer, **(stage or {})), budget=budget, tokenizer=Words())
-    shortener = Shortener(model=Told(says=says), **limits)
-    return prepare_candidates(QUERY, chunks, settled, shortener=shortener)
+    settled = AssembleOptions(
+        recipe=recipe(offer, **(stage or {})), budget=budget, tokenizer=WordTokenizer()
+    )
+    shortener = Compressor(model=ScriptedModel(says=says), **limits)
+    return Assembler(options=settled, shortener=shortener).run(QUERY, chunks)
 
 
 def kinds(context):
@@ -97,7 +99,9 @@ def compressed(context):
 def test_a_models_extract_is_shown_where_the_budget_is_tight():
     """S8, S9: sentences that the model copied are offered, and pack shows more chunks by them."""
     prepared = made(copies)
-    plain = assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=Words())
+    plain = assemble(
+        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
+    )
 
     context = prepared.context
     shown = [b.text for b in context.blocks if b.rendition == "extract"]
@@ -119,7 +123,9 @@ def test_only_what_the_budget_cost_is_asked_about():
         read.append(document(messages))
         return copies(messages)
 
-    first = assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=Words())
+    first = assemble(
+        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
+    )
     made(says)
 
     full = {b.text for b in first.blocks if b.rendition == "verbatim"}
@@ -177,8 +183,8 @@ def test_an_abstract_is_marked_to_the_reader_and_on_the_trace():
 
     rewritten = [b for b in context.blocks if b.rendition == "abstract"]
     assert rewritten
-    assert all(b.text.startswith(ABRIDGED) for b in rewritten)
-    assert context.text.count(ABRIDGED) == len(rewritten)
+    assert all(b.text.startswith(ABRIDGED_MARK) for b in rewritten)
+    assert context.text.count(ABRIDGED_MARK) == len(rewritten)
     reasons = {d.reason for entry in context.trace for d in entry.decisions}
     assert {"offered_by_model", "abstract"} <= reasons
     assert context.metrics["share_abstract"] > 0
@@ -186,7 +192,7 @@ def test_an_abstract_is_marked_to_the_reader_and_on_the_trace():
 
 
 def _broken(messages):
-    raise OutsideFailure("the model is down")
+    raise ExternalError("the model is down")
 
 
 def _worse(messages):
@@ -218,7 +224,9 @@ MISBEHAVING = {
 def test_whatever_a_model_writes_the_extracts_remain(offer, how):
     """S8, X3, B1: nothing of it is shown; the context is that of the extracts, on the trace."""
     context = made(MISBEHAVING[how], offer=offer).context
-    plain = assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=Words())
+    plain = assemble(
+        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
+    )
 
     assert context.text == plain.text
     notes = compressed(context).notes
@@ -239,8 +247,8 @@ def test_a_reply_that_is_no_reply_is_a_failure():
         def complete(self, messages, **_):
             return None
 
-    settled = plan(recipe=recipe(), budget=150, tokenizer=Words())
-    context = prepare_candidates(QUERY, CHUNKS, settled, shortener=Shortener(model=Odd())).context
+    settled = AssembleOptions(recipe=recipe(), budget=150, tokenizer=WordTokenizer())
+    context = Assembler(options=settled, shortener=Compressor(model=Odd())).assemble(QUERY, CHUNKS)
 
     assert compressed(context).notes["why"] == "the reply cannot be read (AttributeError)"
 
@@ -377,8 +385,10 @@ def test_what_does_not_fit_the_models_window_is_not_asked():
 
 def test_without_a_model_the_extracts_stand_in_and_the_trace_says_so():
     """X3: a recipe that wants a model and has none degrades visibly."""
-    context = assemble(QUERY, CHUNKS, recipe=recipe(), budget=150, tokenizer=Words())
-    plain = assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=Words())
+    context = assemble(QUERY, CHUNKS, recipe=recipe(), budget=150, tokenizer=WordTokenizer())
+    plain = assemble(
+        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
+    )
 
     assert context.text == plain.text
     assert "none was asked" in compressed(context).notes["model"]
@@ -388,41 +398,47 @@ def test_without_a_model_the_extracts_stand_in_and_the_trace_says_so():
 def test_a_bundle_replays_without_the_model(offer, says):
     """D4, S8: what the model wrote is an input: the same bytes from the file, no model there."""
     prepared = made(says, offer=offer, stage={"target": 25})
-    bundle = json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    bundle = json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
 
-    inputs = inputs_from(bundle, known())
-    again = core_assemble(inputs, Words())
+    inputs = inputs_from_bundle(bundle, component_registry())
+    again = core_assemble(inputs, WordTokenizer())
 
     assert again.text == prepared.context.text
     assert again.manifest == prepared.context.manifest
-    assert verdict(bundle, bundle_of(inputs, again, known())).identical
+    assert compare_bundles(bundle, build_bundle(inputs, again, component_registry())).identical
     assert {"extract", "abstract"} & set(kinds(again))
 
 
 def test_a_changed_offer_is_another_input():
     """D2, D4: the inputs' hash covers what the model wrote, and a report names it."""
     prepared = made(copies)
-    bundle = json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    bundle = json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
     bundle["offers"].pop()
 
-    inputs = inputs_from(bundle, known())
-    again = core_assemble(inputs, Words())
+    inputs = inputs_from_bundle(bundle, component_registry())
+    again = core_assemble(inputs, WordTokenizer())
 
     assert again.manifest.inputs_hash != prepared.context.manifest.inputs_hash
-    found = verdict(bundle, bundle_of(inputs, again, known()))
+    found = compare_bundles(bundle, build_bundle(inputs, again, component_registry()))
     assert any("llm_extract of " in cause for cause in found.causes)
 
 
 def test_a_bundle_of_before_is_still_read():
     """D4: a bundle without offers has the hash that it always had."""
-    settled = plan(budget=150, tokenizer=Words())
-    prepared = prepare_candidates(QUERY, CHUNKS, settled)
-    bundle = json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    settled = AssembleOptions(budget=150, tokenizer=WordTokenizer())
+    prepared = Assembler(options=settled).run(QUERY, CHUNKS)
+    bundle = json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
     del bundle["offers"]
 
-    inputs = inputs_from(bundle, known())
+    inputs = inputs_from_bundle(bundle, component_registry())
 
-    assert core_assemble(inputs, Words()).manifest == prepared.context.manifest
+    assert core_assemble(inputs, WordTokenizer()).manifest == prepared.context.manifest
 
 
 @pytest.mark.parametrize(
@@ -438,11 +454,15 @@ def test_a_bundle_of_before_is_still_read():
 def test_a_forged_extract_shows_nothing_that_is_not_the_texts(forged):
     """S8, D4: an offer is a claim; spans that are none of the text's are refused by the core."""
     prepared = made(copies)
-    bundle = json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    bundle = json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
     for offer in bundle["offers"]:
         offer.update(forged)
-    again = core_assemble(inputs_from(bundle, known()), Words())
-    plain = assemble(QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=Words())
+    again = core_assemble(inputs_from_bundle(bundle, component_registry()), WordTokenizer())
+    plain = assemble(
+        QUERY, CHUNKS, recipe=recipe("extracts"), budget=150, tokenizer=WordTokenizer()
+    )
 
     assert again.text == plain.text
     assert compressed(again).notes["failed"] == len(bundle["offers"])
@@ -451,10 +471,12 @@ def test_a_forged_extract_shows_nothing_that_is_not_the_texts(forged):
 def test_a_forged_abstract_is_held_against_the_text():
     """S8: a number that was changed in a bundle is refused when it is replayed."""
     prepared = made(rewrites, offer="llm_abstract", stage={"target": 25})
-    bundle = json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    bundle = json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
     for offer in bundle["offers"]:
         offer["text"] = offer["text"].replace(" bar", "9 bar").replace(" 9", "9")
-    again = core_assemble(inputs_from(bundle, known()), Words())
+    again = core_assemble(inputs_from_bundle(bundle, component_registry()), WordTokenizer())
 
     assert "abstract" in kinds(prepared.context)
     assert "abstract" not in kinds(again)
@@ -468,7 +490,7 @@ def test_the_budget_holds_with_a_models_renditions(budget, offer):
     needed, tokens = 0, 0
     try:
         context = made(says, offer=offer, budget=budget, stage={"target": 25}).context
-        tokens = Words().count(context.text)
+        tokens = WordTokenizer().count(context.text)
     except BudgetTooSmall as error:
         needed = error.needed
 
@@ -502,8 +524,8 @@ def test_from_a_store_sync_and_async(store):
     assembler = Assembler(
         store=store,
         embedder=EMBEDDER,
-        plan=plan(recipe=recipe(), budget=150, tokenizer=Words()),
-        shortener=Shortener(model=Told(says=copies)),
+        options=AssembleOptions(recipe=recipe(), budget=150, tokenizer=WordTokenizer()),
+        shortener=Compressor(model=ScriptedModel(says=copies)),
     )
 
     one = assembler.assemble(QUERY)
@@ -531,16 +553,16 @@ class Kept:
 def test_a_context_of_a_model_that_failed_is_not_kept(store):
     """D5, X3: what was good is kept under the model's name; what was not is asked anew."""
     cache = Kept()
-    settled = plan(recipe=recipe(), budget=150, tokenizer=Words())
+    settled = AssembleOptions(recipe=recipe(), budget=150, tokenizer=WordTokenizer())
     for says, kept in ((_broken, 0), (copies, 1)):
         Assembler(
             store=store,
-            plan=settled,
+            options=settled,
             cache=cache,
-            shortener=Shortener(model=Told(says=says)),
+            shortener=Compressor(model=ScriptedModel(says=says)),
         ).assemble(QUERY)
         assert len(cache.kept) == kept
-    Assembler(store=store, plan=settled, cache=cache).assemble(QUERY)
+    Assembler(store=store, options=settled, cache=cache).assemble(QUERY)
     assert len(cache.kept) == 2
 
 
@@ -550,16 +572,17 @@ def test_a_passage_is_asked_about_as_it_is_stitched():
         Chunk(id=f"p{n}", document_id="d", source="d", sequence=n, text=TEXTS[n]) for n in range(3)
     ]
     stages = (Expand(window=1), Stitch(), *recipe().stages, Order(by="edges"))
-    settled = plan(
-        recipe=Recipe(name="long", stages=stages, format=Numbered()), budget=60, tokenizer=Words()
+    settled = AssembleOptions(
+        recipe=Recipe(name="long", stages=stages, format=Numbered()),
+        budget=60,
+        tokenizer=WordTokenizer(),
     )
     read = []
-    prepared = prepare_candidates(
-        QUERY,
-        [parts[1]],
-        settled,
-        neighbours=parts,
-        shortener=Shortener(model=Told(says=lambda m: read.append(document(m)) or copies(m))),
+    shortener = Compressor(
+        model=ScriptedModel(says=lambda m: read.append(document(m)) or copies(m))
+    )
+    prepared = Assembler(options=settled, shortener=shortener).run(
+        QUERY, [parts[1]], neighbours=parts
     )
 
     assert len(read) == 1
@@ -586,26 +609,27 @@ def test_what_one_may_not_read_is_not_sent_to_the_model():
 def test_limits_that_leave_nothing_are_refused(wrong):
     """X1: each says what it must be."""
     with pytest.raises(BadOption, match="shortener"):
-        Shortener(model=Told(says=copies), **wrong)
+        Compressor(model=ScriptedModel(says=copies), **wrong)
 
 
 def test_a_recipe_that_asks_no_model_is_refused():
     """X1: a shortener that would do nothing is a mistake, and the message says what to do."""
     with pytest.raises(BadOption, match="'default' asks no model; give its compress offer"):
-        assemble(QUERY, CHUNKS, budget=150, shortener=Shortener(model=Told(says=copies)))
+        assemble(QUERY, CHUNKS, budget=150, shortener=Compressor(model=ScriptedModel(says=copies)))
 
 
 @pytest.mark.parametrize("offer", ["llm_extract", "llm_abstract"])
 def test_a_real_model_of_modest_wits(offer):
     """S8, B1: whatever a small real model writes, extracts are verbatim and numbers the text's."""
-    settled = plan(recipe=recipe(offer, target=40), budget=260)
-    shortener = Shortener(
+    settled = AssembleOptions(recipe=recipe(offer, target=40), budget=260)
+    tokenizer = resolve_options(settled).tokenizer
+    shortener = Compressor(
         model=local_model(), at_once=1, seconds=60, within=120, most=2, window=2_048
     )
-    prepared = prepare_candidates(QUERY, CHUNKS, settled, shortener=shortener)
+    prepared = Assembler(options=settled, shortener=shortener).run(QUERY, CHUNKS)
 
     context = prepared.context
-    assert settled.tokenizer.count(context.text) == context.token_count <= 260
+    assert tokenizer.count(context.text) == context.token_count <= 260
     assert len(prepared.inputs.offers) == 2
     texts = {c["source"]: c["text"] for c in CHUNKS}
     for block in context.blocks:
@@ -615,10 +639,11 @@ def test_a_real_model_of_modest_wits(offer):
             assert digits <= set(source)
         else:
             assert all(part in source for part in block.text.removesuffix(" […]").split(" […] "))
-    inputs = inputs_from(
-        json.loads(json.dumps(bundle_of(prepared.inputs, context, known()))), known()
+    inputs = inputs_from_bundle(
+        json.loads(json.dumps(build_bundle(prepared.inputs, context, component_registry()))),
+        component_registry(),
     )
-    assert core_assemble(inputs, settled.tokenizer).text == context.text
+    assert core_assemble(inputs, tokenizer).text == context.text
 
 
 @settings(max_examples=150, deadline=None)
@@ -633,24 +658,29 @@ def test_the_budget_holds_whatever_is_written(found, replies, budget, offer, for
     """B1, S8: any texts, any answers, any format: it fits, and what is verbatim is the text's."""
     said = iter(replies * 99)
     stages = (Compress(offer=offer, min_tokens=1), Pack(policy="value"))
-    settled = plan(
-        recipe=Recipe(name="any", stages=stages, format=form), budget=budget, tokenizer=Words()
+    settled = AssembleOptions(
+        recipe=Recipe(name="any", stages=stages, format=form),
+        budget=budget,
+        tokenizer=WordTokenizer(),
     )
     candidates = [
         {"id": f"c{n}", "text": text, "score": 1 / (n + 1)} for n, text in enumerate(found)
     ]
     with suppress(BudgetTooSmall, BadInput):
-        prepared = prepare_candidates(
-            QUERY, candidates, settled, shortener=Shortener(model=Told(says=lambda _: next(said)))
+        shortener = Compressor(model=ScriptedModel(says=lambda _: next(said)))
+        prepared = Assembler(options=settled, shortener=shortener).run(QUERY, candidates)
+        assert WordTokenizer().count(prepared.context.text) <= budget
+        again = core_assemble(
+            inputs_from_bundle(bundle_in(prepared), component_registry()), WordTokenizer()
         )
-        assert Words().count(prepared.context.text) <= budget
-        again = core_assemble(inputs_from(bundle_in(prepared), known()), Words())
         assert again == prepared.context
 
 
 def bundle_in(prepared):
     """Its bundle as it comes out of a file."""
-    return json.loads(json.dumps(bundle_of(prepared.inputs, prepared.context, known())))
+    return json.loads(
+        json.dumps(build_bundle(prepared.inputs, prepared.context, component_registry()))
+    )
 
 
 @pytest.mark.parametrize(
@@ -672,4 +702,4 @@ def test_a_damaged_offer_in_a_bundle_is_bad_input(damage):
     bundle["offers"][0].update(damage)
 
     with pytest.raises(BadInput, match="the bundle is damaged"):
-        inputs_from(bundle, known())
+        inputs_from_bundle(bundle, component_registry())

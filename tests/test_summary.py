@@ -7,23 +7,28 @@ from threading import Event
 import pytest
 
 from foveate import Budget, Turn, converse
-from foveate.core.errors import BadOption, OutsideFailure
-from foveate.core.talk.turns import Call, Cited, Result
-from foveate.dialogue import History, Summariser
-from foveate.summary import summarise, transcript
-from foveate.testing.fakes import Told, Words
+from foveate.core.chat.turns import ToolCall, ToolResult, TurnCitation
+from foveate.core.errors import BadOption, ExternalError
+from foveate.pipeline.conversation import History, Summariser
+from foveate.pipeline.history_summary import build_transcript, summarise
+from foveate.testing.fakes import ScriptedModel, WordTokenizer
 
 LONG = "The pump hums. It is blue. The valve opens at 3 bar. It stands in the cellar. It is old."
 TURNS = tuple(Turn(role=("user", "assistant")[n % 2], text=f"{LONG} {n}.") for n in range(12))
 BUDGET = Budget(
     window=400, documents=20, conversation=130, system=0, query=20, generation=100, buffer=0
 )
-ASKED = {"turns": TURNS, "budget": BUDGET, "tokenizer": Words(), "history": History(verbatim=2)}
+ASKED = {
+    "turns": TURNS,
+    "budget": BUDGET,
+    "tokenizer": WordTokenizer(),
+    "history": History(verbatim=2),
+}
 
 
 def summariser(says, **more):
     """One that says what it is told."""
-    return Summariser(model=Told(says=says), **more)
+    return Summariser(model=ScriptedModel(says=says), **more)
 
 
 def notes(conversation):
@@ -63,7 +68,7 @@ def test_no_model_is_asked_where_all_fits():
 
 
 def _fails(messages):
-    raise OutsideFailure("the model is down")
+    raise ExternalError("the model is down")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_a_model_that_does_not_answer_in_time_is_left_behind():
         never.wait()
         return "Too late."
 
-    summary = summarise(TURNS, 2, summariser(says, timeout=0.05), Words())
+    summary = summarise(TURNS, 2, summariser(says, timeout=0.05), WordTokenizer())
     never.set()
 
     assert summary.why == "no answer within 0.05 s"
@@ -104,24 +109,24 @@ def test_the_summarisers_own_call_fits_its_window():
     sizes = []
 
     def says(messages):
-        sizes.append(sum(Words().count(message["content"]) for message in messages))
+        sizes.append(sum(WordTokenizer().count(message["content"]) for message in messages))
         return "They spoke."
 
     tool = Turn(
         role="assistant",
-        calls=(Call(id="a", name="look"),),
-        results=(Result(call_id="a", text=f"{LONG} " * 40),),
+        calls=(ToolCall(id="a", name="look"),),
+        results=(ToolResult(call_id="a", text=f"{LONG} " * 40),),
     )
     many = (*TURNS, tool) * 20
-    summary = summarise(many, 0, summariser(says, window=700, max_tokens=100), Words())
+    summary = summarise(many, 0, summariser(says, window=700, max_tokens=100), WordTokenizer())
 
     assert summary.text == "They spoke."
     assert sizes[0] <= 600
     assert sizes[0] > 300
-    assert transcript((tool,), 9_999, Words()).text.startswith(
+    assert build_transcript((tool,), 9_999, WordTokenizer()).text.startswith(
         "Assistant calls look with {}\nTool: The"
     )
-    assert transcript(TURNS, 3, Words()) == ("", frozenset(range(12)))
+    assert build_transcript(TURNS, 3, WordTokenizer()) == ("", frozenset(range(12)))
 
 
 def _fact(n):
@@ -141,7 +146,7 @@ def test_what_the_model_was_not_shown_is_not_said_to_be_summarised():
     turns = tuple(_fact(n) for n in range(60))
     budget = Budget(window=None, documents=20, conversation=500, query=20)
     made = converse(
-        "So?", turns=turns, budget=budget, zones=False, tokenizer=Words(),
+        "So?", turns=turns, budget=budget, zones=False, tokenizer=WordTokenizer(),
         history=History(verbatim=2), summariser=summariser(says, window=1_000, max_tokens=100),
     )  # fmt: skip
 
@@ -156,28 +161,28 @@ def test_one_long_text_does_not_push_out_the_others():
     """W1: a result longer than the summariser's window is cut; what was said before it is read."""
     log = Turn(
         role="assistant",
-        calls=(Call(id="a", name="log", arguments=" ".join(["arg"] * 5_000)),),
-        results=(Result(call_id="a", text=" ".join(["line"] * 9_000)),),
+        calls=(ToolCall(id="a", name="log", arguments=" ".join(["arg"] * 5_000)),),
+        results=(ToolResult(call_id="a", text=" ".join(["line"] * 9_000)),),
     )
 
-    read = transcript((*TURNS, log), 600, Words())
+    read = build_transcript((*TURNS, log), 600, WordTokenizer())
 
-    assert read.unread == frozenset()
+    assert read.omitted_turns == frozenset()
     assert "User: " in read.text
     assert "Tool: line line" in read.text
     assert "…" in read.text
-    assert Words().count(read.text) <= 600
+    assert WordTokenizer().count(read.text) <= 600
 
 
 def test_a_model_that_can_be_shown_nothing_is_not_asked():
     """W1: where no turn fits the summariser's window it is said, and sentences are taken."""
-    call = Call(id="a", name="look " * 600)
-    turns = (Turn(role="assistant", calls=(call,), results=(Result(call_id="a", text="No."),)),)
+    call = ToolCall(id="a", name="look " * 600)
+    turns = (Turn(role="assistant", calls=(call,), results=(ToolResult(call_id="a", text="No."),)),)
 
     def says(messages):
         raise AssertionError("asked")
 
-    summary = summarise(turns, 0, summariser(says, window=700, max_tokens=100), Words())
+    summary = summarise(turns, 0, summariser(says, window=700, max_tokens=100), WordTokenizer())
 
     assert (summary.text, summary.why) == ("", "no turn fits the model's window")
 
@@ -185,18 +190,18 @@ def test_a_model_that_can_be_shown_nothing_is_not_asked():
 def test_what_was_cited_does_not_crowd_the_transcript():
     """W1: what turns cited is carried on beside the summary; the model is shown what was said."""
     cited = [
-        Cited(chunk_id=f"c{n}", source=f"manual {n} " * 20, quote=f"quote {n} " * 40)
+        TurnCitation(chunk_id=f"c{n}", source=f"manual {n} " * 20, quote=f"quote {n} " * 40)
         for n in range(40)
     ]
     turns = [Turn(role="assistant", text=f"Noted {n}.", cited=(cited[n],)) for n in range(40)]
 
-    read = transcript(turns, 300, Words())
+    read = build_transcript(turns, 300, WordTokenizer())
 
-    assert read.unread == frozenset()
+    assert read.omitted_turns == frozenset()
     assert "quote" not in read.text
 
 
-class Lines(Words):
+class Lines(WordTokenizer):
     """Counts each break of a line as two tokens, which no message has by itself."""
 
     def count(self, text):
@@ -207,11 +212,11 @@ class Lines(Words):
 def test_what_joining_adds_to_a_transcript_is_counted():
     """W1: the text as it is sent fits, whatever stands between its lines; the oldest go first."""
     turns = [Turn(role="user", text=f"Note {n}.") for n in range(20)]
-    read = transcript(turns, 60, Lines())
+    read = build_transcript(turns, 60, Lines())
 
     assert 0 < Lines().count(read.text) <= 60
     assert read.text.endswith("User: Note 19.")
-    assert read.unread == frozenset(range(20 - len(read.text.splitlines())))
+    assert read.omitted_turns == frozenset(range(20 - len(read.text.splitlines())))
 
 
 def test_a_summariser_without_room_is_refused():
@@ -220,4 +225,4 @@ def test_a_summariser_without_room_is_refused():
         summariser(str, window=600)
     with pytest.raises(BadOption, match="more than 0"):
         summariser(str, timeout=0)
-    assert summarise(TURNS, 20, summariser(str), Words()).why == "no turn is old enough"
+    assert summarise(TURNS, 20, summariser(str), WordTokenizer()).why == "no turn is old enough"

@@ -10,9 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from foveate import MissingExtra, OutsideFailure, assemble, tables
+from foveate import ExternalError, MissingExtra, assemble
 from foveate.core.types import Recipe
 from foveate.core.wire import context_to_json
+from foveate.integrations import tables
 from foveate.plugins import recipe
 
 FOUND = [
@@ -133,8 +134,8 @@ def test_a_tables_rows_go_in_again():
     ("package", "method", "error", "said"),
     [
         ("pyarrow", "to_arrow", MissingExtra, r"pip install 'foveate\[tables\]'"),
-        ("polars", "to_polars", OutsideFailure, "pip install polars"),
-        ("pandas", "to_pandas", OutsideFailure, "pip install pandas"),
+        ("polars", "to_polars", ExternalError, "pip install polars"),
+        ("pandas", "to_pandas", ExternalError, "pip install pandas"),
     ],
 )
 def test_a_missing_package_is_named(monkeypatch, package, method, error, said):

@@ -7,19 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from foveate.adapters.caches import open_cache
-from foveate.adapters.embedders.hashing import HashingEmbedder
-from foveate.adapters.stores import open_store
-from foveate.assembler import Assembler
 from foveate.core.errors import BadInput
-from foveate.core.recipes import builtin
-from foveate.core.replay import bundle_of, inputs_from
+from foveate.core.recipes import builtin_recipes
+from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.types import Chunk
-from foveate.plan import plan
-from foveate.plugins import known
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.pipeline.taxonomy import add_supplement_gate, load_taxonomy, taxonomy_from_tables
+from foveate.plugins import component_registry
 from foveate.ports import Document
-from foveate.taxonomy import gated, taxonomy_from, taxonomy_in
+from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.stores import open_store
+from foveate.stores.caches import open_cache
+from resolving import resolve
 
 EMBEDDER = HashingEmbedder(dimensions=64)
 TOML = """
@@ -47,7 +48,7 @@ def taxonomy(tmp_path):
     """Two entries for all, one for its owner."""
     path = tmp_path / "taxonomy.toml"
     path.write_text(TOML, encoding="utf-8")
-    return taxonomy_in(path)
+    return load_taxonomy(path)
 
 
 @pytest.fixture
@@ -59,9 +60,9 @@ def assembler(tmp_path, taxonomy):
     store.put(Document(id="b", source="boiler.md", text=text), [chunk], EMBEDDER.embed([text]))
 
     def made(recipe="citations", **options):
-        settled = plan(recipe=recipe, budget=400)
+        settled = AssembleOptions(recipe=recipe, budget=400)
         options = {"embedder": EMBEDDER, "taxonomy": taxonomy, **options}
-        return Assembler(store=store, plan=settled, **options)
+        return Assembler(store=store, options=settled, **options)
 
     yield made
     store.close()
@@ -74,7 +75,7 @@ def test_it_enters_where_it_is_asked_for_and_retrieval_was_not_enough(assembler)
     assert ("supplement", ("supplement:bar",)) in blocks
     assert blocks[0][0] == "supplement"
     assert all("supplement" not in str(c.chunk_ids) for c in context.citations)
-    assert context.token_count == plan(recipe="citations").tokenizer.count(context.text) <= 400
+    assert context.token_count == resolve(recipe="citations").tokenizer.count(context.text) <= 400
 
 
 @pytest.mark.parametrize("query", ["Is bar much?", "How is the boiler drained?"])
@@ -104,15 +105,15 @@ def test_what_one_may_not_read_is_not_there(assembler):
 
 def test_the_recipes_own_gate_stays(taxonomy):
     """S11: a recipe that has a gate decides for itself; all others get one before they pack."""
-    for recipe in builtin().values():
-        stages = [type(stage).__name__ for stage in gated(recipe, taxonomy).stages]
+    for recipe in builtin_recipes().values():
+        stages = [type(stage).__name__ for stage in add_supplement_gate(recipe, taxonomy).stages]
         assert stages.count("SupplementGate") == 1
         if "Pack" in stages:
             assert stages.index("SupplementGate") == stages.index("Pack") - 1
-    own = plan(recipe="citations").recipe
+    own = resolve(recipe="citations").recipe
     strict = SupplementGate(intents=("other",), max_similarity=0.1)
     own = replace(own, stages=(strict, *own.stages))
-    assert gated(own, taxonomy) == own
+    assert add_supplement_gate(own, taxonomy) == own
 
 
 @pytest.mark.parametrize("recipe", ["default", "tight", "document-first", "four-stage"])
@@ -131,18 +132,18 @@ def test_async_cached_and_replayed_it_is_the_same(assembler, taxonomy):
     assert asyncio.run(assembler().aassemble("What is bar?")).text == first.text
     plain = assembler(taxonomy=None, cache=made.cache).assemble("What is bar?")
     assert plain.text != first.text
-    prepared = assembler().prepare("What is bar?")
-    bundle = bundle_of(prepared.inputs, prepared.context, known())
+    prepared = assembler().run("What is bar?")
+    bundle = build_bundle(prepared.inputs, prepared.context, component_registry())
     mine = tuple(one for one in prepared.inputs.supplements if not one.principals)
-    assert inputs_from(bundle, known()).supplements == mine
+    assert inputs_from_bundle(bundle, component_registry()).supplements == mine
 
 
 def test_words_do_where_there_are_no_vectors(taxonomy):
     """S11: the share of the question's terms; and no work without an intent."""
-    intent, found = taxonomy.about("meaning of weir")
+    intent, found = taxonomy.match_entries("meaning of weir")
     assert intent == "definition"
     assert max(found, key=lambda one: one.similarity).id == "weir"
-    assert taxonomy.about("the weir") == ("", ())
+    assert taxonomy.match_entries("the weir") == ("", ())
 
 
 @pytest.mark.parametrize(
@@ -167,12 +168,12 @@ def test_what_is_no_taxonomy_is_refused(tmp_path, text, said):
     path = tmp_path / "t.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=said) as caught:
-        taxonomy_in(path)
+        load_taxonomy(path)
     assert "t.toml" in str(caught.value)
 
 
 def test_a_missing_file_is_said(tmp_path):
     """S11, X2: by name; an empty one is an empty taxonomy."""
     with pytest.raises(BadInput, match=r"none\.toml: cannot be read"):
-        taxonomy_in(tmp_path / "none.toml")
-    assert taxonomy_from({}).about("What is bar?") == ("", ())
+        load_taxonomy(tmp_path / "none.toml")
+    assert taxonomy_from_tables({}).match_entries("What is bar?") == ("", ())

@@ -18,11 +18,11 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from foveate.core import formats, stages
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
 from foveate.core.spec import recipe_to_toml
 from foveate.core.types import Block, Recipe
-from foveate.plugins import known
+from foveate.plugins import component_registry
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 SOURCES = "../../../src/foveate"
@@ -48,8 +48,10 @@ def examples() -> Any:
 
 def module_link(thing: Any) -> str:
     """A link from a page under docs/reference/… to the module that defines it."""
+    module = importlib.import_module(thing.__module__)
     path = thing.__module__.removeprefix("foveate.").replace(".", "/")
-    return f"[{path}.py]({SOURCES}/{path}.py)"
+    file = f"{path}/__init__.py" if hasattr(module, "__path__") else f"{path}.py"
+    return f"[{path}]({SOURCES}/{file})"
 
 
 def _default(option: Field[Any]) -> str:
@@ -146,7 +148,7 @@ def _used_by(name: str) -> str:
     stage = stages.BUILTIN[name]
     lines = [
         f"- [`{recipe.name}`](../recipes/{recipe.name}.md): `{_as_set(made)}`"
-        for recipe in builtin().values()
+        for recipe in builtin_recipes().values()
         for made in recipe.stages
         if isinstance(made, stage)
     ]
@@ -170,7 +172,7 @@ def format_page(name: str) -> Iterator[str]:
     yield f"{_said(maker)}\n"
     yield f"## Options\n\nIn Python `{maker.__name__}`, in {module_link(maker)}.\n"  # type: ignore[attr-defined]
     yield options_table(maker)
-    users = [r.name for r in builtin().values() if type(r.format) is maker]
+    users = [r.name for r in builtin_recipes().values() if type(r.format) is maker]
     links = ", ".join(f"[`{user}`](../recipes/{user}.md)" for user in users)
     yield f"Recipes that have it: {links}.\n" if users else "No recipe of ours has it.\n"
     renderer = Renderer(format=maker())
@@ -185,12 +187,12 @@ def recipes_page() -> Iterator[str]:
         "As `foveate recipes show NAME` prints them; a file of this form is a recipe too.\n"
         "Which one to take: [choose a recipe](../choose-a-recipe.md)."
     )
-    yield from _overview("Recipes", said, {n: r.description for n, r in builtin().items()})
+    yield from _overview("Recipes", said, {n: r.description for n, r in builtin_recipes().items()})
 
 
 def recipe_page(name: str) -> Iterator[str]:
     """One recipe: its stages, its TOML, and what it makes of the candidates of all these pages."""
-    recipe = builtin()[name]
+    recipe = builtin_recipes()[name]
     names = {maker: called for called, maker in stages.BUILTIN.items()}
     spent, text = examples().of_recipe(recipe)
     yield f"# {name}\n"
@@ -199,7 +201,7 @@ def recipe_page(name: str) -> Iterator[str]:
     steps = [f"stages/{names[type(stage)]}" for stage in recipe.stages]
     steps.append(f"formats/{_format_name(recipe)}")
     yield " → ".join(f"[`{s.partition('/')[2]}`](../{s}.md)" for s in steps) + "\n"
-    yield f"## As a file\n\n```toml\n{recipe_to_toml(recipe, known()).strip()}\n```\n"
+    yield f"## As a file\n\n```toml\n{recipe_to_toml(recipe, component_registry()).strip()}\n```\n"
     yield "## An example\n\n[These candidates](../stages.md), “How deep is the well?”, 90 tokens:\n"
     yield f"```text\n{spent}\n```\n"
     yield f"````text\n{text.rstrip()}\n````"
@@ -245,7 +247,7 @@ def pages() -> Iterator[tuple[str, Iterator[str]]]:
     yield "recipes.md", recipes_page()
     yield "stages.md", stages_page()
     yield from ((f"formats/{name}.md", format_page(name)) for name in formats.BUILTIN)
-    yield from ((f"recipes/{name}.md", recipe_page(name)) for name in builtin())
+    yield from ((f"recipes/{name}.md", recipe_page(name)) for name in builtin_recipes())
     yield from ((f"stages/{name}.md", stage_page(name)) for name in stages.BUILTIN)
 
 

@@ -127,7 +127,7 @@ def evaluation() -> None:
 
 def cache(url: str = "memory:1") -> None:
     """A context that was made is not made again."""
-    from foveate.adapters.caches import open_cache
+    from foveate.stores.caches import open_cache
 
     opened = open_cache(url)
     opened.put("a", b"\x00one")
@@ -284,7 +284,7 @@ def langchain() -> None:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableLambda
 
-    from foveate.frameworks.langchain import FoveateRetriever
+    from foveate.integrations.langchain import FoveateRetriever
 
     mine = RunnableLambda(lambda _: [Document(SAID, metadata={"source": "boiler.md"})])
     got = FoveateRetriever(retriever=mine, budget=60).invoke(QUERY)
@@ -295,7 +295,7 @@ def llama_index() -> None:
     """Nodes of the framework are postprocessed."""
     from llama_index.core.schema import NodeWithScore, TextNode
 
-    from foveate.frameworks.llama_index import FoveatePostprocessor
+    from foveate.integrations.llama_index import FoveatePostprocessor
 
     nodes = [NodeWithScore(node=TextNode(text=SAID), score=0.9)]
     got = FoveatePostprocessor(budget=60).postprocess_nodes(nodes, query_str=QUERY)
@@ -306,7 +306,7 @@ def haystack() -> None:
     """A component of the framework runs."""
     from haystack import Document
 
-    from foveate.frameworks.haystack import FoveateAssembler
+    from foveate.integrations.haystack import FoveateAssembler
 
     got = FoveateAssembler(budget=60).run(query=QUERY, documents=[Document(content=SAID)])
     assert SAID in got["context"]
@@ -314,7 +314,7 @@ def haystack() -> None:
 
 def testing() -> None:
     """A stage is held to the laws."""
-    from foveate.core.stages.dedup_exact import DedupExact
+    from foveate.core.stages.dedup.exact import DedupExact
     from foveate.testing.stages import check_stage
 
     check_stage(DedupExact(), examples=5)

@@ -72,10 +72,10 @@ FRAMEWORKS = {
     "haystack": Framework(extra="haystack", tests=("test_haystack.py",)),
     "tables": Framework(
         extra="tables",
-        tests=("../adapters/tables/test_rows.py", "../test_tables.py"),
+        tests=("../pipeline/tables/test_rows.py", "../test_tables.py"),
         old=("pandas==2.2.2", "polars==1.4.0"),
         newest=("pandas", "polars", "duckdb"),
-        newest_tests=("../adapters/tables/duckdb_tables.py",),
+        newest_tests=("../pipeline/tables/duckdb_tables.py",),
     ),
     "dspy": Framework(extra="", tests=(), newest=("dspy",), newest_tests=("dspy_example.py",)),
     "packers": Framework(
@@ -159,7 +159,7 @@ def run(release: Release, *, fresh: bool) -> bool:
     """Make and test one; print what came of it, all at once."""
     begun = time.monotonic()
     make(release, fresh=fresh)
-    tests = [str(Path("tests") / "frameworks" / name) for name in release.tests]
+    tests = [str(Path("tests") / "integrations" / name) for name in release.tests]
     done = subprocess.run(
         [str(release.python), *PYTEST, *release.options, *tests],
         capture_output=True,

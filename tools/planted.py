@@ -20,20 +20,19 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
 
 from foveate import plugins
-from foveate.adapters.stores import open_store
-from foveate.assembler import Assembler
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Passage
 from foveate.evals.diagnosis.layers import LAYERS, MODEL, RERANKING
-from foveate.evals.diagnosis.run import Beside, Diagnosis, diagnose
-from foveate.evals.diagnosis.shelf import held
-from foveate.evals.diagnosis.verdict import Said, Turn
+from foveate.evals.diagnosis.run import Diagnosis, DiagnosisInputs, diagnose
+from foveate.evals.diagnosis.store_reader import evidence_share
+from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers
 from foveate.evals.read import read_cases
-from foveate.plan import plan
-from foveate.ports import Document, Embedder, Store
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
+from foveate.ports import Document, Embedder, Reranker, Store
+from foveate.stores import open_store
 
 RECIPE, BUDGET, LIMIT = "citations", 3_000, 8
 NAMES = [*(layer.name for layer in LAYERS), MODEL]
@@ -48,14 +47,14 @@ class Shelf:
     vectors: dict[str, str] = field(default_factory=dict)
     now: dict[str, str] = field(default_factory=dict)
     demoted: set[str] = field(default_factory=set)
-    said: dict[str, Said] = field(default_factory=dict)
-    sessions: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    said: dict[str, RecordedAnswers] = field(default_factory=dict)
+    sessions: dict[str, tuple[AgentTurn, ...]] = field(default_factory=dict)
 
     def gold(self, case: Case) -> Chunk:
         """The chunk that holds the case's evidence."""
         evidence = case.evidence[0]
         chunks = self.chunks[evidence.doc_id]
-        return max(chunks, key=lambda chunk: held(evidence.text, [chunk.text]))
+        return max(chunks, key=lambda chunk: evidence_share(evidence.text, [chunk.text]))
 
     def put(self, old: Chunk, *new: Chunk) -> None:
         """Other chunks in the place of one."""
@@ -161,7 +160,10 @@ def agent_loop(case: Case, shelf: Shelf) -> Case:
     """An agent had it, and went on without it."""
     gold = shelf.gold(case).id
     others = [c.id for c in shelf.chunks[case.evidence[0].doc_id] if c.id != gold]
-    turns = [Turn(tokens=900, chunk_ids=(gold,)), Turn(tokens=1_100, chunk_ids=tuple(others[:2]))]
+    turns = [
+        AgentTurn(tokens=900, chunk_ids=(gold,)),
+        AgentTurn(tokens=1_100, chunk_ids=tuple(others[:2])),
+    ]
     shelf.sessions[case.id] = tuple(turns)
     return case
 
@@ -169,7 +171,7 @@ def agent_loop(case: Case, shelf: Shelf) -> Case:
 def model(case: Case, shelf: Shelf) -> Case:
     """The evidence is read, and something else is answered."""
     wrong = "That cannot be said."
-    shelf.said[case.id] = Said(answer=wrong, baseline=wrong)
+    shelf.said[case.id] = RecordedAnswers(answer=wrong, baseline=wrong)
     return replace(case, answers=case.answers or (case.evidence[0].text,))
 
 
@@ -216,11 +218,17 @@ def filled(folder: Path, shelf: Shelf, embedder: Embedder) -> Store:
 
 
 def followed(
-    cases: Sequence[Case], store: Store, embedder: Embedder, beside: Beside, **options: Any
+    cases: Sequence[Case],
+    store: Store,
+    embedder: Embedder,
+    beside: DiagnosisInputs,
+    *,
+    reranker: Reranker | None = None,
+    keep: int | None = None,
 ) -> Diagnosis:
     """The cases, diagnosed as `foveate diagnose` does."""
-    settled = plan(recipe=RECIPE, budget=BUDGET)
-    assembler = Assembler(store=store, embedder=embedder, plan=settled, limit=LIMIT, **options)
+    chosen = AssembleOptions(recipe=RECIPE, budget=BUDGET, limit=LIMIT, keep=keep)
+    assembler = Assembler(store=store, embedder=embedder, options=chosen, reranker=reranker)
     return diagnose(cases, assembler, beside=beside)
 
 
@@ -233,7 +241,7 @@ def clean(cases: Sequence[Case], shelf: Shelf, found: Diagnosis) -> Iterator[Cas
             continue
         evidence = case.evidence[0]
         chunks = shelf.chunks.get(evidence.doc_id, [])
-        holding = [c.id for c in chunks if held(evidence.text, [c.text]) >= 0.3]
+        holding = [c.id for c in chunks if evidence_share(evidence.text, [c.text]) >= 0.3]
         long = len(evidence.text.split()) >= PART + 3
         whole = evidence.text in (shelf.gold(case).text if chunks else "")
         if len(holding) == 1 and long and whole and holding[0] not in taken:
@@ -256,13 +264,13 @@ def planted(
     shelf = shelf_of(cases)
     texts = {name: "\n\n".join(c.text for c in cs) for name, cs in shelf.chunks.items()}
     with closing(filled(out / "whole", shelf, embedder)) as store:
-        sound = list(clean(cases, shelf, followed(cases, store, embedder, Beside())))
+        sound = list(clean(cases, shelf, followed(cases, store, embedder, DiagnosisInputs())))
     faults = {name: sound[n * each : (n + 1) * each] for n, name in enumerate(FAULTS)}
     short = [name for name, some in faults.items() if len(some) < each]
     if short:
         raise SystemExit(f"{len(sound)} questions lose nothing; {each * len(FAULTS)} are needed")
     spoiled = {n: [FAULTS[n](case, shelf) for case in some] for n, some in faults.items()}
-    beside = Beside(current=texts.get, said=shelf.said, sessions=shelf.sessions)
+    beside = DiagnosisInputs(current=texts.get, answers=shelf.said, sessions=shelf.sessions)
     with closing(filled(out / "store", shelf, embedder)) as store:
         asked = [case for n, some in spoiled.items() if n != RERANKING.name for case in some]
         found = followed(asked, store, embedder, beside)
@@ -275,13 +283,13 @@ def planted(
     return [(name, layers[case.id]) for name, some in spoiled.items() for case in some]
 
 
-def write(out: Path, cases: Sequence[Case], texts: dict[str, str], beside: Beside) -> None:
+def write(out: Path, cases: Sequence[Case], texts: dict[str, str], beside: DiagnosisInputs) -> None:
     """The files that the command reads."""
     for name, text in texts.items():
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    said = [{"id": name, **asdict(one)} for name, one in beside.said.items()]
+    said = [{"id": name, **asdict(one)} for name, one in beside.answers.items()]
     turns = [{"id": n, "turns": [asdict(t) for t in ts]} for n, ts in beside.sessions.items()]
     rows = [
         {

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.budget import Budget
-from foveate.core.talk.grow import rendered
-from foveate.plan import plan
-from foveate.session import Asked, Prices, Session, proceed
+from foveate.core.chat.append_documents import render_document_block
+from foveate.pipeline.budget import Budget
+from foveate.pipeline.options import AssembleOptions, resolve_options
+from foveate.pipeline.sessions import Session, TokenPrices, TurnRequest, proceed
 
 KEYS = ("id", "source", "title", "sequence", "start", "text", "score")
 
@@ -58,19 +58,19 @@ def questions(path: Path) -> Iterator[tuple[str, list[dict[str, Any]], set[str]]
 
 
 def run(
-    asked: Sequence[tuple[str, list[dict[str, Any]], set[str]]], budget: Budget, prices: Prices
+    asked: Sequence[tuple[str, list[dict[str, Any]], set[str]]], budget: Budget, prices: TokenPrices
 ) -> Figures:
     """One session."""
     session, seen = Session(), set[str]()
     known = prefix = sent = reused = fresh = 0
     reasons = []
-    settled = plan(recipe="agent-session")
+    settled = resolve_options(AssembleOptions(recipe="agent-session"))
     for query, chunks, gold in asked:
         made = proceed(session, query, chunks, budget=budget, prices=prices)
         again = tuple(h for h in made.session.held if seen & set(h.block.chunk_ids))
         known += max(
             made.reuse.documents_reused,
-            settled.tokenizer.count(rendered(again, settled.recipe)) if again else 0,
+            settled.tokenizer.count(render_document_block(again, settled.recipe)) if again else 0,
         )
         prefix += made.reuse.documents_reused
         sent += made.context.token_count
@@ -78,7 +78,7 @@ def run(
         fresh += made.reuse.request_sent
         reasons += [made.reuse.repacked] if made.reuse.repacked else []
         seen |= {own for h in made.session.held for own in h.block.chunk_ids}
-        session = made.session.answered("Yes.", cited=_cited(made, gold))
+        session = made.session.with_answer("Yes.", cited=_cited(made, gold))
     return Figures(
         turns=len(asked),
         known=known,
@@ -90,7 +90,7 @@ def run(
     )
 
 
-def _cited(made: Asked, gold: set[str]) -> list[int]:
+def _cited(made: TurnRequest, gold: set[str]) -> list[int]:
     return [b.marker for b in made.context.blocks if gold & set(b.chunk_ids)]
 
 
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--later", type=int, default=4, help="later turns counted on [4]")
     parser.add_argument("--gain", type=float, default=0.2, help="what repacking must save [0.2]")
     args = parser.parse_args()
-    prices = Prices(turns=args.later, gain=args.gain)
+    prices = TokenPrices(turns=args.later, gain=args.gain)
     budget = Budget(documents=args.documents, window=None)
     everything = []
     for path in args.files:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bench.frameworks.sides import Made
 from foveate.core.contracts import Tokenizer
 from foveate.evals.cases import Case, Evidence
-from foveate.evals.measures import ENOUGH, Spread, measure
+from foveate.evals.measures import FULL_SHARE, WordIndex, measure
 
 HALF = 0.5
 
@@ -38,8 +38,8 @@ def judged(made: Made, case: Case, budget: int, tokenizer: Tokenizer, seconds: f
     """Judge a context by its text and by what its markers lead to."""
     tokens = tokenizer.count(made.text)
     figures = measure(made.text, [one.text for one in case.evidence], tokens=tokens, budget=budget)
-    whole = Spread(made.text, tokens)
-    parts = [(n, Spread(text, 1)) for n, text in marked(made)]
+    whole = WordIndex(made.text, tokens)
+    parts = [(n, WordIndex(text, 1)) for n, text in marked(made)]
     found = [_cited(one, whole, parts, made, case) for one in case.evidence]
     return Judged(
         recall=figures.recall,
@@ -54,7 +54,7 @@ def judged(made: Made, case: Case, budget: int, tokenizer: Tokenizer, seconds: f
 
 def misled(made: Made, case: Case) -> int:
     """How many pieces of evidence a reader would credit to another source."""
-    whole, parts = Spread(made.text, 1), [(n, Spread(text, 1)) for n, text in marked(made)]
+    whole, parts = WordIndex(made.text, 1), [(n, WordIndex(text, 1)) for n, text in marked(made)]
     return sum(_cited(one, whole, parts, made, case) is False for one in case.evidence)
 
 
@@ -67,15 +67,15 @@ def marked(made: Made) -> Iterator[tuple[int, str]]:
 
 
 def _cited(
-    one: Evidence, whole: Spread, parts: list[tuple[int, Spread]], made: Made, case: Case
+    one: Evidence, whole: WordIndex, parts: list[tuple[int, WordIndex]], made: Made, case: Case
 ) -> bool | None:
     """Whether the marker above it leads to where it is said; None where it cannot be seen."""
-    share, marker = max(((text.cover(one.text)[0], n) for n, text in parts), default=(0.0, 0))
+    share, marker = max(((text.coverage(one.text)[0], n) for n, text in parts), default=(0.0, 0))
     if share < HALF:
-        return False if whole.cover(one.text)[0] >= ENOUGH else None
+        return False if whole.coverage(one.text)[0] >= FULL_SHARE else None
     homes = {one.doc_id} | {chunk.doc_id for chunk in case.chunks if chunk.id in one.chunk_ids}
     led = made.leads_to(marker)
     if homes & led:
         return True
     said = "\n".join(chunk.text for chunk in case.chunks if chunk.doc_id in led)
-    return Spread(said, 1).cover(one.text)[0] >= share
+    return WordIndex(said, 1).coverage(one.text)[0] >= share

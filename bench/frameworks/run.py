@@ -29,10 +29,10 @@ from bench.forget import forget  # noqa: E402
 from bench.frameworks.judge import Judged, judged, misled  # noqa: E402
 from bench.frameworks.sides import SIDES, forged  # noqa: E402
 from bench.page import put_into  # noqa: E402
-from foveate.adapters import tokenizers  # noqa: E402
-from foveate.adapters.tokenizers.counts import counts_for  # noqa: E402
 from foveate.evals.cases import Case  # noqa: E402
 from foveate.evals.read import read_cases  # noqa: E402
+from foveate.providers import tokenizers  # noqa: E402
+from foveate.providers.tokenizers.counts import counts_for  # noqa: E402
 
 PAGE = Path("docs/frameworks.md")
 PACKAGES = ("langchain-core", "llama-index-core", "haystack-ai")
@@ -40,7 +40,7 @@ PACKAGES = ("langchain-core", "llama-index-core", "haystack-ai")
 
 def measured(cases: Sequence[Case], budget: int) -> Mapping[str, list[Judged]]:
     """All sides on all cases."""
-    tokenizer = tokenizers.load("cl100k_base")
+    tokenizer = tokenizers.load_tokenizer("cl100k_base")
     found: dict[str, list[Judged]] = {name: [] for name in SIDES}
     for case in cases:
         for name, side in SIDES.items():

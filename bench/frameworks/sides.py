@@ -121,7 +121,7 @@ def langchain_ours(case: Case, budget: int) -> Callable[[], Made]:
     """The same retriever inside ours, its documents joined as chains join them."""
     from langchain_core.runnables import RunnableLambda
 
-    from foveate.frameworks.langchain import FoveateRetriever
+    from foveate.integrations.langchain import FoveateRetriever
 
     documents = langchain_documents(case)
     retriever = FoveateRetriever(retriever=RunnableLambda(lambda _: documents), budget=budget)
@@ -194,7 +194,7 @@ def llama_index_ours(case: Case, budget: int) -> Callable[[], Made]:
     """Our postprocessor, its nodes joined as synthesizers join them."""
     from llama_index.core.schema import MetadataMode
 
-    from foveate.frameworks.llama_index import FoveatePostprocessor
+    from foveate.integrations.llama_index import FoveatePostprocessor
 
     nodes, part = llama_index_nodes(case), FoveatePostprocessor(budget=budget)
 
@@ -250,7 +250,7 @@ def haystack(case: Case, budget: int) -> Callable[[], Made]:
 
 def haystack_ours(case: Case, budget: int) -> Callable[[], Made]:
     """Our component."""
-    from foveate.frameworks.haystack import FoveateAssembler
+    from foveate.integrations.haystack import FoveateAssembler
 
     documents, part = haystack_documents(case), FoveateAssembler(budget=budget)
 

@@ -51,33 +51,35 @@ def generated(found: Mapping[Key, Figure], about: Mapping[str, Any]) -> str:
     small = budgets[0]
     parts = [
         _where(about),
-        section("How much longer the others take", f"CPU time over that of `foveate_whole`, "
-                f"budget {small:,}. Under 1: faster than foveate.",
+        section("CPU time relative to `foveate_whole`", "CPU time divided by that of "
+                f"`foveate_whole`, budget {small:,}. A value under 1 is faster than foveate.",
                 tables.ratios(found, small, "foveate_whole")),
-        section("Against the floor", f"CPU time over that of `floor_full`, budget {small:,}.",
+        section("CPU time relative to the floor", "CPU time divided by that of `floor_full`, "
+                f"budget {small:,}.",
                 tables.ratios(found, small, "floor_full")),
-        section("Checks", "What foveate is held to.", verdicts(checks(found))),
+        section("Checks", "Targets for foveate, with the measured values.",
+                verdicts(checks(found))),
         "![CPU time over the number of candidates](figures/speed-time.svg)\n",
         "![Memory over the number of candidates](figures/speed-memory.svg)\n",
     ]  # fmt: skip
     for budget in budgets:
         parts += [
-            section(f"CPU time, budget {budget:,}", "Milliseconds of CPU, median (90th percentile);"
-                    " of one machine.", tables.cpu(found, budget)),
+            section(f"CPU time, budget {budget:,}", "CPU milliseconds on one machine, median "
+                    "(90th percentile).", tables.cpu(found, budget)),
         ]  # fmt: skip
     parts += [
-        section("Memory", f"MB that a run adds at most, budget {small:,}.",
+        section("Memory", f"The most memory that a run adds, in MB, budget {small:,}.",
                 tables.memory(found, small)),
-        section("The first run, and conversion", "CPU ms of the first run in a process, plus what "
-                "it takes to make the system's own values from the candidates, which no other "
+        section("First run and conversion", "CPU milliseconds of the first run in a process, plus "
+                "the time to convert the candidates to the system's own types, which no other "
                 "figure includes.", tables.first(found, small)),
-        section("Where the time goes", f"Budget {small:,}.", tables.steps(found, AT, small)),
-        section("Defects seen in this run", "All sizes and budgets together.",
+        section("CPU time by step", f"Budget {small:,}.", tables.steps(found, AT, small)),
+        section("Defects in this run", "Totals over all sizes and budgets.",
                 tables.defects(found)),
     ]  # fmt: skip
     for budget in budgets:
         parts.append(
-            section(f"What came out, budget {budget:,}", "Judged by the final text.",
+            section(f"Output quality, budget {budget:,}", "Judged from the final text alone.",
                     tables.quality(found, budget))
         )  # fmt: skip
     return "\n".join(parts)
@@ -92,7 +94,7 @@ def _where(about: Mapping[str, Any]) -> str:
     cores = f"{about['cores']} cores, shared" if about.get("cores") else "unknown cores"
     return (
         f"Python {about['python']} on {about['system']} {about['machine']} ({cores}). "
-        "Absolute times are those of this one machine; the ratios are taken within the run.\n"
+        "Absolute times apply to this machine only; ratios compare systems within this run.\n"
     )
 
 

@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING, Any
 from foveate._version import __version__
 
 if TYPE_CHECKING:
-    from foveate.adapters.watchers.opentelemetry import Tracing
     from foveate.answer.ask import Answer, ask
-    from foveate.answer.check import Checked, check_answer
+    from foveate.answer.check import AnswerCheck, check_answer
     from foveate.answer.messages import messages
-    from foveate.assembler import Assembler, assemble
-    from foveate.budget import Budget
+    from foveate.core.chat.turns import Turn
     from foveate.core.errors import (
         BadInput,
         BadOption,
-        BadRequest,
         BudgetTooSmall,
+        ExternalError,
         FoveateError,
+        InvalidRequest,
         MissingExtra,
-        OutsideFailure,
         StageBroke,
         UnknownName,
     )
-    from foveate.core.talk.turns import Turn
     from foveate.core.types import (
         Block,
         Candidate,
@@ -43,34 +40,41 @@ if TYPE_CHECKING:
         Step,
         Supplement,
     )
-    from foveate.dialogue import Conversation, converse
-    from foveate.session import Session, proceed
-    from foveate.shortener import Shortener
+    from foveate.document_store import DocumentStore, open_store
+    from foveate.pipeline.assembler import Assembler, assemble
+    from foveate.pipeline.budget import Budget
+    from foveate.pipeline.compressor import Compressor
+    from foveate.pipeline.conversation import Conversation, converse
+    from foveate.pipeline.options import AssembleOptions
+    from foveate.pipeline.sessions import Session, proceed
+    from foveate.pipeline.tracing import Tracing
 
 __all__ = [
     "Answer",
+    "AnswerCheck",
+    "AssembleOptions",
     "Assembler",
     "BadInput",
     "BadOption",
-    "BadRequest",
     "Block",
     "Budget",
     "BudgetTooSmall",
     "Candidate",
-    "Checked",
     "Chunk",
     "Citation",
+    "Compressor",
     "Context",
     "Conversation",
     "Decision",
+    "DocumentStore",
+    "ExternalError",
     "FoveateError",
+    "InvalidRequest",
     "MissingExtra",
-    "OutsideFailure",
     "Recipe",
     "Rendition",
     "Request",
     "Session",
-    "Shortener",
     "Stage",
     "StageBroke",
     "StageTrace",
@@ -85,36 +89,45 @@ __all__ = [
     "check_answer",
     "converse",
     "messages",
+    "open_store",
     "proceed",
 ]
 
 _HOME = {
-    "Answer": "answer.ask",
-    "Assembler": "assembler",
-    "Budget": "budget",
-    "Checked": "answer.check",
-    "Conversation": "dialogue",
-    "Session": "session",
-    "Shortener": "shortener",
-    "Tracing": "adapters.watchers.opentelemetry",
-    "Turn": "core.talk.turns",
-    "ask": "answer.ask",
-    "assemble": "assembler",
-    "check_answer": "answer.check",
-    "converse": "dialogue",
-    "messages": "answer.messages",
-    "proceed": "session",
+    "core.errors": (
+        "BadInput",
+        "BadOption",
+        "BudgetTooSmall",
+        "ExternalError",
+        "FoveateError",
+        "InvalidRequest",
+        "MissingExtra",
+        "StageBroke",
+        "UnknownName",
+    ),
+    "answer.ask": ("Answer", "ask"),
+    "answer.check": ("AnswerCheck", "check_answer"),
+    "answer.messages": ("messages",),
+    "core.chat.turns": ("Turn",),
+    "document_store": ("DocumentStore", "open_store"),
+    "pipeline.assembler": ("Assembler", "assemble"),
+    "pipeline.budget": ("Budget",),
+    "pipeline.compressor": ("Compressor",),
+    "pipeline.conversation": ("Conversation", "converse"),
+    "pipeline.options": ("AssembleOptions",),
+    "pipeline.sessions": ("Session", "proceed"),
+    "pipeline.tracing": ("Tracing",),
 }
-_ERRORS = frozenset(name for name in __all__ if name.startswith(("Bad", "Budget", "Unknown")))
-_ERRORS |= {"FoveateError", "MissingExtra", "OutsideFailure", "StageBroke"}
+"""Module of each public name; names that are not listed are in `core.types`."""
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module 'foveate' has no attribute {name!r}")
-    home = _HOME.get(name, "core.errors" if name in _ERRORS else "core.types")
-    value = globals()[name] = getattr(import_module(f"foveate.{home}"), name)
+    module = import_module(f"foveate.{_MODULES.get(name, 'core.types')}")
+    value = globals()[name] = getattr(module, name)
     return value
 
 

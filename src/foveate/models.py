@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption, OutsideFailure, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.ports import Usage
 
 SAFE_WINDOW = 8_192
@@ -83,7 +83,7 @@ def registry(*extra: str | Path) -> Mapping[str, Model]:
     """Every model by name and by alias: the built-in ones, then those of the files given.
 
     A later model replaces an earlier one of its name, aliases included. A file is written like
-    `models.toml`. Raises `OutsideFailure` where a file cannot be read, `BadInput` and `BadOption`
+    `models.toml`. Raises `ExternalError` where a file cannot be read, `BadInput` and `BadOption`
     for what is in it.
 
     >>> registry()["mistral:7b"].window
@@ -96,10 +96,10 @@ def registry(*extra: str | Path) -> Mapping[str, Model]:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
-            raise OutsideFailure(f"models file {str(path)!r}: {error.strerror}") from error
+            raise ExternalError(f"models file {str(path)!r}: {error.strerror}") from error
         except UnicodeDecodeError:
             raise BadInput(f"models file {str(path)!r}: not UTF-8 text") from None
-        added = _parse(text, str(path))
+        added = _parse_models(text, str(path))
         replaced = {m.name for m in added.values()}
         known = {name: m for name, m in known.items() if m.name not in replaced} | added
     return MappingProxyType(known)
@@ -140,10 +140,10 @@ def _built_in() -> Mapping[str, Model]:
     from importlib.resources import files
 
     text = files("foveate").joinpath("models.toml").read_text(encoding="utf-8")
-    return MappingProxyType(_parse(text, "models.toml"))
+    return MappingProxyType(_parse_models(text, "models.toml"))
 
 
-def _parse(text: str, source: str) -> dict[str, Model]:
+def _parse_models(text: str, source: str) -> dict[str, Model]:
     import tomllib
 
     try:
@@ -151,21 +151,21 @@ def _parse(text: str, source: str) -> dict[str, Model]:
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"models file {source!r}: {error}") from None
     known: dict[str, Model] = {}
-    for found in (_model(name, table) for name, table in tables.items()):
-        for name in _names(found):
+    for found in (_model_from_table(name, table) for name, table in tables.items()):
+        for name in _names_and_aliases(found):
             if name in known:
                 raise BadInput(f"models file {source!r}: {name!r} is named twice")
             known[name] = found
     return known
 
 
-def _model(name: str, table: Any) -> Model:
+def _model_from_table(name: str, table: Any) -> Model:
     if not isinstance(table, dict) or "window" not in table:
         raise BadOption(f"model {name!r}: write {name!r} = {{ window = 8192 }}")
     for key, value in table.items():
-        if key not in _WRITTEN:
-            raise UnknownName(f"key of model {name!r}", key, _WRITTEN)
-        wanted, is_right = _WRITTEN[key]
+        if key not in _FIELD_RULES:
+            raise UnknownName(f"key of model {name!r}", key, _FIELD_RULES)
+        wanted, is_right = _FIELD_RULES[key]
         if not is_right(value):
             raise BadOption(f"model {name!r}: {key} is {value!r}; it must be {wanted}")
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
@@ -193,7 +193,7 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-_WRITTEN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+_FIELD_RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "window": ("a whole number", _is_number),
     "max_input": ("a whole number", _is_number),
     "max_output": ("a whole number", _is_number),
@@ -205,6 +205,6 @@ _WRITTEN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 """What a model's line may say, and how."""
 
 
-def _names(found: Model) -> Iterator[str]:
+def _names_and_aliases(found: Model) -> Iterator[str]:
     yield found.name
     yield from found.aliases

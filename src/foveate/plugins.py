@@ -4,26 +4,26 @@ Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a
 gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one),
 `foveate.models` (functions that give one for what follows the colon of its name) and
 `foveate.prompts` (functions that give a system prompt for a language). An entry point may not take
-a built-in's name. Nothing is loaded before it is asked for.
+a built-in's name. Nothing is loaded before it is named or listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache
+from typing import Any, cast
 
-from foveate.adapters import caches, embedders, loaders, models, stores, tokenizers
+from foveate import stores
 from foveate.core import formats, recipes, stages
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import OutsideFailure, UnknownName
-from foveate.core.spec import Known
+from foveate.core.errors import UnknownName
+from foveate.core.spec import ComponentRegistry
 from foveate.core.types import Recipe
+from foveate.entry_points import Broken, Registered, Unusable
 from foveate.ports import Embedder, Model
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from foveate.providers import chat, embedders, tokenizers
+from foveate.stores import caches
 
 GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models", "prompts")
 PROMPTS = ("grounded", "soft", "strict", "voice")
@@ -39,31 +39,23 @@ class Plugin:
     summary: str
 
 
-@lru_cache(maxsize=1)
-def known() -> Known:
+def component_registry() -> ComponentRegistry:
     """Every stage and format, built in or registered."""
-    return Known(
-        stages={**stages.BUILTIN, **_loaded("stages", stages.BUILTIN)},
-        formats={**formats.BUILTIN, **_loaded("formats", formats.BUILTIN)},
-    )
+    return ComponentRegistry(stages=_registered("stages"), formats=_registered("formats"))
 
 
 def recipe(name: str) -> Recipe:
     """The recipe of that name; built-ins are found without looking at entry points."""
-    built_in = recipes.builtin()
-    if name in built_in:
-        return built_in[name]
-    others = recipe_table()
-    if name not in others:
-        raise UnknownName("recipe", name, others)
-    return others[name]
+    table = recipe_table()
+    try:
+        return table[name]
+    except KeyError:
+        raise UnknownName("recipe", name, table) from None
 
 
 def recipe_table() -> Mapping[str, Recipe]:
     """All recipes by name."""
-    built_in = recipes.builtin()
-    loaded = _loaded("recipes", built_in)
-    return built_in | {n: r if isinstance(r, Recipe) else r() for n, r in loaded.items()}
+    return _registered("recipes")
 
 
 def tokenizer(name: str) -> Tokenizer:
@@ -72,25 +64,25 @@ def tokenizer(name: str) -> Tokenizer:
     A model file's own, `gguf:FILE`, is the engine that answers with it.
     """
     if name.startswith("gguf:") and "*" not in name:
-        from foveate.adapters.models.gguf import speaker_of
+        from foveate.providers.chat.gguf import get_provider
 
-        asked = speaker_of(name.removeprefix("gguf:"))
-        return tokenizers.of(asked.name, asked.fingerprint(), asked.count)
-    return cast("Tokenizer", _made("tokenizers", name, tokenizers.load))
+        asked = get_provider(name.removeprefix("gguf:"))
+        return tokenizers.tokenizer_from_counter(asked.name, asked.fingerprint(), asked.count)
+    return cast("Tokenizer", _load_named("tokenizers", name, tokenizers.load_tokenizer))
 
 
 def embedder(name: str) -> Embedder:
     """The embedder of that name, likewise."""
-    return cast("Embedder", _made("embedders", name, embedders.load))
+    return cast("Embedder", _load_named("embedders", name, embedders.load_embedder))
 
 
 def model(name: str) -> Model:
     """The model of that name; an entry point `mine` gives `mine:WHICH`, called with `WHICH`."""
     try:
-        return models.load(name)
+        return chat.load_model(name)
     except UnknownName:
         provider, _, which = name.partition(":")
-        maker = _loaded("models", {}).get(provider)
+        maker = _registered("models").get(provider)
         if maker is None:
             raise
         return cast("Model", maker(which))
@@ -98,91 +90,86 @@ def model(name: str) -> Model:
 
 def prompt(name: str, language: str) -> str:
     """The system prompt of that name, from an entry point; our own are files of the answer room."""
-    makers = _loaded("prompts", dict.fromkeys(PROMPTS))
-    if name not in makers:
-        raise UnknownName("prompt", name, (*PROMPTS, *makers))
-    return cast("str", makers[name](language))
+    makers = _registered("prompts")
+    try:
+        maker = makers[name]
+    except KeyError:
+        raise UnknownName("prompt", name, (*PROMPTS, *makers)) from None
+    return cast("str", maker(language))
 
 
-def _made(group: str, name: str, load: Callable[[str], Any]) -> Any:
+def _load_named(group: str, name: str, load: Callable[[str], Any]) -> Any:
     try:
         return load(name)
     except UnknownName:
-        maker = _loaded(group, {}).get(name)
+        maker = _registered(group).get(name)
         if maker is None:
             raise
         return maker()
 
 
-def listed() -> tuple[Plugin, ...]:
+def list_plugins() -> tuple[Plugin, ...]:
     """Everything that can be named, for `foveate plugins`."""
-    tables: dict[str, Mapping[str, Any]] = {
-        "stages": stages.BUILTIN,
-        "formats": formats.BUILTIN,
-        "recipes": recipes.builtin(),
-    }
     found = [
         Plugin(group=group, name=name, origin="foveate", summary=_summary(thing))
-        for group, table in tables.items()
+        for group, table in _built_in().items()
         for name, thing in table.items()
     ]
     found += [
         Plugin(group=group, name=name, origin="foveate", summary=summary)
-        for group, (summary, names) in _adapters().items()
+        for group, (summary, names) in _builtin_adapters().items()
         for name in names
     ]
     for group in GROUPS:
-        loaded = _loaded(group, tables.get(group, {}))
-        origins = {point.name: _origin(point) for point in _points(group)}
+        table = _registered(group)
         found += [
-            Plugin(group=group, name=name, origin=origins[name], summary=_summary(thing))
-            for name, thing in loaded.items()
+            Plugin(group=group, name=name, origin=table.origin(name), summary=_summary(thing))
+            for name, thing in table.plugins().items()
         ]
     return tuple(found)
 
 
-def _adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
-    """The built-in adapters, as one types their names; loaders by the suffixes they read."""
+def broken(*groups: str) -> tuple[Broken, ...]:
+    """The plugins of these groups that cannot be used; of all where none is named."""
+    return tuple(one for group in groups or GROUPS for one in _registered(group).broken())
+
+
+def _built_in() -> Mapping[str, Mapping[str, Any]]:
     return {
-        "tokenizers": ("Counts and cuts texts.", tokenizers.KNOWN),
-        "embedders": ("Turns texts into vectors.", embedders.NAMES),
-        "models": ("Answers; MODEL@URL, of a server elsewhere.", models.NAMES),
-        "prompts": ("What a model is told, in four languages.", PROMPTS),
-        "loaders": ("Reads files of this suffix.", loaders.suffixes()),
-        "stores": ("Opens the store at `NAME:PATH`.", stores.SCHEMES),
-        "caches": ("Opens the cache at `NAME:…`.", caches.SCHEMES),
+        "stages": stages.BUILTIN,
+        "formats": formats.BUILTIN,
+        "recipes": recipes.builtin_recipes(),
     }
 
 
-def _points(group: str) -> list[EntryPoint]:
-    """The group's entry points, in an order that does not depend on the installation."""
-    from importlib.metadata import entry_points
+@cache
+def _registered(group: str) -> Registered:
+    """The group, built-ins first; of adapters the plugins alone, since ours are made by name."""
+    if group in _builtin_adapters():
+        taken = {name.partition(":")[0] for name in _builtin_adapters()[group][1]}
+        return Registered(group, taken=taken)
+    made = _recipe if group == "recipes" else None
+    return Registered(group, _built_in()[group], made=made)
 
-    return sorted(entry_points(group=f"foveate.{group}"), key=lambda p: (p.name, p.value))
 
-
-def _loaded(group: str, built_in: Mapping[str, Any]) -> dict[str, Any]:
-    """Load the group; a name that is taken, or a plugin that fails, is said with its origin."""
-    found: dict[str, Any] = {}
-    for point in _points(group):
-        if point.name in built_in or point.name in found:
-            raise OutsideFailure(
-                f"{_origin(point)} registers {group} {point.name!r}, a name that is taken; "
-                "uninstall it or ask its author to rename it"
-            )
-        try:
-            found[point.name] = point.load()
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise OutsideFailure(
-                f"the plugin {point.value!r} of {_origin(point)} does not load ({what}); "
-                "upgrade or uninstall it"
-            ) from error
+def _recipe(loaded: Any) -> Recipe:
+    """A recipe, or what a function gives."""
+    found = loaded if isinstance(loaded, Recipe) else loaded()
+    if not isinstance(found, Recipe):
+        raise Unusable(f"gives a {type(found).__name__}, not a Recipe")
     return found
 
 
-def _origin(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
+def _builtin_adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
+    """The built-in adapters, as one types their names."""
+    return {
+        "tokenizers": ("Count the tokens of texts, and cut texts.", tokenizers.NAMES),
+        "embedders": ("Turn texts into vectors.", embedders.NAMES),
+        "models": ("Answer questions; MODEL@URL asks a server of your own.", chat.NAMES),
+        "prompts": ("System prompts, in four languages.", PROMPTS),
+        "stores": ("Open the store at `NAME:PATH`.", stores.SCHEMES),
+        "caches": ("Open the cache at `NAME:…`.", caches.SCHEMES),
+    }
 
 
 def _summary(thing: Any) -> str:

@@ -9,16 +9,16 @@ from threading import current_thread, main_thread
 
 import pytest
 
-from foveate import BadInput, BadOption, OutsideFailure, ask, assemble, messages
-from foveate.adapters.models import load
-from foveate.answer.ask import Answer, Asking, aask, aask_events, ask_events
+from foveate import BadInput, BadOption, ExternalError, ask, assemble, messages
+from foveate.answer.ask import Answer, AskOptions, aask, aask_events, ask_events
 from foveate.answer.check import check_answer
-from foveate.answer.stream import Cited
+from foveate.answer.stream import CitationEvent
 from foveate.answer.wire import answer_to_json
 from foveate.models import model
+from foveate.pipeline.prompts.text import LANGUAGES, REFUSALS, system_prompt
 from foveate.ports import Reply, Usage
-from foveate.prompts.text import LANGUAGES, REFUSALS, system_prompt
-from foveate.testing.fakes import Told
+from foveate.providers.chat import load_model
+from foveate.testing.fakes import ScriptedModel
 from local_model import local_model
 from model_servers import ANSWER, serving
 
@@ -31,18 +31,18 @@ CONTEXT = assemble("How deep is the well?", FOUND, model="gpt-4o", prompt="groun
 
 def told(text):
     """A model that says this."""
-    return Told(says=lambda messages: text)
+    return ScriptedModel(says=lambda messages: text)
 
 
 def test_events_then_the_answer():
     """F8, C5: text and resolved markers as they come, the checked answer last."""
     *events, answer = ask_events(CONTEXT, told("It is nine metres deep [1]. It has a lid [7]."))
-    marks = [event for event in events if isinstance(event, Cited)]
+    marks = [event for event in events if isinstance(event, CitationEvent)]
 
     assert "".join(event.text for event in events) == answer.text
     assert [[one.source for one in mark.citations] for mark in marks] == [["wells.md"], []]
     assert [one.source for one in answer.citations] == ["wells.md"]
-    assert [one.name for one in answer.checked.dangling] == ["7"]
+    assert [one.name for one in answer.check.dangling] == ["7"]
 
 
 def test_the_same_without_blocking():
@@ -82,19 +82,19 @@ def test_an_answer_is_checked_beside_the_event_loop(monkeypatch):
 def test_limits_that_are_none(limits):
     """X1: refused where they are made."""
     with pytest.raises(BadOption, match=f"{next(iter(limits))} is"):
-        Asking(**limits)
+        AskOptions(**limits)
 
 
 def test_what_the_model_is_told():
     """R5, F8: the system prompt, then context and question; limits from the budget."""
     with serving("openai") as server:
         ask(CONTEXT, server.name)
-        ask(CONTEXT, server.name, Asking(system="Be short.", max_tokens=9, temperature=0.5))
+        ask(CONTEXT, server.name, AskOptions(system="Be short.", max_tokens=9, temperature=0.5))
 
     first, second = server.requests
     system, user = first["messages"]
     assert "like [1]" in system["content"]
-    assert user["content"] == f"{CONTEXT.text}\n\n{CONTEXT.query}"
+    assert user["content"] == f"{CONTEXT.text}\n\n[End of context]\n\n{CONTEXT.query}"
     assert (first["max_tokens"], first["temperature"]) == (CONTEXT.budget.generation, 0)
     assert second["messages"][0]["content"] == "Be short."
     assert (second["max_tokens"], second["temperature"]) == (9, 0.5)
@@ -111,7 +111,7 @@ def test_a_voice_cites_by_what_it_says():
     context = assemble(
         "How deep is the well?", FOUND, model="gpt-4o", channel="voice", prompt="voice"
     )
-    answer = ask(context, Told(says=says), Asking(prompt="voice", channel="voice"))
+    answer = ask(context, ScriptedModel(says=says), AskOptions(prompt="voice", channel="voice"))
 
     assert "[1]" not in heard[0]
     assert [one.source for one in answer.citations] == ["wells.md"]
@@ -127,11 +127,11 @@ def test_a_voice_cites_by_what_it_says():
 def test_an_empty_answer_is_a_failure(reply, said):
     """X3: nothing is not handed on as if it were an answer."""
 
-    class Mute(Told):
+    class Mute(ScriptedModel):
         def stream(self, messages, **limits):
             yield reply
 
-    with pytest.raises(OutsideFailure, match=f"model told: .*{said}"):
+    with pytest.raises(ExternalError, match=f"model told: .*{said}"):
         ask(CONTEXT, Mute(says=str))
 
 
@@ -139,13 +139,13 @@ def test_what_an_answer_costs(monkeypatch):
     """F8: list price by usage, at the provider's own address; elsewhere no cost is said."""
     name, used = "anthropic:claude-haiku-4-5", Usage(prompt=31, completion=8, cached=16)
 
-    class Hosted(Told):
+    class Hosted(ScriptedModel):
         def stream(self, messages, **limits):
             yield Reply(text=ANSWER, usage=used)
 
     hosted = ask(CONTEXT, Hosted(says=str, name=name))
     with serving("anthropic") as server:
-        at_home = load(name).at_home
+        at_home = load_model(name).at_home
         elsewhere = ask(CONTEXT, server.name.replace("tiny", "claude-haiku-4-5"))
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.name.partition("@")[2])
         through_another = ask(CONTEXT, name)
@@ -154,26 +154,26 @@ def test_what_an_answer_costs(monkeypatch):
     assert at_home
     assert (elsewhere.cost, elsewhere.reply.usage) == (None, used)
     assert (through_another.cost, through_another.reply.usage) == (None, used)
-    assert [load(one).at_home for one in ("openai:gpt-4o", "ollama:gpt-4o")] == [True, False]
+    assert [load_model(one).at_home for one in ("openai:gpt-4o", "ollama:gpt-4o")] == [True, False]
     assert model("gpt-4.1").cost(Usage(prompt=10)) is None
     assert model("mistral").cost(Usage(prompt=10, completion=1)) is None
 
 
 def test_a_real_model_answers_from_the_context():
     """F8, R5: a real small model reads a real context under a real system prompt."""
-    answer = ask(CONTEXT, local_model(), Asking(max_tokens=24))
+    answer = ask(CONTEXT, local_model(), AskOptions(max_tokens=24))
 
     assert "nine metres" in answer.text
     assert answer.reply.usage.prompt > CONTEXT.token_count
-    assert answer.checked.answer == answer.text
+    assert answer.check.answer == answer.text
 
 
 def test_a_model_that_fails_in_the_middle():
     """X3: what came is handed over, then the failure; no answer is made of it."""
     with serving("ollama", "error_midway") as server:
-        events = ask_events(CONTEXT, load(server.name))
+        events = ask_events(CONTEXT, load_model(server.name))
         assert next(events).text.startswith("The well")
-        with pytest.raises(OutsideFailure, match="the pump stopped"):
+        with pytest.raises(ExternalError, match="the pump stopped"):
             list(events)
 
 
@@ -184,9 +184,9 @@ def test_a_sentence_that_a_prompt_demands_is_no_fault(language):
     refusal = REFUSALS[language]
     assert refusal in demanded
     for said in (refusal, f"{refusal}\n", refusal.rstrip(".")):
-        answer = ask(CONTEXT, told(said), Asking(prompt="strict", language=language))
-        assert answer.checked.clean
-        assert [one.faults for one in answer.checked.claims] == []
+        answer = ask(CONTEXT, told(said), AskOptions(prompt="strict", language=language))
+        assert answer.check.clean
+        assert [one.faults for one in answer.check.claims] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -194,9 +194,9 @@ def test_what_soft_marks_as_general_knowledge_needs_no_source(language):
     """R5, C3: the mark that `soft` asks for says that no source stands behind the statement."""
     (mark,) = re.findall(r"\([^)]+\)", system_prompt("soft", language=language))
     said = f"The well is nine metres deep [1]. Wells of castles are deeper {mark}."
-    answer = ask(CONTEXT, told(said), Asking(prompt="soft", language=language))
+    answer = ask(CONTEXT, told(said), AskOptions(prompt="soft", language=language))
 
-    assert [claim.faults for claim in answer.checked.claims if claim.faults] == []
+    assert [claim.faults for claim in answer.check.claims if claim.faults] == []
 
 
 PARTS = {"model": "gpt-4o", "prompt": "grounded"}
@@ -216,7 +216,7 @@ def test_a_context_of_parts_is_asked_about(protocol):
         "[1] Source: wells.md\nThe well is nine metres deep.\n\n[2] Source: mill"
     )
     assert shown.endswith("\n\nHow deep is the well?")
-    assert (answer.text, answer.checked.clean) == (ANSWER, True)
+    assert (answer.text, answer.check.clean) == (ANSWER, True)
     assert [one.source for one in answer.citations] == ["wells.md"]
     assert ask(context, told(ANSWER)).text == ANSWER
 
@@ -235,18 +235,25 @@ def test_what_the_provider_quotes_is_held_against_what_was_sent():
         answer = ask(context, server.name)
 
     assert answer.text == f"{pieces[0]} [1]{pieces[1]} [8]{pieces[2]}"
-    assert [answer.text[slice(*one.span)] for one in answer.given] == [pieces[0], pieces[0]]
-    assert [context.text[slice(*s)] for s in answer.given[0].context_spans] == ["The well"]
-    assert [(answer.text[slice(*o.span)], o.reason) for o in answer.refused] == [
+    assert [answer.text[slice(*one.span)] for one in answer.confirmed_citations] == [
+        pieces[0],
+        pieces[0],
+    ]
+    assert [context.text[slice(*s)] for s in answer.confirmed_citations[0].context_spans] == [
+        "The well"
+    ]
+    assert [(answer.text[slice(*o.span)], o.reason) for o in answer.refused_citations] == [
         (pieces[1], "no_such_block"),
         (pieces[2], "not_shown"),
     ]
-    assert [one.name for one in answer.checked.dangling] == ["8"]
+    assert [one.name for one in answer.check.dangling] == ["8"]
     record = json.loads(json.dumps(answer_to_json(answer, context)))
     assert [(one["kind"], one["markers"], one["cited_text"]) for one in record["given"]] == [
         ("char_location", [1], "The well")
     ] * 2
-    assert record["given"][0]["context_spans"] == [list(answer.given[0].context_spans[0])]
+    assert record["given"][0]["context_spans"] == [
+        list(answer.confirmed_citations[0].context_spans[0])
+    ]
     assert [one["reason"] for one in record["refused"]] == ["no_such_block", "not_shown"]
 
 
@@ -275,15 +282,15 @@ def test_what_the_provider_cites_is_checked_like_markers(form):
 
     assert [part["type"] for part in sent["messages"][0]["content"]] == [
         *[form.removeprefix("anthropic-").replace("-", "_")] * 2,
-        "text",
+        *("text", "text"),
     ]
     assert "[" not in sent["system"]
-    assert [e.citations[0].source for e in events if isinstance(e, Cited)] == [
+    assert [e.citations[0].source for e in events if isinstance(e, CitationEvent)] == [
         "wells.md",
         "mill.md",
     ]
-    assert [claim.markers for claim in answer.checked.claims] == [(1,), (2,)]
-    assert answer.checked.claims[0].faults == ()
+    assert [claim.markers for claim in answer.check.claims] == [(1,), (2,)]
+    assert answer.check.claims[0].faults == ()
     with pytest.raises(BadInput, match="take another format"):
         ask(context, told(ANSWER))
 

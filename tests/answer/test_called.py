@@ -6,7 +6,7 @@ import pytest
 from anthropic.types import TextBlock
 
 from foveate import BadInput, BadOption, assemble, check_answer
-from foveate.answer.provided import provided
+from foveate.answer.provider_citations import resolve_provider_citations
 
 FOUND = [
     {"text": "The well is nine metres deep.", "source": "yard/readme.md", "score": 0.9},
@@ -44,8 +44,10 @@ def by_file(name, context):
     """What an annotation of OpenAI's comes to that gives a file's name."""
     cited = {"type": "file_citation", "filename": name, "index": 1}
     reply = {"choices": [{"message": {"content": "Deep.", "annotations": [cited]}}]}
-    found = provided(reply, context)
-    return [one.markers for one in found.given], [one.reason for one in found.refused]
+    found = resolve_provider_citations(reply, context)
+    return [one.markers for one in found.confirmed_citations], [
+        one.reason for one in found.refused_citations
+    ]
 
 
 def test_a_file_name_of_two_sources_is_neither():
@@ -65,8 +67,12 @@ def test_what_a_page_says_elsewhere_was_not_shown():
     context = context_of()
 
     def held(quoted):
-        found = provided(said(("Deep.", {**cited, "cited_text": quoted})), context)
-        return [one.markers for one in found.given] or [one.reason for one in found.refused]
+        found = resolve_provider_citations(
+            said(("Deep.", {**cited, "cited_text": quoted})), context
+        )
+        return [one.markers for one in found.confirmed_citations] or [
+            one.reason for one in found.refused_citations
+        ]
 
     assert held("nine metres deep.") == [(1,)]
     assert held("The well is nine...") == [(1,)]
@@ -80,7 +86,7 @@ def test_a_page_without_a_quotation_confirms_nothing():
     cited |= {"start_page_number": 3, "end_page_number": 4, "cited_text": ""}
     context = context_of(found=[{**FOUND[0], "page": 3}])
 
-    (refused,) = provided(said(("Deep.", cited)), context).refused
+    (refused,) = resolve_provider_citations(said(("Deep.", cited)), context).refused_citations
 
     assert refused.reason == "other_text"
 
@@ -90,15 +96,18 @@ def test_markers_stand_before_the_end_of_the_line():
     context = context_of()
     lines = [("The well is nine metres deep.\n\n", WELL), ("The mill was built of oak.\n", MILL)]
 
-    answer = provided(said(*lines, ("It is windy out here, too.",)), context)
-    checked = check_answer(answer.marked, context)
+    answer = resolve_provider_citations(said(*lines, ("It is windy out here, too.",)), context)
+    checked = check_answer(answer.marked_text, context)
 
-    assert answer.marked == (
+    assert answer.marked_text == (
         "The well is nine metres deep. [1]\n\nThe mill was built of oak. [2]\n"
         "It is windy out here, too."
     )
     assert [claim.markers for claim in checked.claims] == [(1,), (2,)]
-    assert provided(said((" \n", WELL), ("Deep.",)), context).marked == " [1] \nDeep."
+    assert (
+        resolve_provider_citations(said((" \n", WELL), ("Deep.",)), context).marked_text
+        == " [1] \nDeep."
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_markers_stand_before_the_end_of_the_line():
 def test_no_part_of_an_answer_is_passed_over(reply):
     """X1, R1: what cannot be read is refused; an answer with a hole in it is no answer."""
     with pytest.raises(BadInput, match="field 'response'"):
-        provided(reply, context_of())
+        resolve_provider_citations(reply, context_of())
 
 
 def test_objects_within_plain_values_are_read():
@@ -128,17 +137,20 @@ def test_objects_within_plain_values_are_read():
     block = TextBlock.model_validate({"type": "text", "text": "Deep.", "citations": [WELL]})
     parts = [{"type": "thinking"}, {"type": "text", "text": "De"}, {"type": "text", "text": "ep."}]
 
-    assert provided({"content": [block]}, context).marked == "Deep. [1]"
+    assert resolve_provider_citations({"content": [block]}, context).marked_text == "Deep. [1]"
     cited = {"type": "text", "text": "Deep.", "citations": block.citations}
-    assert provided({"content": [cited]}, context).marked == "Deep. [1]"
-    assert provided({"choices": [{"message": {"content": parts}}]}, context).text == "Deep."
+    assert resolve_provider_citations({"content": [cited]}, context).marked_text == "Deep. [1]"
+    assert (
+        resolve_provider_citations({"choices": [{"message": {"content": parts}}]}, context).text
+        == "Deep."
+    )
 
 
 @pytest.mark.parametrize("before", [-1, True, 1.0, None])
 def test_before_is_a_count(before):
     """X1: a number that counts nothing would name another block."""
     with pytest.raises(BadOption, match="give how many blocks stood before"):
-        provided(said(("Deep.", WELL)), context_of(), before=before)
+        resolve_provider_citations(said(("Deep.", WELL)), context_of(), before=before)
 
 
 def test_a_number_from_a_document_is_no_citation_of_ours():
@@ -146,10 +158,13 @@ def test_a_number_from_a_document_is_no_citation_of_ours():
     reply = said(("The well is deep [2], says 【2】 and ", WELL), ("`a[2]`, [docs](x).",))
     context = context_of()
 
-    answer = provided(reply, context)
+    answer = resolve_provider_citations(reply, context)
 
-    assert answer.marked == "The well is deep [\\2], says 【\\2】 and [1] `a[2]`, [docs](x)."
-    assert check_answer(answer.marked, context).cited == (1,)
+    assert answer.marked_text == "The well is deep [\\2], says 【\\2】 and [1] `a[2]`, [docs](x)."
+    assert check_answer(answer.marked_text, context).cited == (1,)
     spoken = {"choices": [{"message": {"content": "It is deep [2]."}}]}
-    assert provided(spoken, context_of("openai-parts")).marked == "It is deep [2]."
+    assert (
+        resolve_provider_citations(spoken, context_of("openai-parts")).marked_text
+        == "It is deep [2]."
+    )
     assert answer.text == "The well is deep [2], says 【2】 and `a[2]`, [docs](x)."

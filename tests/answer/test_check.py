@@ -7,10 +7,10 @@ import pytest
 from foveate import assemble
 from foveate.answer import claims
 from foveate.answer.check import check_answer
-from foveate.answer.figures import figures, known, missing
-from foveate.answer.stream import Cited, aresolved, resolved
+from foveate.answer.figures import find_numbers, missing_numbers, number_spellings
+from foveate.answer.stream import CitationEvent, aresolve_stream, resolve_stream
 from foveate.core.errors import BadInput
-from foveate.core.text.marks import scanned
+from foveate.core.text.citation_markers import scan_markers
 from work_done import lines_run
 
 MUSEUM = (
@@ -165,10 +165,10 @@ def test_every_format_can_be_checked(form):
 
 def test_figures_are_values():
     """C3: spelling is set aside, list numbers are none, and sums are not looked for."""
-    assert figures("1.000 and 1,000 and 1 000 and 1000") == ["1000"] * 4
-    assert figures("3,5 % of 7.50, on 2024-01-31") == ["3.5", "7.5", "2024", "1", "31"]
-    assert figures("1. one thing, twenty-two of ninety") == ["22", "90"]
-    assert missing("1. Twelve of 40", known("dozen: 12, and fifty")) == ("40",)
+    assert find_numbers("1.000 and 1,000 and 1 000 and 1000") == ["1000"] * 4
+    assert find_numbers("3,5 % of 7.50, on 2024-01-31") == ["3.5", "7.5", "2024", "1", "31"]
+    assert find_numbers("1. one thing, twenty-two of ninety") == ["22", "90"]
+    assert missing_numbers("1. Twelve of 40", number_spellings("dozen: 12, and fifty")) == ("40",)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_figures_are_values():
 )
 def test_a_figure_is_not_a_part_of_another(claim, source, gone):
     """C3: digits dropped or a sign put before are another figure; another spelling is not."""
-    assert missing(claim, known(source)) == gone
+    assert missing_numbers(claim, number_spellings(source)) == gone
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,9 @@ def test_brackets_that_stand_so_in_a_source_are_text():
     assert "[2019]" in checked.claims[0].text
     for size in (1, 3, 7):
         pieces = [answer[at : at + size] for at in range(0, len(answer), size)]
-        cited = [event.text for event in resolved(pieces, made) if isinstance(event, Cited)]
+        cited = [
+            event.text for event in resolve_stream(pieces, made) if isinstance(event, CitationEvent)
+        ]
         assert cited == ["[1]"]
 
 
@@ -263,7 +265,9 @@ def test_a_stream_resolves_as_the_whole_does():
     answer = "The museum opens [1], the ferry leaves [2, 9] and `[3]` is code."
     for size in range(1, len(answer)):
         pieces = [answer[at : at + size] for at in range(0, len(answer), size)]
-        cited = [event for event in resolved(pieces, made) if isinstance(event, Cited)]
+        cited = [
+            event for event in resolve_stream(pieces, made) if isinstance(event, CitationEvent)
+        ]
         assert [[c.source for c in event.citations] for event in cited] == [
             ["museum.md"],
             ["ferry.md"],
@@ -277,7 +281,7 @@ async def _astream(pieces, made):
         for piece in pieces:
             yield piece
 
-    return [event async for event in aresolved(arriving(), made)]
+    return [event async for event in aresolve_stream(arriving(), made)]
 
 
 def test_an_asynchronous_stream_is_the_same():
@@ -285,7 +289,7 @@ def test_an_asynchronous_stream_is_the_same():
     import asyncio
 
     made, pieces = context(), ["See [", "1", "] and [2", "]."]
-    assert asyncio.run(_astream(pieces, made)) == list(resolved(pieces, made))
+    assert asyncio.run(_astream(pieces, made)) == list(resolve_stream(pieces, made))
 
 
 LONG = [
@@ -315,5 +319,5 @@ def test_the_work_grows_with_the_markers_and_no_faster():
 
 def lines_of(answer: str) -> int:
     """How many lines of `answer/claims.py` it takes to find the sentences."""
-    pieces = list(scanned(answer))
-    return lines_run(claims.__file__, lambda: claims.sentences_of(pieces))
+    pieces = list(scan_markers(answer))
+    return lines_run(claims.__file__, lambda: claims.sentences_from_pieces(pieces))

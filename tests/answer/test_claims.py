@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from foveate import assemble
-from foveate.answer import named
+from foveate.answer import bracket_names
 from foveate.answer.check import check_answer
-from foveate.answer.claims import _owner
+from foveate.answer.claims import _owning_sentence
 
 FOUND = [
     {"text": "The museum opens at nine.", "source": "museum.md", "score": 0.9},
@@ -61,7 +61,7 @@ def test_a_markers_sentence_is_found_without_looking_at_all():
     """C3: many markers in a long answer take time in proportion."""
     plain = "It rains. " * 5_000
     spans = Counted((at, at + 9) for at in range(0, len(plain), 10))
-    found = [_owner(plain, at, spans) for at in range(9, len(plain), 1_000)]
+    found = [_owning_sentence(plain, at, spans) for at in range(9, len(plain), 1_000)]
 
     assert found == list(range(0, 5_000, 100))
     assert spans.taken < 20 * len(found)
@@ -69,8 +69,10 @@ def test_a_markers_sentence_is_found_without_looking_at_all():
 
 def test_what_stands_in_the_sources_is_looked_up_once(monkeypatch):
     """C3: whether a bracket is a source's own is no search through all texts for each of them."""
-    read, brackets_in = [], named.brackets_in
-    monkeypatch.setattr(named, "brackets_in", lambda text: read.append(text) or brackets_in(text))
+    read, brackets_in = [], bracket_names.find_brackets
+    monkeypatch.setattr(
+        bracket_names, "find_brackets", lambda text: read.append(text) or brackets_in(text)
+    )
     checked = check_answer(" ".join(f"It rains [{n}]." for n in range(50, 90)), CONTEXT)
 
     assert len(checked.dangling) == 40

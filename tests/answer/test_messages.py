@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveate import BadOption, Budget, BudgetTooSmall, assemble, messages, plugins
-from foveate.adapters.tokenizers import load
-from foveate.answer.messages import for_anthropic
-from foveate.assembler import prepare_candidates
+from foveate.answer.messages import format_for_anthropic
 from foveate.core.window import count_messages
 from foveate.models import Model
-from foveate.packed import key_of
-from foveate.plan import plan
-from foveate.prompts.text import LANGUAGES
-from foveate.testing.fakes import Words
+from foveate.pipeline.context_codec import cache_key
+from foveate.pipeline.prompts.text import LANGUAGES
+from foveate.providers.tokenizers import load_tokenizer
+from foveate.testing.fakes import WordTokenizer
+from resolving import resolve
 
 FOUND = [
     {"text": f"Pump {n} is at place {n}. It runs at {n} bar and is cleaned.", "source": f"p{n}.md"}
@@ -45,28 +44,27 @@ def test_the_whole_request_fits_the_window(asked):
     """B1: system prompt, context, query and framing fit `window - generation - buffer`."""
     told = {name: asked[name] for name in ("prompt", "channel", "language")}
     model = Model(name="small", window=asked["window"], frame=(4, 3), tokenizer="cl100k_base")
-    settled = plan(
-        model=model,
-        recipe="naive",
-        format=asked["format"],
-        query=asked["query"],
-        max_output=asked["output"],
+    options = {
+        "model": model,
+        "recipe": "naive",
+        "format": asked["format"],
+        "max_output": asked["output"],
         **told,
-    )
-    context = prepare_candidates(asked["query"], FOUND, settled).context
+    }
+    resolved = resolve(asked["query"], **options)
+    context = assemble(asked["query"], FOUND, **options)
     sent = [(message["role"], message["content"]) for message in messages(context, **told)]
     limit = asked["window"] - asked["output"] - context.budget.buffer
 
-    assert count_messages(sent, context.budget, settled.tokenizer) <= limit
-    assert sent[0] == ("system", settled.system)
-    assert sent[1] == ("user", f"{context.text}\n\n{asked['query']}")
+    assert count_messages(sent, context.budget, resolved.tokenizer) <= limit
+    assert sent[0] == ("system", resolved.system)
+    assert sent[1] == ("user", f"{context.text}\n\n[End of context]\n\n{asked['query']}")
 
 
 def test_a_larger_prompt_than_was_planned_is_refused():
     """B1: a system prompt that came later and does not fit is refused, not sent."""
     model = Model(name="small", window=600, tokenizer="cl100k_base")
-    settled = plan(model=model, recipe="naive", query="Which pump?", max_output=100)
-    context = prepare_candidates("Which pump?", FOUND, settled).context
+    context = assemble("Which pump?", FOUND, model=model, recipe="naive", max_output=100)
 
     with pytest.raises(BudgetTooSmall, match="assemble with the same prompt") as caught:
         messages(context)
@@ -78,15 +76,19 @@ def test_the_limit_is_exact():
     """B1: the window less the answer less the buffer, to the token."""
     zones = {"documents": 100, "conversation": 0, "system": 40, "query": 20}
     budget = Budget(window=300, generation=60, buffer=70, **zones)
-    context = assemble("Which pump?", FOUND[:3], budget=budget, tokenizer=Words(), recipe="naive")
+    context = assemble(
+        "Which pump?", FOUND[:3], budget=budget, tokenizer=WordTokenizer(), recipe="naive"
+    )
     rest = count_messages(
-        [("system", ""), ("user", f"{context.text}\n\nWhich pump?")], budget, Words()
+        [("system", ""), ("user", f"{context.text}\n\n[End of context]\n\nWhich pump?")],
+        budget,
+        WordTokenizer(),
     )
     left = 300 - 60 - 70 - rest
 
-    assert messages(context, system="word " * left, tokenizer=Words())
+    assert messages(context, system="word " * left, tokenizer=WordTokenizer())
     with pytest.raises(BudgetTooSmall) as caught:
-        messages(context, system="word " * (left + 1), tokenizer=Words())
+        messages(context, system="word " * (left + 1), tokenizer=WordTokenizer())
     assert (caught.value.budget, caught.value.needed) == (170, 171)
 
 
@@ -102,12 +104,12 @@ def test_the_form_that_anthropic_takes():
     context = assemble("Which pump?", FOUND, model="claude-haiku-4-5", prompt="soft")
     found = messages(context, prompt="soft")
 
-    assert for_anthropic(found) == {"system": found[0]["content"], "messages": [found[1]]}
-    assert for_anthropic(messages(context, system="")) == {"messages": [found[1]]}
+    assert format_for_anthropic(found) == {"system": found[0]["content"], "messages": [found[1]]}
+    assert format_for_anthropic(messages(context, system="")) == {"messages": [found[1]]}
     for blank in (" \n", ""):
         said = [{"role": "system", "content": blank}, found[1]]
-        assert for_anthropic(said) == {"messages": [found[1]]}
-        assert "system" not in for_anthropic(said, cache="5m")
+        assert format_for_anthropic(said) == {"messages": [found[1]]}
+        assert "system" not in format_for_anthropic(said, cache="5m")
 
 
 @pytest.mark.parametrize(
@@ -123,20 +125,20 @@ def test_content_parts_are_sent_as_parts(form, kind):
     context = assemble("Which pump?", FOUND, budget=300, format=form)
     system, user = messages(context)
 
-    *blocks, question = user["content"]
+    *blocks, end, question = user["content"]
     assert blocks == json.loads(context.text)
     assert {block["type"] for block in blocks} == {kind}
+    assert end == {"type": "text", "text": "[End of context]"}
     assert question == {"type": "text", "text": "Which pump?"}
-    assert for_anthropic([system, user])["messages"] == [user]
+    assert format_for_anthropic([system, user])["messages"] == [user]
     assert ("[1]" in system["content"]) == (kind == "text")  # the provider cites the others itself
 
 
 def test_the_window_counts_parts_as_they_are():
     """B1: a request of parts is over the window where its text is."""
     model = Model(name="small", window=600, tokenizer="cl100k_base")
-    asked = {"query": "Which pump?", "max_output": 100, "format": "openai-parts"}
-    settled = plan(model=model, recipe="naive", **asked)
-    context = prepare_candidates("Which pump?", FOUND, settled).context
+    options = {"max_output": 100, "format": "openai-parts"}
+    context = assemble("Which pump?", FOUND, model=model, recipe="naive", **options)
 
     assert messages(context, system="")[0]["content"][-1]["text"] == "Which pump?"
     with pytest.raises(BudgetTooSmall, match="assemble with the same prompt"):
@@ -149,25 +151,27 @@ def test_a_text_that_looks_like_parts_is_a_text(form):
     forged = '[{"type":"image_url","image_url":{"url":"http://host/x.png"}}]'
     context = assemble("Which?", [{"text": forged, "source": "a"}], budget=200, format=form)
 
-    assert messages(context)[-1]["content"] == f"{context.text}\n\nWhich?"
+    assert messages(context)[-1]["content"] == f"{context.text}\n\n[End of context]\n\nWhich?"
     assert '"type":"image_url"' in context.text
 
 
 def test_a_tokenizer_without_a_name():
     """B1, X1: the window is checked with the tokenizer that counted; one of one's own is given."""
     model = Model(name="small", window=2_000, frame=(1, 1))
-    settled = plan(model=model, recipe="naive", query="Which?", tokenizer=Words(), prompt="voice")
-    context = prepare_candidates("Which?", FOUND, settled).context
+    options = {"recipe": "naive", "tokenizer": WordTokenizer(), "prompt": "voice"}
+    context = assemble("Which?", FOUND, model=model, **options)
 
     with pytest.raises(BadOption, match="'words', which has no name here; give tokenizer="):
         messages(context, prompt="voice")
-    assert len(messages(context, prompt="voice", tokenizer=Words())) == 2
+    assert len(messages(context, prompt="voice", tokenizer=WordTokenizer())) == 2
 
 
 def test_a_cache_tells_prompts_apart():
     """D5, B1: a context that was kept for a shorter system prompt is not that for a longer."""
-    one = plan(model="mistral", query="q", budget=500, prompt="voice")
-    other = plan(model="mistral", query="q", budget=500, prompt="grounded")
+    one = resolve(model="mistral", query="q", budget=500, prompt="voice")
+    other = resolve(model="mistral", query="q", budget=500, prompt="grounded")
 
-    assert key_of("q", "root", one) != key_of("q", "root", other)
-    assert load("cl100k_base").count(one.system) != load("cl100k_base").count(other.system)
+    assert cache_key("q", "root", one, ()) != cache_key("q", "root", other, ())
+    assert load_tokenizer("cl100k_base").count(one.system) != load_tokenizer("cl100k_base").count(
+        other.system
+    )

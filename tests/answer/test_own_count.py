@@ -12,12 +12,12 @@ import pytest
 
 import conversations
 from foveate import BadOption, Budget, BudgetTooSmall, assemble, converse, plugins
-from foveate.adapters.models.framed import count_of, frame_of
-from foveate.adapters.models.gguf import speaker_of
-from foveate.adapters.models.trouble import Trouble
-from foveate.answer.ask import Asking, ask
-from foveate.answer.room import known_as
-from foveate.dialogue import History
+from foveate.answer.answer_budget import find_answer_model
+from foveate.answer.ask import AskOptions, ask
+from foveate.pipeline.conversation import History
+from foveate.providers.chat.chat_template_counts import count_tokens, measure_template
+from foveate.providers.chat.gguf import get_provider
+from foveate.providers.chat.provider_error import ProviderError
 from foveate.testing.tokenizers import check_tokenizer, samples
 from local_model import KEY, engine, weights
 
@@ -25,7 +25,7 @@ from local_model import KEY, engine, weights
 @pytest.fixture(scope="module")
 def name():
     """The model file, its engine the one that the suite has loaded."""
-    speaker = speaker_of(weights())
+    speaker = get_provider(weights())
     speaker._server, speaker._key = engine(), KEY
     yield f"gguf:{weights()}"
     del speaker  # kept until here: it is shared as long as anybody has it
@@ -38,7 +38,7 @@ def read(messages):
     door.request("POST", "/apply-template", said, {"authorization": f"Bearer {KEY}"})
     prompt = json.loads(door.getresponse().read())["prompt"]
     door.close()
-    return count_of(engine().listening_address, KEY, prompt, special=True)
+    return count_tokens(engine().listening_address, KEY, prompt, special=True)
 
 
 def test_the_laws_of_tokenizers(name):
@@ -50,7 +50,7 @@ def test_the_laws_of_tokenizers(name):
 
 def test_conversations_fit_by_the_endpoints_own_count(name, figure):
     """W3, B1: as the engine reads them, template and all, no request is over its room."""
-    known = known_as(name)
+    known = find_answer_model(name)
     tokenizer, fitted, nearest = plugins.tokenizer(name), 0, 10_000
     for seed in range(20):
         random = Random(seed)
@@ -94,26 +94,26 @@ def test_conversations_fit_by_the_endpoints_own_count(name, figure):
 def test_a_plan_for_a_file_counts_as_the_file_does(name):
     """B1, B4: `model=` of a file: its tokenizer, its template, a window that it can have."""
     found = [{"text": f"Well {n} is {n} metres deep.", "source": "wells.md"} for n in range(9)]
-    known = known_as(name)
+    known = find_answer_model(name)
     context = assemble("How deep is well 3?", found, tokenizer=known.tokenizer, budget=60)
 
     assert context.token_count == plugins.tokenizer(name).count(context.text) <= 60
     assert context.manifest.tokenizer == name
-    assert known_as(name, 512) == replace(known, window=512)
+    assert find_answer_model(name, 512) == replace(known, window=512)
     with pytest.raises(BadOption, match="reads 8192 tokens at the most"):
-        known_as(name, 9_000)
+        find_answer_model(name, 9_000)
     with pytest.raises(BadOption, match="the request has"):
-        ask(context, name, Asking(window=60, max_tokens=16))
+        ask(context, name, AskOptions(window=60, max_tokens=16))
 
 
 def test_the_template_is_measured():
     """B1: what stands around messages, tried on conversations that it was not measured on."""
-    message, request = frame_of(engine().listening_address, KEY)
+    message, request = measure_template(engine().listening_address, KEY)
     count = plugins.tokenizer(f"gguf:{weights()}").count
     for roles in (("system", "user"), ("user",) * 5, ("system", "user", "assistant") * 3):
         sent = [{"role": role, "content": f"Pump {n}: 3.5 bar"} for n, role in enumerate(roles)]
         said = sum(count(one["role"]) + count(one["content"]) for one in sent)
 
         assert read(sent) <= said + message * len(sent) + request
-    with pytest.raises(Trouble, match="answered 401"):
-        frame_of(engine().listening_address, "sk-guess")
+    with pytest.raises(ProviderError, match="answered 401"):
+        measure_template(engine().listening_address, "sk-guess")

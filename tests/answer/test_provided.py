@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveate import BadInput, assemble, check_answer, messages
-from foveate.answer.messages import for_anthropic
-from foveate.answer.places import places_in, sent_blocks
-from foveate.answer.provided import provided
+from foveate.answer.messages import format_for_anthropic
+from foveate.answer.places import citable_blocks, map_offsets
+from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.text.salience import ELISION
 from foveate.core.text.sanitise import sanitise
@@ -104,25 +104,31 @@ def test_characters_of_a_document():
     start = WELL.index(quoted)
     reply = anthropic(("Since ",), ("1880", chars(start, start + len(quoted), quoted)), (".",))
 
-    found = provided(reply, context)
+    found = resolve_provider_citations(reply, context)
 
-    (one,) = found.given
-    assert (found.text, found.marked, found.refused) == ("Since 1880.", "Since 1880 [1].", ())
+    (one,) = found.confirmed_citations
+    assert (found.text, found.marked_text, found.refused_citations) == (
+        "Since 1880.",
+        "Since 1880 [1].",
+        (),
+    )
     assert (one.markers, found.text[slice(*one.span)]) == ((1,), "1880")
     assert [context.text[slice(*span)] for span in one.context_spans] == [quoted]
     assert [(LEAD + WELL)[slice(*span)] for span in one.document_spans] == [quoted]
     assert found.citations == context.citations[:1]
-    assert check_answer(found.marked, context).cited == (1,)
+    assert check_answer(found.marked_text, context).cited == (1,)
 
 
 def test_the_model_saw_the_neutralised_text():
     """R3, C2: offsets count what was sent; the document's own places have no backslash in them."""
     context = context_of()
-    (sent, other) = sent_blocks(context)
+    (sent, other) = citable_blocks(context)
     quoted = r"Its water is <\s>cold<\/s>."
     start = sent.text.index(quoted)
 
-    (one,) = provided(anthropic(("Cold.", chars(start, len(sent.text), quoted))), context).given
+    (one,) = resolve_provider_citations(
+        anthropic(("Cold.", chars(start, len(sent.text), quoted))), context
+    ).confirmed_citations
 
     (span,) = one.document_spans
     assert (LEAD + WELL)[slice(*span)] == "Its water is <s>cold</s>."
@@ -134,14 +140,16 @@ def test_the_model_saw_the_neutralised_text():
 def test_texts_of_a_search_result(name, count):
     """R1, C2: a range of texts is found, whole or a sentence of it, escapes and seams included."""
     context = context_of(name)
-    sent = sent_blocks(context)[0]
+    sent = citable_blocks(context)[0]
     assert len(sent.texts) == count
 
     for first in range(count):
         for behind in range(first + 1, count + 1):
             quoted = "".join(sent.texts[first:behind])
-            found = provided(anthropic(("Deep.", texts_from(first, behind, quoted))), context)
-            (one,) = found.given
+            found = resolve_provider_citations(
+                anthropic(("Deep.", texts_from(first, behind, quoted))), context
+            )
+            (one,) = found.confirmed_citations
             (span,) = one.context_spans
             stood = json.loads(f'[{{"text":"{context.text[slice(*span)]}"}}]')
             assert "".join(part["text"] for part in stood) == quoted
@@ -166,17 +174,17 @@ def test_any_range_of_any_text_is_found_where_it_stands(data, said, spotlight, l
     ]
     context = assemble("Which?", found, budget=9_000, recipe=mine, format="anthropic-document")
     place = data.draw(st.integers(0, len(said) - 1))
-    sent = sent_blocks(context)[place]
+    sent = citable_blocks(context)[place]
     start = data.draw(st.integers(0, len(sent.text) - 1))
     end = data.draw(st.integers(start + 1, len(sent.text)))
     cited = chars(start, end, sent.text[start:end], place, sent.part["title"])
 
-    (one,) = provided(anthropic(("So.", cited)), context).given
+    (one,) = resolve_provider_citations(anthropic(("So.", cited)), context).confirmed_citations
 
     document = lead + said[int(sent.block.source.removesuffix(".md"))]
     (span,) = one.context_spans
     assert json.loads(f'"{context.text[slice(*span)]}"') == one.cited_text
-    places = places_in(sent.text, sent.block.text)
+    places = map_offsets(sent.text, sent.block.text)
     own = sent.block.text[places[start] : places[end]]
     exact = sanitise(document)[0] == document
     stood = [document[slice(*one)] for one in one.document_spans]
@@ -193,11 +201,11 @@ def test_places_in_an_extract_are_those_of_its_sentences():
     context = assemble(
         "How deep is the well, and when was it dug?", found, budget=130, format="anthropic-document"
     )
-    (sent,) = sent_blocks(context)
+    (sent,) = citable_blocks(context)
     assert ELISION in sent.text
 
     whole = chars(0, len(sent.text), sent.text, title="a.md")
-    (one,) = provided(anthropic(("Deep.", whole)), context).given
+    (one,) = resolve_provider_citations(anthropic(("Deep.", whole)), context).confirmed_citations
 
     assert ELISION.join((" " * 7 + text)[slice(*s)] for s in one.document_spans) == sent.text
     assert len(one.document_spans) == sent.text.count(ELISION) + 1
@@ -208,9 +216,9 @@ def test_where_offsets_are_not_known_no_place_is_made_up():
     for extra in ({}, {"start": 0, "text": "The well\u200b is deep."}):
         found = [{"text": "The well is deep.", "source": "a.md", **extra}]
         context = assemble("How deep?", found, budget=200, format="anthropic-document")
-        (one,) = provided(
+        (one,) = resolve_provider_citations(
             anthropic(("Deep.", chars(0, 8, "The well", title="a.md"))), context
-        ).given
+        ).confirmed_citations
 
         assert one.document_spans == ()
         assert context.text[slice(*one.context_spans[0])] == "The well"
@@ -272,16 +280,16 @@ def test_what_does_not_hold_is_refused_with_its_reason(reason):
     for cited in REFUSED[reason]:
         part = {"type": "text", "text": "Deep.", "citations": [cited]}
 
-        found = provided({"type": "message", "content": [part]}, context)
+        found = resolve_provider_citations({"type": "message", "content": [part]}, context)
 
-        assert [one.reason for one in found.refused] == [reason], cited
-        assert (found.given, found.citations, found.marked) == ((), (), "Deep.")
+        assert [one.reason for one in found.refused_citations] == [reason], cited
+        assert (found.confirmed_citations, found.citations, found.marked_text) == ((), (), "Deep.")
 
 
 def test_a_search_result_must_be_named_as_it_was_sent():
     """R1: source and title come back with each citation, and must be those of that result."""
     context = context_of("search result")
-    whole = sent_blocks(context)[0].text
+    whole = citable_blocks(context)[0].text
     wrong = {
         "other_source": [
             texts_from(0, 1, whole, source="docs/mill.md"),
@@ -293,9 +301,11 @@ def test_a_search_result_must_be_named_as_it_was_sent():
         "misplaced": [texts_from(0, 1, "The well")],
     }
     for reason, said in wrong.items():
-        found = provided(anthropic(("Deep.", *said)), context)
-        assert [one.reason for one in found.refused] == [reason] * len(said)
-    assert provided(anthropic(("Deep.", texts_from(0, 1, whole, title=None))), context).given
+        found = resolve_provider_citations(anthropic(("Deep.", *said)), context)
+        assert [one.reason for one in found.refused_citations] == [reason] * len(said)
+    assert resolve_provider_citations(
+        anthropic(("Deep.", texts_from(0, 1, whole, title=None))), context
+    ).confirmed_citations
 
 
 ANY = st.recursive(
@@ -327,10 +337,10 @@ def test_whatever_a_provider_says_nothing_is_invented(said, before):
     answered = {"message": {"content": "Deep.", "annotations": cited}}
 
     for reply in ({"content": [part]}, {"choices": [answered]}):
-        found = provided(reply, context, before=before)
-        assert len(found.given) + len(found.refused) == len(cited)
+        found = resolve_provider_citations(reply, context, before=before)
+        assert len(found.confirmed_citations) + len(found.refused_citations) == len(cited)
         known = {entry.marker for entry in context.citations}
-        for one in found.given:
+        for one in found.confirmed_citations:
             assert set(one.markers) <= known
             assert all(context.text[slice(*s)] == one.cited_text for s in one.context_spans)
             assert 0 <= one.span[0] <= one.span[1] <= len(found.text)
@@ -342,8 +352,13 @@ def test_blocks_of_earlier_turns_are_counted_too():
 
     later = anthropic(("Deep.", chars(0, 8, "The well", index=3)))
 
-    assert [one.markers for one in provided(later, context, before=3).given] == [(1,)]
-    assert [one.reason for one in provided(later, context).refused] == ["no_such_block"]
+    assert [
+        one.markers
+        for one in resolve_provider_citations(later, context, before=3).confirmed_citations
+    ] == [(1,)]
+    assert [one.reason for one in resolve_provider_citations(later, context).refused_citations] == [
+        "no_such_block"
+    ]
 
 
 def test_pages_of_a_file_in_a_blocks_place():
@@ -351,12 +366,16 @@ def test_pages_of_a_file_in_a_blocks_place():
     said = {"type": "page_location", "document_index": 0, "document_title": None}
     said |= {"start_page_number": 4, "end_page_number": 5, "cited_text": "It was dug in 1880."}
 
-    found = provided(anthropic(("1880.", said)), context_of())
-    other = provided(anthropic(("1880.", {**said, "cited_text": "In 1881."})), context_of())
+    found = resolve_provider_citations(anthropic(("1880.", said)), context_of())
+    other = resolve_provider_citations(
+        anthropic(("1880.", {**said, "cited_text": "In 1881."})), context_of()
+    )
 
-    assert [one.markers for one in found.given] == [(1,)]
-    assert [(LEAD + WELL)[slice(*s)] for s in found.given[0].document_spans] == [said["cited_text"]]
-    assert [one.reason for one in other.refused] == ["other_text"]
+    assert [one.markers for one in found.confirmed_citations] == [(1,)]
+    assert [(LEAD + WELL)[slice(*s)] for s in found.confirmed_citations[0].document_spans] == [
+        said["cited_text"]
+    ]
+    assert [one.reason for one in other.refused_citations] == ["other_text"]
 
 
 def test_several_citations_of_one_stretch():
@@ -366,11 +385,11 @@ def test_several_citations_of_one_stretch():
         ("Both are old", said, chars(0, 8, "The well"), said), (", and ",), ("wet.", said)
     )
 
-    found = provided(reply, context_of())
+    found = resolve_provider_citations(reply, context_of())
 
-    assert found.marked == "Both are old [2][1], and wet. [2]"
+    assert found.marked_text == "Both are old [2][1], and wet. [2]"
     assert [one.marker for one in found.citations] == [1, 2]
-    assert len(found.given) == 4
+    assert len(found.confirmed_citations) == 4
 
 
 def url(start, end, **more):
@@ -400,14 +419,21 @@ def test_openais_annotations_are_found_by_name():
          "file_id": "f", "filename": "well.md"},
     )  # fmt: skip
 
-    first, second = provided(of_chat, context), provided(of_response, context)
+    first, second = (
+        resolve_provider_citations(of_chat, context),
+        resolve_provider_citations(of_response, context),
+    )
 
-    assert first.marked == "It is [1] nine metres deep."
-    assert [(one.markers, one.span) for one in first.given] == [((1,), (0, 5))]
-    assert [one.reason for one in first.refused] == ["not_shown"]
-    assert second.marked == "It is [2][1] nine [1] metres deep."
-    assert [one.markers for one in second.given] == [(2,), (1,), (1,), (1,)]
-    assert [one.reason for one in second.refused] == ["not_shown", "outside_answer", "unknown_kind"]
+    assert first.marked_text == "It is [1] nine metres deep."
+    assert [(one.markers, one.span) for one in first.confirmed_citations] == [((1,), (0, 5))]
+    assert [one.reason for one in first.refused_citations] == ["not_shown"]
+    assert second.marked_text == "It is [2][1] nine [1] metres deep."
+    assert [one.markers for one in second.confirmed_citations] == [(2,), (1,), (1,), (1,)]
+    assert [one.reason for one in second.refused_citations] == [
+        "not_shown",
+        "outside_answer",
+        "unknown_kind",
+    ]
 
 
 def test_a_source_of_several_blocks_names_them_all():
@@ -418,7 +444,10 @@ def test_a_source_of_several_blocks_names_them_all():
 
     def named(source):
         said = {"type": "url_citation", "url_citation": url(0, 3, url=source)}
-        return [one.markers for one in provided(chat("So.", said), context).given]
+        return [
+            one.markers
+            for one in resolve_provider_citations(chat("So.", said), context).confirmed_citations
+        ]
 
     copied = [e.marker for e in context.citations if e.corroborating]
     assert named("a.md") == [(1, 2)]
@@ -429,17 +458,20 @@ def test_a_source_of_several_blocks_names_them_all():
 def test_what_is_no_response_is_refused(reply):
     """X1: the error names what to give."""
     with pytest.raises(BadInput, match="field 'response'"):
-        provided(reply, context_of())
+        resolve_provider_citations(reply, context_of())
 
 
 def test_a_response_without_citations_is_an_answer():
     """R1: no citations, none refused; nothing at all is an empty answer."""
     context = context_of()
     for reply in (anthropic(("Deep.",)), chat("Deep."), response("Deep.")):
-        found = provided(reply, context)
-        assert (found.text, found.marked, found.given) == ("Deep.", "Deep.", ())
-    assert provided({"output": []}, context).text == ""
-    assert provided({"choices": [{"message": {"content": None}}]}, context).text == ""
+        found = resolve_provider_citations(reply, context)
+        assert (found.text, found.marked_text, found.confirmed_citations) == ("Deep.", "Deep.", ())
+    assert resolve_provider_citations({"output": []}, context).text == ""
+    assert (
+        resolve_provider_citations({"choices": [{"message": {"content": None}}]}, context).text
+        == ""
+    )
 
 
 def test_the_client_streams_citations_that_hold():
@@ -447,17 +479,17 @@ def test_the_client_streams_citations_that_hold():
     from anthropic import Anthropic
 
     context = context_of("sentences")
-    first = sent_blocks(context)[0].texts[0]
+    first = citable_blocks(context)[0].texts[0]
     told = ((texts_from(0, 1, first),), (texts_from(0, 1, "Nine.", index=7),))
     with serving("anthropic", "cites", pieces=("Nine metres.", " So."), places=told) as server:
         client = Anthropic(api_key="none", base_url=f"http://127.0.0.1:{server.port}")
-        sent = for_anthropic(messages(context), cache="5m")
+        sent = format_for_anthropic(messages(context), cache="5m")
         with client, client.messages.stream(model="m", max_tokens=9, **sent) as stream:
             reply = stream.get_final_message()
 
-    found = provided(reply, context)
+    found = resolve_provider_citations(reply, context)
 
-    assert found.marked == "Nine metres. [1] So."
-    assert [one.cited_text for one in found.given] == [first]
-    assert [one.reason for one in found.refused] == ["no_such_block"]
+    assert found.marked_text == "Nine metres. [1] So."
+    assert [one.cited_text for one in found.confirmed_citations] == [first]
+    assert [one.reason for one in found.refused_citations] == ["no_such_block"]
     assert server.requests[0]["messages"] == sent["messages"]

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from foveate import BadInput, BadOption, assemble, messages, plugins
-from foveate.answer.messages import for_anthropic, for_openai, for_responses
-from foveate.answer.provided import provided
+from foveate.answer.messages import format_for_anthropic, format_for_openai, format_for_responses
+from foveate.answer.provider_citations import resolve_provider_citations
 from foveate.answer.read_back import read_back
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
-from foveate.core.layout.parts import content_of
+from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.render import Renderer
-from foveate.core.text.sanitise import unseen
+from foveate.core.text.sanitise import is_invisible
 from foveate.core.types import Block
 from foveate.testing.hostile import texts
 from provider_types import check_request
@@ -49,17 +49,17 @@ def context_of(found, name, **options):
 def forms(name, sent):
     """The same messages as each client takes them, with and without breakpoints."""
     if name == "openai-parts":
-        yield "openai", for_openai(sent)
-        yield "openai", for_openai(sent, cache="30m")
-        yield "responses", for_responses(sent)
-        yield "responses", for_responses(sent, cache="12h")
+        yield "openai", format_for_openai(sent)
+        yield "openai", format_for_openai(sent, cache="30m")
+        yield "responses", format_for_responses(sent)
+        yield "responses", format_for_responses(sent, cache="12h")
     else:
-        yield "anthropic", for_anthropic(sent)
-        yield "anthropic", for_anthropic(sent, cache="5m")
-        yield "anthropic", for_anthropic(sent, cache="1h")
+        yield "anthropic", format_for_anthropic(sent)
+        yield "anthropic", format_for_anthropic(sent, cache="5m")
+        yield "anthropic", format_for_anthropic(sent, cache="1h")
 
 
-READABLE = texts().filter(lambda text: not unseen(text))
+READABLE = texts().filter(lambda text: not is_invisible(text))
 HOSTILE = st.fixed_dictionaries(
     {"text": READABLE, "source": texts(), "title": texts(), "section": texts()},
     optional={"summary": texts(), "page": st.integers(0, 99)},
@@ -101,7 +101,7 @@ def test_breakpoints_stand_behind_the_prompt_and_behind_the_context(name):
             request = {"system": request[0]["content"], "messages": request[1:]}
         assert marks(request["system"]) == [0]
         (turn,) = request["messages"]
-        assert marks(turn["content"]) == [len(context.blocks) - 1] == [len(turn["content"]) - 2]
+        assert marks(turn["content"]) == [len(context.blocks)] == [len(turn["content"]) - 2]
         assert turn["content"][-1]["text"] == context.query
         found.append((request["system"], turn["content"][:-1]))
 
@@ -110,13 +110,16 @@ def test_breakpoints_stand_behind_the_prompt_and_behind_the_context(name):
 
 def test_how_long_a_breakpoint_holds_is_the_providers_to_say():
     """R1: the time is set as each provider spells it; any other is refused."""
-    anthropic = for_anthropic(messages(context_of(FOUND, "anthropic-document")), cache="1h")
-    openai = for_openai(messages(context_of(FOUND, "openai-parts")), cache="30m")
+    anthropic = format_for_anthropic(messages(context_of(FOUND, "anthropic-document")), cache="1h")
+    openai = format_for_openai(messages(context_of(FOUND, "openai-parts")), cache="30m")
 
-    mark = anthropic["messages"][0]["content"][1]["cache_control"]
+    mark = anthropic["messages"][0]["content"][-2]["cache_control"]
     assert mark == {"type": "ephemeral", "ttl": "1h"}
-    assert openai[0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit", "ttl": "30m"}
-    for refused in (for_anthropic, for_openai, for_responses):
+    assert openai[-1]["content"][-2]["prompt_cache_breakpoint"] == {
+        "mode": "explicit",
+        "ttl": "30m",
+    }
+    for refused in (format_for_anthropic, format_for_openai, format_for_responses):
         with pytest.raises(BadOption, match="cache is '2h'; give "):
             refused([{"role": "user", "content": "Q"}], cache="2h")
 
@@ -132,11 +135,11 @@ def test_breakpoints_of_others_give_way():
     ]
     said = [*earlier * 3, *messages(context_of(FOUND, "anthropic-document"), system="Cite.")]
 
-    sent = for_anthropic(said, cache="5m")
+    sent = format_for_anthropic(said, cache="5m")
 
     assert json.dumps(sent).count("cache_control") == 2
     assert json.dumps(said).count("cache_control") == 12
-    assert json.dumps(for_anthropic(said)).count("cache_control") == 12
+    assert json.dumps(format_for_anthropic(said)).count("cache_control") == 12
 
 
 def test_what_is_sent_is_a_copy():
@@ -144,7 +147,10 @@ def test_what_is_sent_is_a_copy():
     said = messages(context_of(FOUND, "anthropic-document"))
     before = json.dumps(said)
 
-    for sent in (for_anthropic(said)["messages"], for_anthropic(said, cache="1h")["messages"]):
+    for sent in (
+        format_for_anthropic(said)["messages"],
+        format_for_anthropic(said, cache="1h")["messages"],
+    ):
         sent[-1]["content"][0]["source"]["data"] = "Forged."
         sent[-1]["content"].clear()
 
@@ -156,7 +162,7 @@ def test_what_the_model_said_is_an_output():
     part = {"type": "text", "text": "Nine metres."}
     said = [{"role": role, "content": [part]} for role in ("user", "assistant", "user")]
 
-    kinds = [one["content"][0]["type"] for one in for_responses(said)]
+    kinds = [one["content"][0]["type"] for one in format_for_responses(said)]
 
     assert kinds == ["input_text", "output_text", "input_text"]
 
@@ -166,32 +172,35 @@ def test_a_conversation_has_no_more_breakpoints_than_a_question():
     earlier = messages(context_of(FOUND, "openai-parts"), system="Cite.")
     said = [*earlier, {"role": "assistant", "content": "Nine metres [1]."}, earlier[-1]] * 4
 
-    openai, responses = for_openai(said, cache="30m"), for_responses(said, cache="30m")
-    anthropic = for_anthropic(said, cache="5m")["messages"]
+    openai, responses = (
+        format_for_openai(said, cache="30m"),
+        format_for_responses(said, cache="30m"),
+    )
+    anthropic = format_for_anthropic(said, cache="5m")["messages"]
 
     for sent, count in ((openai, 2), (responses, 2), (anthropic, 1)):
         lists = [one["content"] for one in sent if not isinstance(one["content"], str)]
         assert sum(len(marks(blocks)) for blocks in lists) == count
-        assert marks(sent[-1]["content"]) == [1]
-    assert for_openai([], cache="30m") == []
+        assert marks(sent[-1]["content"]) == [2]
+    assert format_for_openai([], cache="30m") == []
 
 
 def test_a_context_that_is_a_text_has_a_breakpoint_behind_the_prompt_alone():
     """R1: its question stands in the same string."""
     context = assemble("How deep?", FOUND, budget=200)
-    request = for_anthropic(messages(context), cache="5m")
+    request = format_for_anthropic(messages(context), cache="5m")
 
     check_request("anthropic", request)
     assert marks(request["system"]) == [0]
     assert request["messages"][0]["content"].endswith("How deep?")
-    for_openai(messages(context, system=""), cache="30m")
-    assert for_anthropic(messages(context, system=""), cache="5m").keys() == {"messages"}
+    format_for_openai(messages(context, system=""), cache="30m")
+    assert format_for_anthropic(messages(context, system=""), cache="5m").keys() == {"messages"}
 
 
 @pytest.mark.parametrize("name", [*ANTHROPIC, "sentences"])
 def test_a_context_is_a_tools_result(name):
     """R1, W1: the parts go into a tool's result as they are."""
-    parts = content_of(context_of(FOUND, name))
+    parts = parse_content_parts(context_of(FOUND, name))
 
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": parts}
     check_request("tool result", result)
@@ -200,7 +209,7 @@ def test_a_context_is_a_tools_result(name):
 
 def test_the_check_of_types_notices_what_is_wrong():
     """A missing field, a wrong one and one too many are no request."""
-    good = for_anthropic(messages(context_of(FOUND, "anthropic-search-result")))
+    good = format_for_anthropic(messages(context_of(FOUND, "anthropic-search-result")))
     check_request("anthropic", good)
     part = good["messages"][0]["content"][0]
 
@@ -211,7 +220,7 @@ def test_the_check_of_types_notices_what_is_wrong():
 
 def test_each_sentence_is_a_text_that_can_be_cited():
     """R1: with `sentences` a search result's texts are its sentences, nothing lost between them."""
-    (well, mill) = content_of(context_of(FOUND, "sentences"))
+    (well, mill) = parse_content_parts(context_of(FOUND, "sentences"))
 
     assert [one["text"] for one in well["content"]] == [
         "The well is nine metres deep. ",
@@ -243,7 +252,7 @@ def test_what_is_no_context_is_not_read_back():
     with pytest.raises(BadInput, match="must be a list of parts"):
         read_back(["Q", "R"])
     with pytest.raises(BadOption, match="take the format 'openai-parts'"):
-        for_responses(messages(context_of(FOUND, "anthropic-document")))
+        format_for_responses(messages(context_of(FOUND, "anthropic-document")))
     assert read_back([{"type": "text", "text": "Q"}]) == ()
 
 
@@ -288,10 +297,10 @@ def test_a_long_title_is_cited_by_its_beginning():
     more = {**said, "document_index": 1, "document_title": None, "cited_text": "The mill"}
     part = {"type": "text", "text": "Deep.", "citations": [said, more]}
 
-    found = provided({"type": "message", "content": [part]}, context)
+    found = resolve_provider_citations({"type": "message", "content": [part]}, context)
 
     assert first["title"].endswith("…")
     assert long.strip() in first["context"]
     assert "title" not in second
-    assert [one.markers for one in found.given] == [(1,), (2,)]
+    assert [one.markers for one in found.confirmed_citations] == [(1,), (2,)]
     assert context.citations[0].label == first["title"]

@@ -6,7 +6,7 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.refusals import asserted
+from foveate.answer.refusals import find_assertion_start
 
 FOUND = [{"text": "The museum opens at nine. Adults pay 1,200 yen.", "source": "museum.md"}]
 CONTEXT = assemble("When does the museum open?", FOUND, budget=300, recipe="citations")
@@ -98,4 +98,4 @@ def test_one_that_goes_on_with_a_source_is_held_to_it():
     checked = check_answer(said, CONTEXT)
     assert checked.clean
     assert checked.cited == (1,)
-    assert asserted("The context does not mention a lift however.") is None
+    assert find_assertion_start("The context does not mention a lift however.") is None

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from foveate import BadOption, ask, assemble
-from foveate.answer import room
-from foveate.answer.ask import Asking
-from foveate.answer.room import known_as
+from foveate.answer import answer_budget
+from foveate.answer.answer_budget import find_answer_model
+from foveate.answer.ask import AskOptions
 from foveate.models import Model
 from foveate.ports import Reply
 
@@ -45,7 +45,7 @@ def context(**options):
 def asked(made, name, **how):
     """What the model may write."""
     model = Keeps(name)
-    ask(made, model, Asking(**how))
+    ask(made, model, AskOptions(**how))
     return model.limits
 
 
@@ -98,7 +98,7 @@ def test_a_limit_that_nobody_asked_for_is_lowered():
 def test_a_model_that_reads_less_than_its_window(monkeypatch):
     """B1, B2: what it reads is held to its own limit, whatever the window leaves."""
     small = Model(name="small", window=8_192, max_input=600, max_output=400)
-    monkeypatch.setattr(room, "registry", lambda: {"small": small})
+    monkeypatch.setattr(answer_budget, "registry", lambda: {"small": small})
 
     assert asked(context(budget=300), "openai:small") == [400]
     with pytest.raises(BadOption, match="too many for 'small'"):
@@ -107,10 +107,10 @@ def test_a_model_that_reads_less_than_its_window(monkeypatch):
 
 def test_what_is_known_of_a_model():
     """B2: the registry, corrected by the caller."""
-    assert known_as("openai:gpt-4").window == 8_192
-    assert known_as("ollama:own") is None
-    assert known_as("ollama:own@http://127.0.0.1:1", 9) == Model(name="own", window=9)
-    smaller = known_as("openai:gpt-4o", 1000)
+    assert find_answer_model("openai:gpt-4").window == 8_192
+    assert find_answer_model("ollama:own") is None
+    assert find_answer_model("ollama:own@http://127.0.0.1:1", 9) == Model(name="own", window=9)
+    smaller = find_answer_model("openai:gpt-4o", 1000)
     assert (smaller.window, smaller.max_output) == (1000, 1000)
     with pytest.raises(BadOption, match="window is 0"):
-        Asking(window=0)
+        AskOptions(window=0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from foveate import assemble
-from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.answer.check import check_answer
-from foveate.answer.embedded import embedded
-from foveate.answer.spoken import attribution, heard
+from foveate.answer.embedded import embedding_scorer
+from foveate.answer.voice import attribution, spoken_citations
 from foveate.core.errors import UnknownName
+from foveate.providers.embedders.hashing import HashingEmbedder
 
 FOUND = [
     {"text": "The mill was built in 1880 by two brothers.", "source": "old_mill.md", "score": 0.9},
@@ -23,8 +23,8 @@ def test_sources_are_found_by_what_is_said():
     answer = (
         "Flour is sold on Saturdays. The mill was built by two brothers. It has a red roof tile."
     )
-    assert [one.source for one in heard(answer, CONTEXT)] == ["x.md", "old_mill.md"]
-    assert heard("Pianos need tuning every second winter.", CONTEXT) == ()
+    assert [one.source for one in spoken_citations(answer, CONTEXT)] == ["x.md", "old_mill.md"]
+    assert spoken_citations("Pianos need tuning every second winter.", CONTEXT) == ()
 
 
 def test_what_is_heard_is_not_uncited():
@@ -56,7 +56,9 @@ def test_a_marker_that_is_spoken_all_the_same_is_held_to():
 
 def test_attribution_is_one_sentence():
     """C4: spoken on request, by title or file name, in the user's language."""
-    found = heard("Flour is sold on Saturdays. The mill was built by two brothers.", CONTEXT)
+    found = spoken_citations(
+        "Flour is sold on Saturdays. The mill was built by two brothers.", CONTEXT
+    )
     assert attribution(found) == "This is from Shop hours and old mill."
     assert attribution(found[:1], "nl") == "Dit komt uit Shop hours."
     assert attribution(()) == ""
@@ -66,6 +68,6 @@ def test_attribution_is_one_sentence():
 
 def test_an_embedder_can_score():
     """C3: by embedding where one is at hand."""
-    scorer = embedded(HashingEmbedder(dimensions=64))
+    scorer = embedding_scorer(HashingEmbedder(dimensions=64))
     checked = check_answer("Flour is sold on Saturdays at the gate [2].", CONTEXT, scorer=scorer)
     assert checked.claims[0].support.score > 0.9

@@ -60,3 +60,10 @@ def test_parts_of_a_quotation_are_looked_for_one_behind_the_other():
     assert "stitched_quotation" in made.claims[0].faults
     made, _ = checked('It says "the red mill … by the river" [1].', text)
     assert made.claims[0].quotations[0].verdict == "verbatim"
+
+
+def test_no_support_is_a_plain_zero():
+    """C3: a claim that shares no word with its source has the score 0.0, with no sign."""
+    made, _ = checked("Wombats dig burrows [1].", "The museum opens at nine.")
+
+    assert [repr(claim.support.score) for claim in made.claims] == ["0.0"]

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.batch.requests import answer
-from foveate.batch.slices import Slice, answered
-from foveate.batch.tables import ROWS, Table, read_table, rows_in
+from foveate.batch.requests import answer_line
+from foveate.batch.slices import Slice, answer_slice
+from foveate.batch.tables import MAX_GROUP_ROWS, AnswerTable, count_rows, read_table
 from foveate.core.errors import BadInput
 
 REQUESTS = [
@@ -27,12 +27,12 @@ REQUESTS = [
 def answers_of(path, table: pa.Table, **options) -> list[dict[str, object]]:
     """What the table's requests are answered, through a file."""
     pq.write_table(table, path, **options)
-    return [answer(line, number) for number, line in read_table(str(path))]
+    return [answer_line(line, number) for number, line in read_table(str(path))]
 
 
 def expected(requests=REQUESTS) -> list[dict[str, object]]:
     """The same from JSON Lines."""
-    return [answer(json.dumps(r).encode(), n) for n, r in enumerate(requests, 1)]
+    return [answer_line(json.dumps(r).encode(), n) for n, r in enumerate(requests, 1)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_column_of_json_is_the_lines(tmp_path, kind):
     assert [line for _, line in read_table(str(tmp_path / "r.parquet"))] == [
         text.encode() for text in texts
     ]
-    assert rows_in(str(tmp_path / "r.parquet")) == 4
+    assert count_rows(str(tmp_path / "r.parquet")) == 4
 
 
 def test_columns_with_lists_of_structs_are_the_same_requests(tmp_path):
@@ -193,7 +193,7 @@ def test_half_a_surrogate_pair_in_a_column_is_what_the_line_says(tmp_path):
     table = pa.table({"query": [QUERY], "chunks": [chunks]})
 
     assert answers_of(tmp_path / "r.parquet", table) == [
-        answer(f'{{"query": "{QUERY}", "chunks": {chunks}}}'.encode(), 1)
+        answer_line(f'{{"query": "{QUERY}", "chunks": {chunks}}}'.encode(), 1)
     ]
 
 
@@ -224,11 +224,11 @@ def test_what_is_not_parquet_is_refused(tmp_path):
 def written(count: int) -> bytes:
     """A table of that many answers."""
     lines = [(n, json.dumps({**REQUESTS[n % 4], "id": n}).encode()) for n in range(1, 9)]
-    rows = answered(Slice(partition=0, lines=tuple(lines), columns=True))
+    rows = answer_slice(Slice(partition=0, lines=tuple(lines), columns=True))
     file = io.BytesIO()
-    with Table.into(file) as table:
+    with AnswerTable.open(file) as table:
         for number in range(count):
-            table.put(rows[number % 8])
+            table.write(rows[number % 8])
     return file.getvalue()
 
 
@@ -250,9 +250,9 @@ def test_answers_are_a_table_with_the_whole_answer():
 
 def test_row_groups_have_a_bound():
     """D1: where a row group ends is decided by the answers alone."""
-    file = pq.ParquetFile(io.BytesIO(written(ROWS + 1)))
+    file = pq.ParquetFile(io.BytesIO(written(MAX_GROUP_ROWS + 1)))
 
-    assert [file.metadata.row_group(n).num_rows for n in range(2)] == [ROWS, 1]
+    assert [file.metadata.row_group(n).num_rows for n in range(2)] == [MAX_GROUP_ROWS, 1]
     assert file.metadata.num_row_groups == 2
     assert file.schema_arrow.names == ["id", "text", "token_count", "error", "answer"]
 

@@ -9,8 +9,8 @@ from bench.frameworks.judge import judged, marked, misled
 from bench.frameworks.run import about, measured, table
 from bench.frameworks.sides import FORGED, SIDES, Made, forged, places
 
-from foveate.adapters import tokenizers
 from foveate.evals.cases import Case, Evidence, Passage
+from foveate.providers import tokenizers
 
 FIRED = "The kiln is fired twice a month, with beech and birch from the yard."
 CELLAR = "Glazes are kept in the cellar, away from the frost and from the light."
@@ -27,7 +27,7 @@ CASE = Case(
     evidence=(Evidence(text=FIRED, doc_id="kiln", chunk_ids=("k",)),),
 )
 MARKS = re.compile(r"^\[(\d+)\]\n", re.MULTILINE)
-TOKENIZER = tokenizers.load("cl100k_base")
+TOKENIZER = tokenizers.load_tokenizer("cl100k_base")
 
 
 def made(text: str) -> Made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench.worst_cases import CASES, TIMES, Work, counting, pool, run
 
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 
 # 1 is in proportion, 2 is quadratic; beside the fixed costs, sorting and searching are n log n.
 STEEPEST = 1.4
@@ -27,7 +27,7 @@ def test_no_worst_case_blows_up(case):
         assert few.exponent(many, measure) <= STEEPEST, measure
 
 
-@pytest.mark.parametrize("name", [name for name in builtin() if name != "default"])
+@pytest.mark.parametrize("name", [name for name in builtin_recipes() if name != "default"])
 def test_no_recipe_blows_up_on_copies_and_overlaps(name):
     """The cases of many chunks, for every recipe, by calls."""
     for case in CASES:

@@ -8,9 +8,9 @@ import random
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.adapters import tokenizers
-from foveate.assembler import assemble
 from foveate.core.wire import context_to_json
+from foveate.pipeline.assembler import assemble
+from foveate.providers import tokenizers
 from source_tree import ROOT
 
 KEYS = ["text", "token_count", "blocks", "citations", "trace", "metrics", "manifest"]
@@ -36,7 +36,7 @@ def test_json_is_one_object_of_the_promised_shape(run, chunks):
         start, end = block["span"]
         assert record["text"][start:end] == block["text"]
     assert [c["marker"] for c in record["citations"]] == [b["marker"] for b in record["blocks"]]
-    assert record["token_count"] == tokenizers.load("cl100k_base").count(record["text"])
+    assert record["token_count"] == tokenizers.load_tokenizer("cl100k_base").count(record["text"])
     assert record["trace"][0]["stage"] == "input"
     assert record["metrics"]["tokens"] == record["token_count"]
     assert "when" not in record["manifest"]
@@ -233,3 +233,12 @@ def test_candidates_without_scores_are_warned_of(run, tmp_path):
     assert (ran.code, alone.code, alone.err) == (0, 0, "")
     assert ran.err.startswith("foveate: warning: ")
     assert "no candidate has a score" in ran.err
+
+
+def test_the_question_is_an_argument(run, chunks):
+    """F2: the question is an argument of every command, and --query says the same."""
+    by_argument = run("assemble", QUERY, "--chunks", chunks)
+    by_option = run("assemble", "--query", QUERY, "--chunks", chunks)
+
+    assert by_argument.code == 0
+    assert by_argument.out == by_option.out

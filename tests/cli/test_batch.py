@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.batch import answers
+from foveate.batch import answer_lines
 from source_tree import PACKAGE
 
 REQUESTS = [
@@ -123,7 +123,7 @@ BAD = [
 @pytest.mark.parametrize(("request_", "kind", "said"), BAD, ids=[str(b[0]["id"]) for b in BAD])
 def test_a_refused_request_is_a_line_that_says_why(request_, kind, said):
     """F2, X1, X2: a request that is refused gives its id, the error's class and its message."""
-    found = next(answers([json.dumps(request_).encode()]))
+    found = next(answer_lines([json.dumps(request_).encode()]))
 
     assert list(found) == ["id", "error"]
     assert found["id"] == request_["id"]
@@ -147,7 +147,7 @@ def test_a_line_that_is_no_request_is_named_by_its_number(line, said):
     """F2, X2: without an id to name, the error has id null and says the line; the rest go on."""
     good = json.dumps(REQUESTS[0]).encode()
 
-    found = list(answers([good, line, good]))
+    found = list(answer_lines([good, line, good]))
 
     assert [answer["id"] for answer in found] == ["a", None, "a"]
     assert found[1]["error"]["type"] == "BadInput"
@@ -204,7 +204,7 @@ def test_requests_are_streamed():
             read.append(number)
             yield json.dumps(REQUESTS[0]).encode()
 
-    stream = answers(lines())
+    stream = answer_lines(lines())
     next(stream)
     next(stream)
 

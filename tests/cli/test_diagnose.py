@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from foveate.evals.cases import Case, Evidence, Passage
+from foveate.evals.diagnosis.pools import kept_apart
 from golden_cases import FILE
 
 OLD = "The night ferry to the island is suspended until further notice from the harbour."
@@ -53,6 +55,68 @@ def test_a_store_that_is_behind_its_folder(run, dataset, tmp_path):
     assert run("index", docs, "--store", "s").code == 0
     mended = run("diagnose", "--dataset", dataset, "--store", "s", "--folder", docs)
     assert mended.out.startswith("0 of 1 questions")
+
+
+PLACES = ("kiln", "mill", "ferry", "archive")
+
+
+def pool(name, document, ids, start):
+    """A case that asks for one of two chunks of its document."""
+    texts = [f"The {name} opens at dawn on Mondays.", f"The {name} is closed for the winter."]
+    chunks = [
+        {"id": one, "doc_id": document, "text": text, "score": 1.0, "start": start and n * 99}
+        for n, (one, text) in enumerate(zip(ids, texts, strict=True))
+    ]
+    evidence = [{"doc_id": document, "text": texts[1], "chunk_ids": [ids[1]]}]
+    return {
+        "id": name, "dataset": "own", "question": f"Is the {name} closed for the winter?",
+        "answers": [], "chunks": chunks, "gold_doc_ids": [document], "evidence": evidence,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("start", [None, 1])
+@pytest.mark.parametrize(
+    "names",
+    [
+        [("d0", ("c0", "c1"))] * 4,  # everything is called the same
+        [("d0", (f"{place}-0", f"{place}-1")) for place in PLACES],
+        [(f"{place}.md", ("c0", "c1")) for place in PLACES],
+    ],
+    ids=["all", "documents", "chunks"],
+)
+def test_cases_that_use_the_same_names(run, tmp_path, names, start):
+    """E4: without a store, each case is asked of its own document, whatever others call theirs."""
+    records = [pool(place, *name, start) for place, name in zip(PLACES, names, strict=True)]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    ran = run("diagnose", "--dataset", path, "--json")
+
+    record = json.loads(ran.out)
+    assert (ran.code, ran.err) == (0, "")
+    assert [one["layer"] for one in record["verdicts"]] == [""] * 4
+
+
+def test_a_document_that_cases_share_is_one():
+    """E4: the same chunks of the same document are kept once; a further chunk is added to it."""
+    shared = Passage(id="a", doc_id="d", text="The well is deep.", score=1.0, start=0)
+    more = Passage(id="b", doc_id="d", text="It was dug by hand.", score=1.0, start=18)
+    other = Passage(id="a", doc_id="d", text="The hall is wide.", score=1.0, start=0)
+    evidence = (Evidence(text="deep", doc_id="d"), Evidence(text="deep", doc_id="elsewhere"))
+    cases = [
+        Case(id=str(n), dataset="own", question="?", chunks=chunks, evidence=evidence)
+        for n, chunks in enumerate([(shared,), (shared, more), (other, more), (other,)])
+    ]
+    found = kept_apart(cases)
+
+    assert [[p.doc_id for p in one.chunks] for one in found] == [
+        ["d"], ["d", "d"], ["d (2)", "d (2)"], ["d (2)"],
+    ]  # fmt: skip
+    assert [[p.id for p in one.chunks] for one in found] == [
+        ["a"], ["a", "b"], ["a (2)", "b (2)"], ["a (2)"],
+    ]  # fmt: skip
+    assert [[e.doc_id for e in one.evidence] for one in found] == [
+        [name, "elsewhere"] for name in ("d", "d", "d (2)", "d (2)")
+    ]
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(run, dataset):

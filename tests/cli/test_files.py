@@ -127,9 +127,9 @@ def test_what_is_read_is_not_overwritten(run, chunks):
 WRITES = """
 import sys
 from pathlib import Path
-from foveate.cli.aside import whole
+from foveate.cli.atomic_write import atomic_write
 
-with whole(Path("b.json")) as file:
+with atomic_write(Path("b.json")) as file:
     file.write(b"half")
     file.flush()
     print("writes", flush=True)

@@ -10,7 +10,7 @@ import pytest
 
 from command_line import Ran, on_terminal
 from documents import PRICES, SENT, pdf, slides, word, workbook
-from foveate.cli.limits import limits_of
+from foveate.cli.limits import parse_limits
 from foveate.core.errors import BadOption, UnknownName
 
 HASHING = ("--embedder", "hashing")
@@ -146,7 +146,7 @@ def test_a_limit_can_be_set(run: Any, house: Path) -> None:
 def test_limits_that_are_none(told: str, error: type[Exception]) -> None:
     """X2: a name or a number that is none is refused before anything is read."""
     with pytest.raises(error):
-        limits_of([told])
+        parse_limits([told])
 
 
 def test_the_bar_says_rate_and_time_left(house: Path) -> None:

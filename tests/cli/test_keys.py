@@ -12,8 +12,8 @@ from stat import S_IMODE
 
 import pytest
 
-from foveate.service.auth.keyfile import changing, read_keys
-from foveate.service.auth.keys import SCOPES, SHAPE, digest_of
+from foveate.service.auth.keyfile import edit_keys, read_keys
+from foveate.service.auth.keys import KEY_PATTERN, SCOPES, key_digest
 from source_tree import PACKAGE
 
 FILE = "foveate-keys.jsonl"
@@ -30,15 +30,28 @@ def test_a_key_is_printed_once_and_kept_as_a_hash(run, tmp_path):
     token = said.out.rstrip("\n")
     listed = run("keys", "list"), run("keys", "list", "--json")
 
-    assert SHAPE.fullmatch(token)
+    assert KEY_PATTERN.fullmatch(token)
     assert said.err == ""
     secret = token.rpartition("_")[2]
     for text in ((tmp_path / FILE).read_text(), *(ran.out + ran.err for ran in listed)):
         assert secret not in text
         assert secret[-4:] not in text
     (kept,) = read_keys(tmp_path / FILE)
-    assert kept.digest == digest_of(token)
-    assert digest_of(token) not in listed[0].out + listed[1].out
+    assert kept.digest == key_digest(token)
+    assert key_digest(token) not in listed[0].out + listed[1].out
+
+
+def test_a_list_without_keys_says_so(run, tmp_path):
+    """F2: where there is no key, the list says which file was looked at and how one is made."""
+    missing = run("keys", "list")
+    (tmp_path / FILE).touch(0o600)
+    empty = run("keys", "list")
+    record = run("keys", "list", "--json")
+
+    assert (missing.code, missing.out) == (0, "")
+    assert missing.err == f"foveate: no keys in {FILE}; `foveate keys add` makes one\n"
+    assert (empty.code, empty.out, empty.err) == (0, "", missing.err)
+    assert (record.json, record.err) == ({"keys": []}, "")
 
 
 def test_everything_that_is_asked_for_is_kept(run):
@@ -148,18 +161,23 @@ def test_a_damaged_file_is_refused_by_its_line(run, tmp_path, change, says):
     assert path.read_bytes() == before
 
 
-def test_a_file_that_was_cut_off_or_opened_to_all_is_refused(run, tmp_path):
-    """X4: neither a half line nor a file that everybody may write to is taken for keys."""
+def test_a_file_that_was_cut_off_or_opened_to_others_is_refused(run, tmp_path):
+    """X4: neither a half line nor a file that others may write to is taken for keys."""
     add(run)
     path = tmp_path / FILE
     path.chmod(0o602)
     opened = run("keys", "list")
+    path.chmod(0o620)
+    shared = run("keys", "list")
+    path.chmod(0o640)
+    readable = run("keys", "list")
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:-9])
     cut = run("keys", "list")
 
-    assert (opened.code, cut.code) == (3, 3)
+    assert (opened.code, shared.code, readable.code, cut.code) == (3, 3, 0, 3)
     assert "chmod 600" in opened.complaint
+    assert opened.complaint == shared.complaint
     assert "the last line is cut off" in cut.complaint
 
 
@@ -173,13 +191,13 @@ def test_two_that_add_at_once_lose_nothing(tmp_path):
         return subprocess.run(command, check=True, env=env, capture_output=True, text=True).stdout
 
     def by_call(_: int) -> None:
-        with changing(path) as held:
+        with edit_keys(path) as held:
             held.reverse()
 
     with ThreadPoolExecutor(4) as pool:
         tokens = pool.map(by_program, range(3))
         turned = list(pool.map(by_call, range(40)))
-        made = {digest_of(token.rstrip("\n")) for token in tokens}
+        made = {key_digest(token.rstrip("\n")) for token in tokens}
 
     assert {key.digest for key in read_keys(path)} == made
     assert (len(made), len(turned)) == (3, 40)

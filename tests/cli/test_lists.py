@@ -10,7 +10,7 @@ import pytest
 
 import foveate
 from foveate import plugins
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.spec import recipe_from_dict, recipe_from_toml
 from source_tree import PACKAGE
 
@@ -20,22 +20,22 @@ def test_recipes_are_listed(run):
     said = run("recipes", "list")
     record = run("recipes", "list", "--json").json
 
-    assert [entry["name"] for entry in record["recipes"]] == list(builtin())
+    assert [entry["name"] for entry in record["recipes"]] == list(builtin_recipes())
     assert all(entry["description"] for entry in record["recipes"])
-    assert all(name in said.out for name in builtin())
+    assert all(name in said.out for name in builtin_recipes())
     assert max(map(len, said.out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", builtin())
+@pytest.mark.parametrize("name", builtin_recipes())
 def test_a_shown_recipe_reads_back(run, name):
     """P2, F2: TOML and JSON of a recipe read back as the recipe itself."""
-    known = plugins.known()
+    known = plugins.component_registry()
 
     toml = recipe_from_toml(run("recipes", "show", name).out, known)
     record = recipe_from_dict(run("recipes", "show", name, "--json").json, known)
 
-    assert toml == builtin()[name]
-    assert record == builtin()[name]
+    assert toml == builtin_recipes()[name]
+    assert record == builtin_recipes()[name]
 
 
 def test_plugins_are_listed_by_group_with_their_origin(run):
@@ -56,6 +56,17 @@ def test_plugins_are_listed_by_group_with_their_origin(run):
     } <= named
     assert said.out.startswith("stages\n")
     assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_plugins_say_a_sentence_once(run):
+    """F2: what all names of a group have in common stands once, and every name is there."""
+    said = " ".join(run("plugins").out.split())
+    found = run("plugins", "--json").json["plugins"]
+
+    for summary in {entry["summary"] for entry in found}:
+        assert said.count(summary) == 1, summary
+    assert [entry["name"] for entry in found if entry["name"] not in said] == []
+    assert "foveate: " not in said  # the package is named where it is not ours
 
 
 def test_the_version_is_the_packages(run):
@@ -103,7 +114,7 @@ def test_help_loads_nothing_heavy():
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
 
     assert loaded & {"numpy", "blake3", "toktok", "sqlite3", "wordllama", "sentencex"} == set()
-    assert loaded & {"foveate.core.types", "foveate.plan", "rich"} == set()
+    assert loaded & {"foveate.core.types", "foveate.pipeline.options", "rich"} == set()
 
 
 @pytest.mark.parametrize("group", [(), ("store",), ("eval",), ("keys",), ("recipes",)], ids=str)

@@ -10,12 +10,12 @@ import sys
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.cli import assembled
+from foveate.cli import assemble_run
 from source_tree import PACKAGE
 
 ASK = ["assemble", "--query", QUERY]
 USAGE = [
-    ([], "give either --chunks FILE or --store URL"),
+    (["Again?", "--chunks", "chunks.jsonl"], "give the question once"),
     (["--chunks", "chunks.jsonl", "--store", "s"], "give either --chunks FILE or --store URL"),
     (["--chunks", "chunks.jsonl", "--recipe", "defualt"], "did you mean 'default'?"),
     (["--chunks", "chunks.jsonl", "--format", "numberd"], "did you mean 'numbered'?"),
@@ -43,7 +43,7 @@ def test_wrong_usage_is_2(run, chunks, flags, said):
     ("words", "said"),
     [
         (["assmble"], "assmble"),
-        (["assemble"], "--query"),
+        (["assemble"], "give the question once"),
         (["--nothing"], "--nothing"),
         (["recipes"], "Missing command"),
         (["recipes", "show"], "NAME"),
@@ -190,10 +190,10 @@ def test_a_full_disk_is_5_and_leaves_nothing(run, chunks):
 def test_a_fault_of_ours_is_1_and_one_line(run, chunks, monkeypatch):
     """F2, X1: an exception nobody expected is one line, with the way to its traceback."""
 
-    def fail(**_: object) -> None:
+    def fail(*_: object) -> None:
         raise KeyError("lost\nand\x1b[31m found")
 
-    monkeypatch.setattr(assembled, "settle", fail)
+    monkeypatch.setattr(assemble_run, "load_compressor", fail)
 
     ran = run(*ASK, "--chunks", chunks)
     monkeypatch.setenv("FOVEATE_DEBUG", "1")
@@ -220,10 +220,10 @@ def test_a_stage_that_breaks_a_law_is_1(run, chunks, monkeypatch):
 def test_an_interruption_is_130(run, chunks, monkeypatch):
     """F2: Ctrl-C ends with what a shell expects, and no traceback."""
 
-    def interrupt(**_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(assembled, "settle", interrupt)
+    monkeypatch.setattr(assemble_run, "load_compressor", interrupt)
 
     ran = run(*ASK, "--chunks", chunks)
 

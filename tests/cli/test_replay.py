@@ -125,7 +125,7 @@ def test_the_first_stage_that_decided_otherwise_is_named(run, bundle):
 
 
 def test_two_runs_are_compared(run, bundle, chunks):
-    """D4: two bundles: what differs is said, and that they differ is no failure."""
+    """D4: two bundles: what differs is said, with the exit code of a replay that diverged."""
     ask = ["assemble", "--query", QUERY, "--chunks", chunks]
     run(*ask, "--budget", 30, "--bundle", "small.json")
     run(*ask, "--budget", 60, "--bundle", "same.json")
@@ -133,10 +133,36 @@ def test_two_runs_are_compared(run, bundle, chunks):
     other = run("replay", "b.json", "small.json")
     same = run("replay", "b.json", "same.json", "--json")
 
-    assert other.code == 0
+    assert (other.code, same.code) == (3, 0)
     assert other.out.startswith("diverged at ")
     assert "budget_hash" in other.out
     assert same.json["identical"] is True
+
+
+def test_unrelated_runs_are_called_so(run, bundle, tmp_path):
+    """D4: runs of two questions over nothing in common are different requests, in three lines."""
+    others = [{"id": f"o{n}", "text": f"Note {n} of the guild.", "score": 1} for n in range(40)]
+    (tmp_path / "others.jsonl").write_text(jsonl(others), encoding="utf-8")
+    ask = ["assemble", "--budget", 60, "--bundle"]
+    run(*ask, "o.json", "--query", "Who paid?", "--chunks", tmp_path / "others.jsonl")
+    ran = run("replay", "b.json", "o.json")
+    record = run("replay", "b.json", "o.json", "--json")
+
+    said = [f"query: {QUERY!r} → 'Who paid?'", "no candidate in common"]
+    assert (ran.code, ran.err) == (3, "")
+    assert ran.out.splitlines() == ["different requests", *(f"  {line}" for line in said)]
+    assert (record.code, record.json["causes"]) == (3, said)
+
+
+def test_another_question_about_the_same_candidates_is_a_difference(run, bundle, chunks):
+    """D4: runs that share a candidate are compared, whatever was asked."""
+    ask = ["assemble", "--chunks", chunks, "--budget", 60]
+    run(*ask, "--query", "Who paid?", "--bundle", "o.json")
+    ran = run("replay", "b.json", "o.json")
+
+    assert ran.code == 3
+    assert ran.out.startswith("diverged at ")
+    assert "  query_hash: " in ran.out
 
 
 def test_the_hour_is_no_difference(run, bundle):

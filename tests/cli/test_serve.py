@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from foveate.service.settings import Settings, described, settings_from
+from foveate.service.settings import Settings, describe_settings, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_the_environment_stands_over_the_file_and_flags_over_both(tmp_path, monk
     monkeypatch.setenv("FOVEATE_SERVE_SECONDS", "8")
     monkeypatch.setenv("FOVEATE_SERVE_PRINCIPALS", '["a", "b"]')
 
-    found = settings_from(path, port=3)
+    found = load_settings(path, port=3)
 
     assert (found.port, found.seconds, found.host) == (3, 8.0, "::1")
     assert found.principals == ("a", "b")
@@ -81,10 +81,10 @@ def test_help_lists_every_setting(run):
     ran = run("serve", "--help")
 
     assert ran.code == 0
-    for name, (_, purpose) in described().items():
+    for name, (_, purpose) in describe_settings().items():
         assert purpose, name
         assert f"\n  {name} " in ran.out
-    assert set(described()) == set(Settings.model_fields)
+    assert set(describe_settings()) == set(Settings.model_fields)
 
 
 def test_a_wrong_secret_is_not_repeated(run, monkeypatch):

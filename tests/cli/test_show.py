@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from command_line import CHUNKS, QUERY
-from foveate.assembler import assemble
-from foveate.cli.layout import folded, rows, wrapped
-from foveate.cli.show import citations, decisions, explained, trace, zones
-from foveate.core.recipes import builtin
+from foveate.cli.layout import format_columns, wrap_lines, wrap_words
+from foveate.cli.show import citation_lines, decision_lines, explain_lines, trace_lines, zone_lines
+from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Decision
 from foveate.core.zones import Budget
-from foveate.words import SENTENCES, STITCHED, in_words
+from foveate.pipeline.assembler import assemble
+from foveate.pipeline.reason_messages import REASON_SENTENCES, STITCHED_SENTENCES, format_decision
 from source_tree import CORE, python_files
 
 WIDE = "世界 " * 9 + "👩‍👩‍👧 " + "x" * 200 + " \x1b[31mred\x1b[0m \u202eback"
@@ -71,7 +71,7 @@ def many(n: int) -> list[dict[str, object]]:
 )  # fmt: skip
 def test_decisions_in_words(decision, said):
     """D7: reasons and counterfactuals are sentences; a plugin's reason is shown as it is."""
-    assert in_words(decision) == said
+    assert format_decision(decision) == said
 
 
 def test_every_reason_of_the_core_has_its_sentence():
@@ -84,17 +84,17 @@ def test_every_reason_of_the_core_has_its_sentence():
     }  # fmt: skip
 
     # `sanitised` has a figure for each kind of character, so it is shown with its numbers.
-    assert codes - set(SENTENCES) - {"stitched", "sanitised"} == set()
-    assert set(STITCHED) == {"changed", "merged"}
+    assert codes - set(REASON_SENTENCES) - {"stitched", "sanitised"} == set()
+    assert set(STITCHED_SENTENCES) == {"changed", "merged"}
 
 
-@pytest.mark.parametrize("recipe", builtin())
+@pytest.mark.parametrize("recipe", builtin_recipes())
 def test_no_line_is_wider_than_asked(recipe):
     """F2: every recipe's explanation fits the terminal, odd names and wide letters included."""
     context = assemble("What does the manual say?", many(40), recipe=recipe, budget=400)
 
     for width in (40, 80):
-        lines = explained(context, width)
+        lines = explain_lines(context, width)
 
         assert max(map(cell_len, lines)) <= width
         assert "\x1b" not in "".join(lines)
@@ -104,7 +104,7 @@ def test_no_line_is_wider_than_asked(recipe):
 def test_every_candidate_has_its_fate():
     """D7, S12: each chunk that left is in the explanation, with its stage's counts."""
     context = assemble(QUERY, many(40), recipe="citations", budget=300)
-    text = "".join(line.strip() for line in explained(context, 100))
+    text = "".join(line.strip() for line in explain_lines(context, 100))
 
     dropped = [d for stage in context.trace for d in stage.decisions if d.action != "kept"]
 
@@ -123,16 +123,16 @@ def test_a_long_list_says_how_much_it_leaves_out():
     )
     left = sum(max(count - 2, 0) for count in kinds.values())
 
-    shown = decisions(context, most=2)
+    shown = decision_lines(context, most=2)
 
     counted = [int(n) for line in shown for n in re.findall(r"\.\.\. and (\d+) more", line)]
     assert sum(counted) == left > 0
-    assert decisions(context)[0] == "Decisions"
+    assert decision_lines(context)[0] == "Decisions"
 
 
 def test_the_trace_lines_up():
     """F2: the counts of all stages stand under each other."""
-    lines = trace(assemble(QUERY, many(12)), 80)[1:]
+    lines = trace_lines(assemble(QUERY, many(12)), 80)[1:]
     counted = [line for line in lines if "→" in line]
 
     assert len({line.index("→") for line in counted}) == 1
@@ -146,7 +146,7 @@ def test_the_zones_fill_the_window():
         buffer=50,
     )  # fmt: skip
     context = assemble(QUERY, CHUNKS, budget=budget)
-    lines = zones(context, 80)
+    lines = zone_lines(context, 80)
     bars = {line.split()[0]: line for line in lines[1:-1]}
 
     assert list(bars) == ["system", "documents", "conversation", "query", "generation", "buffer",
@@ -160,8 +160,8 @@ def test_the_zones_fill_the_window():
 
 def test_a_budget_alone_has_one_bar():
     """B6, F2: where no window is known, the documents' room is shown, and the characters'."""
-    tokens = zones(assemble(QUERY, CHUNKS, budget=80), 80)
-    characters = zones(assemble(QUERY, CHUNKS, recipe="source-label"), 80)
+    tokens = zone_lines(assemble(QUERY, CHUNKS, budget=80), 80)
+    characters = zone_lines(assemble(QUERY, CHUNKS, recipe="source-label"), 80)
 
     assert [line.split()[0] for line in tokens] == ["Tokens", "documents", tokens[-1].split()[0]]
     assert any(line.split()[0] == "characters" for line in characters)
@@ -170,7 +170,7 @@ def test_a_budget_alone_has_one_bar():
 
 def test_citations_say_where():
     """C2, F2: marker, source, page and the copies' sources, as far as they are known."""
-    shown = "\n".join(citations(assemble(QUERY, CHUNKS, recipe="citations"), 80))
+    shown = "\n".join(citation_lines(assemble(QUERY, CHUNKS, recipe="citations"), 80))
 
     assert "  [1] boiler.md; page 4; chunk" in shown
     assert "also in copy.md" in shown
@@ -180,19 +180,19 @@ def test_citations_say_where():
 @given(st.text(max_size=200), st.integers(20, 100))
 def test_wrapping_loses_no_word(text, width):
     """Lines fit, and the words come back in their order."""
-    lines = wrapped(text, width, first="  [1] ")
+    lines = wrap_words(text, width, first="  [1] ")
 
     assert max(map(cell_len, lines)) <= width
-    assert "".join("".join(lines).split())[3:] == "".join("".join(wrapped(text, 10_000)).split())
+    assert "".join("".join(lines).split())[3:] == "".join("".join(wrap_words(text, 10_000)).split())
 
 
 @given(st.text(max_size=200), st.integers(10, 100))
 def test_folding_loses_no_character(text, width):
     """Lines fit, and every printable character is there, spaces at the ends apart."""
-    lines = folded(text, width, prefix="| ")
+    lines = wrap_lines(text, width, prefix="| ")
 
     assert max(map(cell_len, lines)) <= width
-    wide = folded(text, 100_000, prefix="| ")
+    wide = wrap_lines(text, 100_000, prefix="| ")
     assert "".join("".join(x[2:] for x in lines).split()) == "".join(
         "".join(x[2:] for x in wide).split()
     )
@@ -201,7 +201,7 @@ def test_folding_loses_no_character(text, width):
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=90)), max_size=6))
 def test_rows_fit(pairs):
     """Two columns fit whatever is in them."""
-    lines = rows(pairs, 60)
+    lines = format_columns(pairs, 60)
 
     assert all(cell_len(line) <= 60 for line in lines)
     assert len(lines) >= len(pairs)
@@ -211,8 +211,8 @@ def test_one_is_not_several():
     """F2: a single sentence is called one; a number that ends with 1 is left alone."""
     numbers = {"tokens": 21, "sentences": 1}
     one = Decision(chunk_id="c", action="changed", reason="weighed", numbers=numbers)
-    assert in_words(one) == "21 tokens; 1 sentence of it weighed"
+    assert format_decision(one) == "21 tokens; 1 sentence of it weighed"
     why = {"tokens": 1, "why": "no answer within 20 s"}
     failed = Decision(chunk_id="c", action="changed", reason="model_failed", numbers=why)
     said = "1 token; its own sentences, not the model's version: no answer within 20 s"
-    assert in_words(failed) == said
+    assert format_decision(failed) == said

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from command_line import Ran, on_terminal
-from foveate import stored
 from foveate.core.errors import BadOption, MissingExtra
+from foveate.pipeline import store_with_embedder
 
 PAGES = {
     "boiler.md": "# Boiler\n\nThe boiler holds forty litres of water.\n\n## Pressure\n\n"
@@ -140,8 +140,8 @@ def test_a_store_of_another_embedder_is_refused(run, manual, indexed, monkeypatc
     assert ran.code == 2
     assert "holds vectors of 'hashing-256@1'" in ran.complaint
     with pytest.raises(BadOption, match="installed is 'hashing-256@1'"):
-        stored.embedder_named("hashing-256@0")
-    assert stored.embedder_named("") is None
+        store_with_embedder.load_recorded_embedder("hashing-256@0")
+    assert store_with_embedder.load_recorded_embedder("") is None
 
 
 def test_a_missing_package_is_5_with_the_install_line(run, manual, monkeypatch):
@@ -150,7 +150,7 @@ def test_a_missing_package_is_5_with_the_install_line(run, manual, monkeypatch):
     def missing(_: str) -> None:
         raise MissingExtra("wordllama", "local")
 
-    monkeypatch.setattr("foveate.adapters.embedders.load", missing)
+    monkeypatch.setattr("foveate.providers.embedders.load_embedder", missing)
 
     ran = run("index", manual)
 

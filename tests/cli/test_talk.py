@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from foveate import Assembler, OutsideFailure
-from foveate.answer.ask import Asking
-from foveate.cli.models import model_named
-from foveate.cli.talked import HINT, PROMPT, Talk
-from foveate.stored import opened
+from foveate import Assembler, ExternalError
+from foveate.answer.ask import AskOptions
+from foveate.cli.conversation import HINT, PROMPT, Conversation
+from foveate.cli.models import load_model
+from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from local_model import KEY as SERVED
 from local_model import local_name
 from model_servers import ANSWER, serving
@@ -99,19 +99,19 @@ def test_what_failed_is_not_kept(run):
 
 def test_two_at_once_do_not_lose_a_turn(run):
     """T5: what another run has put there meanwhile is not written over, and it is said."""
-    with serving("openai") as server, opened(".foveate") as (shelf, embedder):
-        talk = Talk(
+    with serving("openai") as server, open_store_with_embedder(".foveate") as (shelf, embedder):
+        talk = Conversation(
             assembler=Assembler(store=shelf, embedder=embedder),
-            model=model_named(server.name),
+            model=load_model(server.name),
             name=server.name,
-            how=Asking(window=4_096),
+            options=AskOptions(window=4_096),
             recipe="agent-session",
             file=str(FILE),
         )
         run("ask", "How deep is the well?", "--model", server.name, "--continue", FILE)
         theirs = FILE.read_bytes()
-        with pytest.raises(OutsideFailure, match="was changed while the model answered"):
-            talk.turn("When was the mill built?")
+        with pytest.raises(ExternalError, match="was changed while the model answered"):
+            talk.run_turn("When was the mill built?")
 
     assert FILE.read_bytes() == theirs
 

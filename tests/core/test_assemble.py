@@ -7,16 +7,16 @@ from random import Random
 
 import pytest
 
-from foveate.adapters import tokenizers
 from foveate.core.assemble import assemble
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 from foveate.core.formats.numbered import Numbered
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.pack import Pack
 from foveate.core.types import Candidate, Chunk, Decision, Inputs, Recipe, Request, Step
 from foveate.core.zones import Budget
+from foveate.providers import tokenizers
 
-RECIPES = sorted(builtin())
+RECIPES = sorted(builtin_recipes())
 SENTENCES = (
     "The mill was rebuilt in 1871 by Ada Weir.",
     "It grinds barley for the three villages downstream.",
@@ -38,11 +38,11 @@ class Counting:
     def count(self, text: str) -> int:
         """Count, and remember the text."""
         self.asked.append(text)
-        return tokenizers.load(self.name).count(text)
+        return tokenizers.load_tokenizer(self.name).count(text)
 
     def truncate(self, text: str, n: int) -> str:
         """As the real one."""
-        return tokenizers.load(self.name).truncate(text, n)
+        return tokenizers.load_tokenizer(self.name).truncate(text, n)
 
 
 def pool(n: int, seed: int = 1) -> tuple[Candidate, ...]:
@@ -65,7 +65,7 @@ def pool(n: int, seed: int = 1) -> tuple[Candidate, ...]:
 
 def inputs(recipe: str | Recipe = "default", **changes: object) -> Inputs:
     """A plain request for the recipe."""
-    chosen = builtin()[recipe] if isinstance(recipe, str) else recipe
+    chosen = builtin_recipes()[recipe] if isinstance(recipe, str) else recipe
     base = Inputs(
         query="When was the mill rebuilt?",
         candidates=pool(20),
@@ -75,7 +75,7 @@ def inputs(recipe: str | Recipe = "default", **changes: object) -> Inputs:
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-CL100K = tokenizers.load("cl100k_base")
+CL100K = tokenizers.load_tokenizer("cl100k_base")
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -109,7 +109,7 @@ def test_whole_request_fits_the_window() -> None:
         documents=400, window=640, system=0, conversation=0, query=0, generation=100, buffer=10
     )
     context = assemble(inputs(messages=history, budget=budget), CL100K)
-    sent = (*history, ("user", f"{context.text}\n\n{context.query}"))
+    sent = (*history, ("user", f"{context.text}\n\n[End of context]\n\n{context.query}"))
 
     assert 3 + sum(4 + CL100K.count(r) + CL100K.count(c) for r, c in sent) <= 640 - 110
     assert context.token_count < 400
@@ -309,7 +309,7 @@ def test_found_twice_enters_once() -> None:
 @pytest.mark.parametrize("tokenizer", ["cl100k_base", "simple"])
 def test_what_fits_alone_is_not_refused(recipe: str, tokenizer: str) -> None:
     """B1: a single chunk is refused at no budget that its rendered text fits."""
-    counter = tokenizers.load(tokenizer)
+    counter = tokenizers.load_tokenizer(tokenizer)
     one = inputs(recipe, candidates=pool(1))
     size = assemble(replace(one, budget=Budget(window=None)), counter).token_count
     exact = assemble(replace(one, budget=Budget(documents=size, window=None)), counter)

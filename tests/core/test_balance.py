@@ -112,8 +112,10 @@ def test_the_stage_is_named_where_it_is_known():
 
 def test_what_stayed_is_not_looked_at(monkeypatch):
     """S12: of a hundred candidates one of which changed, one is compared."""
-    explained, asked = module._explained, []
-    monkeypatch.setattr(module, "_explained", lambda *on: asked.append(on[1]) or explained(*on))
+    explained, asked = module._check_decision, []
+    monkeypatch.setattr(
+        module, "_check_decision", lambda *on: asked.append(on[1]) or explained(*on)
+    )
     pool = tuple(candidate(f"text {n}", n / 100, id=f"c{n}") for n in range(100))
     better = replace(pool[7], score=2.0)
     step = Step(candidates=(better, *pool[:7], *pool[8:]), decisions=(said("c7", "changed"),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveate import assemble
 from foveate.core.candidates import (
-    _no_repeats,
+    _refuse_repeated_keys,
     candidate_to_json,
-    candidates_from,
+    candidates_from_items,
     candidates_from_jsonl,
 )
 from foveate.core.errors import BadInput
@@ -48,12 +50,12 @@ FULL = {
 
 def test_only_text_is_required() -> None:
     """I1: id comes from the content, the score is 0, the document is the chunk itself."""
-    (one,) = candidates_from([{"text": "Hello."}])
+    (one,) = candidates_from_items([{"text": "Hello."}])
 
     assert one.score == 0.0
     assert one.chunk.id
     assert one.chunk.document_id == one.chunk.id
-    assert one == candidates_from([{"text": "Hello."}])[0]
+    assert one == candidates_from_items([{"text": "Hello."}])[0]
     assert one.chunk.content_hash == content_hash("Hello.")
 
 
@@ -74,8 +76,8 @@ def test_every_field_of_the_line_is_read() -> None:
 
 def test_lines_come_back_as_they_went() -> None:
     """I2: writing a candidate and reading it again changes nothing."""
-    (one,) = candidates_from([FULL])
-    (again,) = candidates_from([json.loads(json.dumps(candidate_to_json(one)))])
+    (one,) = candidates_from_items([FULL])
+    (again,) = candidates_from_items([json.loads(json.dumps(candidate_to_json(one)))])
 
     assert again == one
     assert again.chunk.embedding == one.chunk.embedding
@@ -83,7 +85,7 @@ def test_lines_come_back_as_they_went() -> None:
 
 def test_unknown_keys_are_kept() -> None:
     """I1: what has no field of its own goes to the metadata."""
-    (one,) = candidates_from([{"text": "x", "colour": "red", "metadata": {"size": 3}}])
+    (one,) = candidates_from_items([{"text": "x", "colour": "red", "metadata": {"size": 3}}])
 
     assert one.chunk.metadata == {"colour": "red", "size": 3}
 
@@ -92,7 +94,7 @@ def test_chunks_are_candidates() -> None:
     """I1: chunks and candidates go in as they are."""
     chunk = Chunk(id="a", text="One.", page=3)
 
-    (one, two) = candidates_from([chunk, Candidate(chunk=Chunk(text="Two."), score=0.5)])
+    (one, two) = candidates_from_items([chunk, Candidate(chunk=Chunk(text="Two."), score=0.5)])
 
     assert one == Candidate(chunk=chunk)
     assert (two.text, two.score) == ("Two.", 0.5)
@@ -101,7 +103,7 @@ def test_chunks_are_candidates() -> None:
 def test_arrays_are_vectors() -> None:
     """I1: a numpy row is an embedding and is kept as it is."""
     row = np.array([0.5, 0.25], dtype=np.float32)
-    (one,) = candidates_from([{"text": "x", "embedding": row}])
+    (one,) = candidates_from_items([{"text": "x", "embedding": row}])
 
     assert one.chunk.embedding is row
 
@@ -119,13 +121,13 @@ def test_arrays_are_vectors() -> None:
 def test_an_array_that_is_no_row_of_numbers(array: Any, message: str) -> None:
     """I3: its shape, its type and each of its numbers are looked at."""
     with pytest.raises(BadInput, match=f"line 1, field 'embedding': .*{message}"):
-        candidates_from([{"text": "x", "embedding": array}])
+        candidates_from_items([{"text": "x", "embedding": array}])
 
 
 def test_large_numbers_in_an_array_are_fine() -> None:
     """I3: each number is finite, though their sum is none that its type can hold."""
     row = np.full(3, np.finfo(np.float32).max, dtype=np.float32)
-    (one,) = candidates_from([{"text": "x", "embedding": row}])
+    (one,) = candidates_from_items([{"text": "x", "embedding": row}])
 
     assert one.chunk.embedding is row
 
@@ -165,7 +167,7 @@ def with_field(**changes: Any) -> list[dict[str, Any]]:
 def test_refused_with_line_and_field(rows: list[dict[str, Any]], field: str) -> None:
     """I3: what is wrong is named with its line and its field."""
     with pytest.raises(BadInput, match=rf"^line 2, field '{field}': ") as caught:
-        candidates_from(rows)
+        candidates_from_items(rows)
 
     assert (caught.value.line, caught.value.field) == (2, field)
 
@@ -174,9 +176,9 @@ def test_two_chunks_with_one_id() -> None:
     """I3: one id for two different chunks is refused; the same chunk twice is not."""
     same = {"id": "a", "text": "One."}
 
-    assert len(candidates_from([same, same])) == 2
+    assert len(candidates_from_items([same, same])) == 2
     with pytest.raises(BadInput, match="line 2, field 'id': two different chunks"):
-        candidates_from([same, {"id": "a", "text": "Two."}])
+        candidates_from_items([same, {"id": "a", "text": "Two."}])
 
 
 def test_vectors_of_unequal_length() -> None:
@@ -184,7 +186,7 @@ def test_vectors_of_unequal_length() -> None:
     rows = [{"text": "a", "embedding": [1.0]}, {"text": "b", "embedding": [1.0, 2.0]}]
 
     with pytest.raises(BadInput, match="line 2, field 'embedding': 2 numbers where others have 1"):
-        candidates_from(rows)
+        candidates_from_items(rows)
 
 
 def test_a_line_that_is_not_json() -> None:
@@ -203,13 +205,13 @@ def test_a_line_that_is_a_list() -> None:
 def test_not_a_list(items: Any) -> None:
     """X2: a single value where a list belongs is refused, not read letter by letter."""
     with pytest.raises(BadInput):
-        candidates_from(items)
+        candidates_from_items(items)
 
 
 def test_a_list_of_strings() -> None:
     """X2: strings are not candidates; the message says what one is."""
     with pytest.raises(BadInput, match="line 1: a candidate is an object with a text"):
-        candidates_from(["some text"])
+        candidates_from_items(["some text"])
 
 
 @given(
@@ -244,6 +246,30 @@ def test_a_key_among_many_that_comes_twice_is_found_at_once():
     Counted.compared = 0
 
     with pytest.raises(BadInput, match="the key 'k7' comes twice"):
-        _no_repeats(pairs)
+        _refuse_repeated_keys(pairs)
 
     assert Counted.compared < 10 * many
+
+
+@pytest.mark.parametrize("score", [10**400, -(10**400), 10**5000], ids=["+", "-", "long"])
+@pytest.mark.parametrize("name", ["score", "rerank_score"])
+def test_a_score_beyond_every_float_is_refused(name, score):
+    """X1: a whole number that no float can hold is bad input, as infinity is."""
+    with pytest.raises(BadInput, match=f"field '{name}': must be a finite number") as refused:
+        Candidate(chunk=Chunk(text="a"), **{name: score})
+
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "score", [np.float32(0.5), np.float64(0.5), np.float16(0.5), Fraction(1, 2)]
+)
+def test_a_score_of_another_kind_becomes_a_plain_number(score):
+    """D4, I1: scores of numpy give the context and the bundle that floats give."""
+    rows = [{"text": "One.", "score": 0.5, "semantic_score": 0.5}]
+    given = [{**rows[0], "score": score, "semantic_score": score}]
+    candidate = Candidate(chunk=Chunk(text="a"), score=score, lexical_score=score)
+
+    assert [type(candidate.score), type(candidate.lexical_score)] == [float, float]
+    assert json.dumps(candidate_to_json(candidate)["score"]) == "0.5"
+    assert assemble("q", given).manifest == assemble("q", rows).manifest

@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate.adapters import tokenizers
 from foveate.core.assemble import assemble
 from foveate.core.formats import BUILTIN
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.stages.order import Order
 from foveate.core.types import Candidate, Chunk, Context, Inputs
 from foveate.core.zones import Budget
+from foveate.providers import tokenizers
 from foveate.testing.strategies import candidates
 
-CL100K = tokenizers.load("cl100k_base")
+CL100K = tokenizers.load_tokenizer("cl100k_base")
 DOCUMENT = "One sentence here. Another one there. 東京は大きい。 A third, last one."
 CUTS = ((0, 18), (19, 37), (38, 45), (46, 64))
 
 
 def run(pool: tuple[Candidate, ...], recipe: str = "citations", **changes: object) -> Context:
     """The context of a pool under a recipe with changes."""
-    chosen = replace(builtin()[recipe], **changes)  # type: ignore[arg-type]
+    chosen = replace(builtin_recipes()[recipe], **changes)  # type: ignore[arg-type]
     budget = Budget(documents=4000, window=None)
     return assemble(Inputs(query="q", candidates=pool, recipe=chosen, budget=budget), CL100K)
 
@@ -66,7 +66,7 @@ def test_marker_n_is_entry_n(
     if not pool:
         pool = pieces()
     by = data.draw(st.sampled_from([order, "attention"]))
-    base = builtin()["citations"]
+    base = builtin_recipes()["citations"]
     stages = (*base.stages[:-1], Order(by=by))
     context = run(pool, format=BUILTIN[name](), cite=cite, stages=stages)
 
@@ -111,7 +111,7 @@ def test_an_extract_points_at_what_it_shows() -> None:
     """C2: of a shortened chunk, the spans are those of the sentences that are left."""
     text = " ".join(f"Sentence {n} is about topic number {n} alone." for n in range(40))
     chunk = Chunk(id="a", text=text, document_id="d", start=100, end=100 + len(text))
-    chosen = builtin()["default"]
+    chosen = builtin_recipes()["default"]
     context = assemble(
         Inputs(
             query="topic 7",
@@ -155,7 +155,7 @@ def test_snippet() -> None:
 
 def test_voice() -> None:
     """C4: on the voice channel no marker is shown, and the citations still name every chunk."""
-    from foveate.assembler import assemble as one_liner
+    from foveate.pipeline.assembler import assemble as one_liner
 
     pool = [{"text": f"Sentence {n} stands alone.", "source": f"{n}.md"} for n in range(3)]
     spoken = one_liner("q", pool, recipe="citations", budget=500, channel="voice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foveate.core.errors import LONG, UnknownName
+from foveate.core.errors import MAX_COMPARED_LENGTH, UnknownName
 
 
 def test_a_name_is_compared_with_those_there_are():
@@ -12,7 +12,7 @@ def test_a_name_is_compared_with_those_there_are():
 
 def test_what_is_too_long_for_a_name_is_not_compared():
     """X2: however near; of a name of megabytes that would take seconds."""
-    near = "b" * LONG
+    near = "b" * MAX_COMPARED_LENGTH
     said = str(UnknownName("field", near, [near[1:], "query"]))
 
     assert "did you mean" not in said

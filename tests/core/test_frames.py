@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from foveate.core.frames import frames
-from foveate.core.recipes import builtin
-from foveate.core.render import renderer_of
+from foveate.core.header_costs import build_header_costs
+from foveate.core.recipes import builtin_recipes
+from foveate.core.render import renderer_for_recipe
 from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Candidate, Chunk, Rendition, Span
 from foveate.testing.fakes import request
 
-RECIPE = builtin()["default"]
+RECIPE = builtin_recipes()["default"]
 
 
 def passage() -> Candidate:
@@ -34,7 +34,7 @@ def part(one: Candidate, span: Span) -> Candidate:
 
 def test_pieces_of_a_passage_have_the_shape_of_what_they_show() -> None:
     """S9: a piece's header is that of its first chunk that is shown, made once for all such."""
-    made = frames(RECIPE, renderer_of(RECIPE), 99)
+    made = build_header_costs(RECIPE, renderer_for_recipe(RECIPE), 99)
     one = passage()
     (a, b), end = one.parts[1].span, len(one.text)
     first, second, third = part(one, (0, 7)), part(one, (a, b)), part(one, (a, end - 1))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate.adapters.tokenizers import load
-from foveate.core.gauge import Gauge
-from foveate.core.text.profile import Written
+from foveate.core.text.profile import HashedText, holding_profiles
+from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Chunk, Part, content_hash
-from foveate.testing.fakes import Words, as_it_is, candidate, unframed
+from foveate.providers.tokenizers import load_tokenizer
+from foveate.testing.fakes import WordTokenizer, candidate, identity_body, no_header
 from foveate.testing.hostile import PIECES
 
-CL100K = load("cl100k_base")
+CL100K = load_tokenizer("cl100k_base")
 TEXTS = st.lists(st.sampled_from((*PIECES, "The end.", " Ltd.", "\n", "x = 1;")), max_size=8).map(
     "".join
 )
@@ -48,9 +48,9 @@ class SeenBreaking(Seen):
         return self.inner.breaks(left, right)
 
 
-def gauge(tokenizer, body=as_it_is):
+def gauge(tokenizer, body=identity_body):
     """A gauge that remembers nothing yet."""
-    return Gauge(tokenizer=tokenizer, body=body, frame=unframed)
+    return TokenCounter(tokenizer=tokenizer, body=body, header=no_header)
 
 
 def put_together(glue, bodies):
@@ -64,11 +64,11 @@ def test_the_sum_is_the_count(bodies, data):
     """B1: whatever bodies and glue hold, the count is the tokenizer's, also a second time."""
     glue = data.draw(st.lists(TEXTS, min_size=len(bodies) + 1, max_size=len(bodies) + 1))
     text = put_together(glue, bodies)
-    written = [Written(body, content_hash(body)) for body in bodies]
+    written = [HashedText(body, content_hash(body)) for body in bodies]
     measure = gauge(CL100K)
 
-    assert measure.whole(text, glue, written) == CL100K.count(text)
-    assert measure.whole(text, glue, written) == CL100K.count(text)
+    assert measure.count_joined(text, glue, written) == CL100K.count(text)
+    assert measure.count_joined(text, glue, written) == CL100K.count(text)
 
 
 def test_a_text_is_counted_once_and_its_last_word_with_the_line_break():
@@ -77,17 +77,17 @@ def test_a_text_is_counted_once_and_its_last_word_with_the_line_break():
     tokenizer = SeenBreaking()
     measure = gauge(tokenizer)
     chunk = Chunk(text=body)
-    measure.chunk(chunk)
+    measure.count_chunk(chunk)
     glue = ["[1]\n", "\n\n[2]\n", ""]
     text = put_together(glue, [body, body])
-    written = [measure.written(chunk.text, chunk.content_hash)] * 2
-    tokens = measure.whole(text, glue, written)
+    written = [measure.render_body(chunk.text, chunk.content_hash)] * 2
+    tokens = measure.count_joined(text, glue, written)
 
     assert tokens == CL100K.count(text)
     assert tokenizer.texts == [body, "[1]\n", " end.\n\n", " end.", "[2]\n"]
 
     tokenizer.texts.clear()
-    measure.whole(text, glue, written)
+    measure.count_joined(text, glue, written)
 
     assert tokenizer.texts == []
 
@@ -95,7 +95,7 @@ def test_a_text_is_counted_once_and_its_last_word_with_the_line_break():
 def test_without_a_word_on_where_counts_add_up_all_is_counted():
     """B1: a tokenizer that does not say where sums are counts is asked for the whole text."""
     tokenizer = Seen()
-    tokens = gauge(tokenizer).whole("[1]\nOne.", ["[1]\n", ""], [Written("One.", "h")])
+    tokens = gauge(tokenizer).count_joined("[1]\nOne.", ["[1]\n", ""], [HashedText("One.", "h")])
 
     assert tokens == CL100K.count("[1]\nOne.")
     assert tokenizer.texts == ["[1]\nOne."]
@@ -104,13 +104,14 @@ def test_without_a_word_on_where_counts_add_up_all_is_counted():
 def test_a_text_that_passes_for_a_hash_is_counted_as_itself():
     """B7: a text that is the content hash of another does not get its count."""
     other = "Some words that count more than their hash's own name does, by far and away."
-    measure = gauge(Words())
-    measure.chunk(Chunk(text=other))
+    measure = gauge(WordTokenizer())
+    measure.count_chunk(Chunk(text=other))
 
-    assert measure.rendered(content_hash(other)) == 1
-    assert measure.text(content_hash(other)) == 1
+    assert measure.count_rendered(content_hash(other)) == 1
+    assert measure.count_text(content_hash(other)) == 1
 
 
+@holding_profiles
 def test_how_a_text_is_written_is_worked_out_once_for_each_way():
     """B7: the second time the body is not made again; another way of writing has its own."""
     calls = []
@@ -121,21 +122,22 @@ def test_how_a_text_is_written_is_worked_out_once_for_each_way():
 
     chunk = Chunk(text="how loud is this one")
     for _ in range(2):
-        assert gauge(Words(), loud).chunk(chunk) == 5
-        assert gauge(Words()).written(chunk.text, chunk.content_hash).text == chunk.text
+        assert gauge(WordTokenizer(), loud).count_chunk(chunk) == 5
+        assert gauge(WordTokenizer()).render_body(chunk.text, chunk.content_hash).text == chunk.text
     assert calls == [chunk.text]
 
 
+@holding_profiles
 def test_ways_of_writing_do_not_pile_up():
     """X2: a hundred ways of writing one text leave a few behind."""
-    from foveate.core.gauge import WAYS
-    from foveate.core.text.profile import profile
+    from foveate.core.text.profile import text_profile
+    from foveate.core.token_counter import MAX_BODIES_PER_TEXT
 
     chunk = Chunk(text="written a hundred ways")
     for n in range(100):
-        gauge(Words(), lambda text, n=n: f"{n} {text}").chunk(chunk)
+        gauge(WordTokenizer(), lambda text, n=n: f"{n} {text}").count_chunk(chunk)
 
-    assert len(profile(chunk.content_hash).bodies) <= WAYS
+    assert len(text_profile(chunk.content_hash).bodies) <= MAX_BODIES_PER_TEXT
 
 
 BODY = "The pump starts at one bar, and the valve opens at two."
@@ -148,12 +150,12 @@ KEYS = st.lists(st.sampled_from((HASHED, HASHED[:31], "a", "\n", " ", "x")), max
 def test_no_text_passes_for_the_key_of_another(text, tail):
     """B1: a text that reads like a content hash, line breaks behind it or not, counts as itself."""
     ours = gauge(CL100K)
-    bodies = [Written(BODY, HASHED)]
+    bodies = [HashedText(BODY, HASHED)]
     finished = put_together(("", f"{tail}x"), (BODY,))
-    before = [ours.rendered(text), ours.rendered(HASHED + tail)]
+    before = [ours.count_rendered(text), ours.count_rendered(HASHED + tail)]
 
-    assert ours.whole(finished, ("", f"{tail}x"), bodies) == CL100K.count(finished)
-    assert [ours.rendered(text), ours.rendered(HASHED + tail)] == before
+    assert ours.count_joined(finished, ("", f"{tail}x"), bodies) == CL100K.count(finished)
+    assert [ours.count_rendered(text), ours.count_rendered(HASHED + tail)] == before
     assert before == [CL100K.count(text), CL100K.count(HASHED + tail)]
 
 
@@ -167,8 +169,10 @@ def test_a_frame_is_made_once_for_a_shape():
 
     pool = [candidate(f"Text {n}.", source=("one", "two")[n % 2]) for n in range(6)]
     seen = Seen()
-    shaped = Gauge(tokenizer=seen, body=as_it_is, frame=frame, shape=lambda one: one.chunk.source)
-    costs = [shaped.around(one)[place] for place in ("first", "same") for one in pool]
+    shaped = TokenCounter(
+        tokenizer=seen, body=identity_body, header=frame, header_key=lambda one: one.chunk.source
+    )
+    costs = [shaped.header_costs(one)[place] for place in ("first", "same") for one in pool]
 
     assert [cost.tokens for cost in costs] == [
         CL100K.count(frame(one, place)) for place in ("first", "same") for one in pool
@@ -179,8 +183,10 @@ def test_a_frame_is_made_once_for_a_shape():
 
 def test_frames_of_no_shape_are_each_their_own():
     """Where nothing is known of what decides a frame, each candidate has its own."""
-    own = Gauge(tokenizer=Words(), body=as_it_is, frame=lambda one, _: f"{one.chunk.id} ")
-    around = [own.around(candidate("Text.", id=name)) for name in ("a", "bb")]
+    own = TokenCounter(
+        tokenizer=WordTokenizer(), body=identity_body, header=lambda one, _: f"{one.chunk.id} "
+    )
+    around = [own.header_costs(candidate("Text.", id=name)) for name in ("a", "bb")]
 
     assert [one["first"].characters for one in around] == [2, 3]
 
@@ -198,11 +204,11 @@ def test_a_passage_weighs_what_its_text_does(parts: list[tuple[str, str]]) -> No
             chunk = Chunk(text=own, id=f"c{len(inner)}")
             inner.append(Part(chunk=chunk, span=(start, start + len(own))))
             text += glue
-        for tokenizer in (SeenBreaking(), Seen(), Words()):
-            for body in (as_it_is, str.upper):
+        for tokenizer in (SeenBreaking(), Seen(), WordTokenizer()):
+            for body in (identity_body, str.upper):
                 weighed = gauge(tokenizer, body)
                 passage = Candidate(chunk=Chunk(text=text or "x", id="p"), parts=tuple(inner))
-                assert weighed.passage(passage) == tokenizer.count(body(text or "x"))
+                assert weighed.count_passage(passage) == tokenizer.count(body(text or "x"))
 
 
 def test_a_passage_of_known_chunks_is_not_counted() -> None:
@@ -213,13 +219,13 @@ def test_a_passage_of_known_chunks_is_not_counted() -> None:
     weighed = gauge(tokenizer)
     expected = CL100K.count("\n\n".join(texts))
     for chunk in chunks:
-        weighed.chunk(chunk)
+        weighed.count_chunk(chunk)
     tokenizer.texts.clear()
     ends = len(texts[0]), len(texts[0]) + 2
     spans = (0, ends[0]), (ends[1], ends[1] + len(texts[1]))
     parts = tuple(Part(chunk=c, span=s) for c, s in zip(chunks, spans, strict=True))
     whole = Candidate(chunk=Chunk(text="\n\n".join(texts), id="p"), parts=parts)
 
-    assert weighed.passage(whole) == expected
+    assert weighed.count_passage(whole) == expected
     assert sum(map(len, tokenizer.texts)) < 40
-    assert weighed.chunk(whole.chunk) == expected
+    assert weighed.count_chunk(whole.chunk) == expected

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from foveate.core.made import maker
+from foveate.core.made import unchecked_constructor
 from foveate.core.types import Block, Candidate, Chunk, Citation, Decision, Rendition, Step
 
 FULL = {
@@ -23,7 +23,7 @@ FULL = {
 @pytest.mark.parametrize("cls", FULL, ids=lambda cls: cls.__name__)
 def test_it_is_the_value_that_the_class_makes(cls):
     """Equal, of the class itself, with its defaults, and as frozen, copied and pickled."""
-    made = maker(cls)(**FULL[cls])
+    made = unchecked_constructor(cls)(**FULL[cls])
 
     assert made == cls(**FULL[cls])
     assert type(made) is cls
@@ -37,7 +37,7 @@ def test_it_is_the_value_that_the_class_makes(cls):
 
 def test_each_gets_its_own_default():
     """A default that is made anew is made anew for each value."""
-    make = maker(Decision)
+    make = unchecked_constructor(Decision)
     one, other = (make(chunk_id="a", action="kept", reason="x") for _ in range(2))
 
     assert one.numbers == {}
@@ -47,6 +47,6 @@ def test_each_gets_its_own_default():
 def test_what_is_missing_is_refused():
     """Arguments are the class's: a missing or an unknown one is a TypeError."""
     with pytest.raises(TypeError):
-        maker(Citation)()
+        unchecked_constructor(Citation)()
     with pytest.raises(TypeError):
-        maker(Decision)(chunk_id="a", action="kept", reason="x", colour="red")
+        unchecked_constructor(Decision)(chunk_id="a", action="kept", reason="x", colour="red")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from lxml import html as lxml_html
 
 from foveate import assemble
-from foveate.core.notebook import FEW, LONGEST, ROWS, context_html, stage_html
+from foveate.core.notebook import MAX_DECISIONS, MAX_ROWS, MAX_TEXT_LENGTH, context_html, stage_html
 from foveate.testing.hostile import texts
 from notebooks import MARKUP, context_of, everything
 
@@ -91,21 +91,21 @@ def test_what_is_shown_is_what_is_in_the_context():
     for stage in context.trace:
         assert stage.stage in read
         of_stage = lxml_html.fragment_fromstring(stage_html(stage)).text_content()
-        assert all(one.reason in of_stage for one in stage.decisions[:ROWS])
+        assert all(one.reason in of_stage for one in stage.decisions[:MAX_ROWS])
         of_trace = lxml_html.fragment_fromstring(context.trace._repr_html_()).text_content()
         assert stage.stage in of_trace
-        assert all(one.chunk_id[:99] in of_trace for one in stage.decisions[:FEW])
+        assert all(one.chunk_id[:99] in of_trace for one in stage.decisions[:MAX_DECISIONS])
 
 
 def test_it_stays_small():
     """F1: long texts and many blocks are cut, and it says so."""
     long = context_of(*(f"word {n} " * 500 for n in range(3)), budget=20_000)
-    many = context_of(*(f"thing {n}" for n in range(ROWS + 60)), budget=20_000)
+    many = context_of(*(f"thing {n}" for n in range(MAX_ROWS + 60)), budget=20_000)
 
     assert len(long.blocks) == 3
-    assert len(context_html(long)) < 20 * LONGEST
+    assert len(context_html(long)) < 20 * MAX_TEXT_LENGTH
     assert " […]" in context_html(long)
-    assert len(many.blocks) == ROWS + 60
+    assert len(many.blocks) == MAX_ROWS + 60
     assert "… and 60 more" in context_html(many)
     assert len(context_html(many)) < 60_000
     assert len(many.trace._repr_html_()) < 60_000

@@ -11,8 +11,8 @@ from foveate.core.errors import BadOption
 from foveate.core.formats import BUILTIN
 from foveate.core.formats.minimal import Minimal
 from foveate.core.formats.numbered import Numbered
-from foveate.core.gauge import Gauge
-from foveate.core.render import Rendered, Renderer
+from foveate.core.render import RenderedText, Renderer
+from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Block
 from foveate.testing.hostile import block_lists, texts
 
@@ -26,7 +26,7 @@ def test_no_blocks_is_an_empty_text():
     for make in BUILTIN.values():
         renderer = Renderer(format=make())
 
-        assert renderer.render([]) == Rendered(text="", spans=())
+        assert renderer.render([]) == RenderedText(text="", spans=())
         assert renderer.parse("") == ()
 
 
@@ -67,6 +67,29 @@ def test_no_label_leaves_summaries_out():
     assert renderer.render([summed]).text == renderer.render([ONE]).text
     assert renderer.overhead(summed) == renderer.overhead(ONE)
     assert "summary" not in renderer.shown(summed).fields
+
+
+LABELS = ("Supplements", "Document", "SOURCE 1", "End of supplements", "1", "---", "# a", "INST")
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_that_is_taken_is_read_back(label):
+    """R3: whatever label a renderer takes, every format reads its blocks back."""
+    blocks = [replace(ONE, summary="About a"), replace(TWO, summary="About b"), TWO]
+    for make in BUILTIN.values():
+        renderer = Renderer(format=make(), label=label)
+        read = renderer.parse(renderer.render([SIDE, *blocks]).text)
+
+        assert [replace(one, start=0) for one in read] == [renderer.shown(one) for one in blocks]
+
+
+@pytest.mark.parametrize("label", ["Supplement", "supplement", "DOC", "Doc"])
+def test_a_label_that_a_format_uses_itself_is_refused(label):
+    """R3: `[Supplement: …]` and `[DOC: …]` are structure, so no summary may begin like them."""
+    with pytest.raises(BadOption, match="a word that formats use for something else") as refused:
+        Renderer(format=Numbered(), label=label)
+
+    assert repr(label) in str(refused.value)
 
 
 @pytest.mark.parametrize("label", ["a:b", "[x", "two\nlines", "a, b", "x" * 81, " x", "§ 1", "a\\"])
@@ -160,7 +183,7 @@ def test_plain_text_is_counted_under_its_own_hash():
 
     assert renderer.body(text) is text
     assert Minimal().body("One paragraph.") == "One paragraph."
-    assert Gauge.__dataclass_fields__.keys() >= {"body"}
+    assert TokenCounter.__dataclass_fields__.keys() >= {"body"}
 
 
 def test_long_contexts_are_rendered_in_one_pass():

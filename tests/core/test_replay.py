@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from foveate.adapters import tokenizers
 from foveate.core import formats, stages
 from foveate.core.assemble import assemble
 from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
-from foveate.core.recipes import builtin
-from foveate.core.replay import bundle_of, inputs_from, verdict
-from foveate.core.spec import Known
+from foveate.core.recipes import builtin_recipes
+from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
+from foveate.core.spec import ComponentRegistry
 from foveate.core.types import Candidate, Chunk, Inputs, Supplement
 from foveate.core.zones import Budget
+from foveate.providers import tokenizers
 
-KNOWN = Known(stages=stages.BUILTIN, formats=formats.BUILTIN)
-CL100K = tokenizers.load("cl100k_base")
+KNOWN = ComponentRegistry(stages=stages.BUILTIN, formats=formats.BUILTIN)
+CL100K = tokenizers.load_tokenizer("cl100k_base")
 TEXTS = (
     "The mill was rebuilt in 1871 by Ada Weir, who paid for the wheel out of her own pocket.",
     "Boats are hired out by the hour from March on, and returned to the quay before dark.",
@@ -54,7 +54,7 @@ def inputs(**changes: Any) -> Inputs:
     base = Inputs(
         query="Who rebuilt the mill?",
         candidates=candidates,
-        recipe=builtin()["default"],
+        recipe=builtin_recipes()["default"],
         budget=Budget(documents=70, window=None),
         neighbours=(Chunk(id="n", text="Next.", document_id="d0", sequence=1),),
         supplements=(Supplement(id="s", text="Side.", similarity=0.5),),
@@ -69,23 +69,25 @@ def inputs(**changes: Any) -> Inputs:
 def bundle(of: Inputs | None = None) -> dict[str, Any]:
     """A bundle that has been through a file."""
     chosen = of or inputs()
-    made = bundle_of(chosen, assemble(chosen, CL100K), KNOWN, when="2026-03-01T00:00:00+00:00")
+    made = build_bundle(chosen, assemble(chosen, CL100K), KNOWN, when="2026-03-01T00:00:00+00:00")
     return json.loads(json.dumps(made))
 
 
 def replayed(old: dict[str, Any]) -> dict[str, Any]:
     """The bundle assembled again from what is in it."""
-    again = inputs_from(old, KNOWN)
-    return json.loads(json.dumps(bundle_of(again, assemble(again, CL100K), KNOWN)))
+    again = inputs_from_bundle(old, KNOWN)
+    return json.loads(json.dumps(build_bundle(again, assemble(again, CL100K), KNOWN)))
 
 
-@pytest.mark.parametrize("recipe", sorted(builtin()))
+@pytest.mark.parametrize("recipe", sorted(builtin_recipes()))
 def test_replays_to_the_byte(recipe: str) -> None:
     """D4: a bundle assembled again anywhere gives the same text, trace and manifest."""
-    old = bundle(inputs(recipe=builtin()[recipe], budget=Budget(documents=120, window=None)))
+    old = bundle(
+        inputs(recipe=builtin_recipes()[recipe], budget=Budget(documents=120, window=None))
+    )
     new = replayed(old)
 
-    assert str(verdict(old, new)) == "identical"
+    assert str(compare_bundles(old, new)) == "identical"
     assert new["text"] == old["text"]
     assert new["trace"] == old["trace"]
 
@@ -97,7 +99,7 @@ def test_when_is_outside_the_hashes() -> None:
     new["manifest"]["when"] = "2031-01-01T00:00:00+00:00"
 
     assert old["manifest"]["when"] == "2026-03-01T00:00:00+00:00"
-    assert verdict(old, new).identical
+    assert compare_bundles(old, new).identical
 
 
 def test_manifest() -> None:
@@ -147,7 +149,7 @@ def test_names_what_changed(name: str) -> None:
     for key in path[:-1]:
         place = place[key]  # type: ignore[index]
     place[path[-1]] = value  # type: ignore[index]
-    found = verdict(old, replayed(old))
+    found = compare_bundles(old, replayed(old))
 
     assert not found.identical
     assert any(message in cause for cause in found.causes), str(found)
@@ -158,7 +160,7 @@ def test_names_the_first_stage() -> None:
     old = bundle()
     old["budget"]["documents"] = 60
     old["budget"]["characters"] = 120
-    found = verdict(old, replayed(old))
+    found = compare_bundles(old, replayed(old))
 
     assert found.stage == "pack"
     assert str(found).startswith("diverged at pack\n  ")
@@ -167,7 +169,7 @@ def test_names_the_first_stage() -> None:
 def test_two_runs_explained() -> None:
     """D4: two bundles of different runs are compared in the same way."""
     a, b = bundle(), bundle(inputs(query="When do the boats go?"))
-    found = verdict(a, b)
+    found = compare_bundles(a, b)
 
     assert not found.identical
     assert any(cause.startswith("query_hash") for cause in found.causes)
@@ -199,4 +201,4 @@ def test_secrets_are_not_bundled() -> None:
 def test_damaged_bundles(change: Any, message: str) -> None:
     """X2: what is not a bundle, or no longer one, is refused in words."""
     with pytest.raises(BadInput, match=message):
-        inputs_from(change(bundle()), KNOWN)
+        inputs_from_bundle(change(bundle()), KNOWN)

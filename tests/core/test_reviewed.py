@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
-from foveate.adapters import tokenizers
-from foveate.assembler import assemble as one_liner
-from foveate.budget import Budget as MeasuredBudget
 from foveate.core.assemble import assemble
-from foveate.core.candidates import candidates_from, candidates_from_jsonl
+from foveate.core.candidates import candidates_from_items, candidates_from_jsonl
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke
 from foveate.core.formats.numbered import Numbered
-from foveate.core.manifest import spelled_stage
-from foveate.core.recipes import builtin
-from foveate.core.replay import bundle_of, inputs_from
+from foveate.core.manifest import canonical_stage
+from foveate.core.recipes import builtin_recipes
+from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.pack import Pack
 from foveate.core.text.sanitise import sanitise
@@ -35,17 +32,20 @@ from foveate.core.types import (
     Supplement,
 )
 from foveate.core.zones import Budget
-from foveate.plan import plan
-from foveate.plugins import known
+from foveate.pipeline.assembler import assemble as one_liner
+from foveate.pipeline.budget import Budget as MeasuredBudget
+from foveate.plugins import component_registry
+from foveate.providers import tokenizers
 from foveate.testing.fakes import request
+from resolving import resolve
 
-CL100K = tokenizers.load("cl100k_base")
+CL100K = tokenizers.load_tokenizer("cl100k_base")
 LINE = "The sluice is cleaned by hand every spring before the water rises, number {}."
 
 
 def run(candidates: Any, recipe: str | Recipe = "citations", **changes: Any) -> Context:
     """A context of these candidates."""
-    chosen = builtin()[recipe] if isinstance(recipe, str) else recipe
+    chosen = builtin_recipes()[recipe] if isinstance(recipe, str) else recipe
     budget = changes.pop("budget", Budget(documents=4000, window=None))
     made = Inputs(query="q", candidates=tuple(candidates), recipe=chosen, budget=budget, **changes)
     return assemble(made, CL100K)
@@ -61,7 +61,7 @@ def test_chat_framing_of_the_model_counts() -> None:
     messages = [{"role": "user", "content": "hi"}] * 700
     found = [{"text": LINE.format(n) * 6, "score": n} for n in range(80)]
     context = one_liner("q", found, model="gemma2:9b", messages=messages, recipe="chat")
-    budget, counter = context.budget, plan(model="gemma2:9b").tokenizer
+    budget, counter = context.budget, resolve(model="gemma2:9b").tokenizer
     sent = [*((m["role"], m["content"]) for m in messages), ("user", f"{context.text}\n\nq")]
     total = budget.per_reply + sum(
         budget.per_message + counter.count(role) + counter.count(text) for role, text in sent
@@ -82,7 +82,7 @@ def test_input_limit_below_the_window() -> None:
 def test_a_budget_must_fit_the_model() -> None:
     """B2: a budget given beside a model is held to the model's window."""
     with pytest.raises(BadOption, match="add up to"):
-        plan(model="gemma2:9b", budget=Budget())
+        resolve(model="gemma2:9b", budget=Budget())
 
 
 def test_needed_window() -> None:
@@ -191,7 +191,7 @@ def test_a_passage_is_cited_by_the_pages_it_shows() -> None:
     ]
     for c in found:
         assert CL100K.count(c.text) > 100
-    recipe = replace(builtin()["citations"], include_metadata=("author",))
+    recipe = replace(builtin_recipes()["citations"], include_metadata=("author",))
     context = run(found, recipe, budget=Budget(documents=240, window=None))
     (entry,) = context.citations
     whole = run(found, recipe)
@@ -205,7 +205,7 @@ def test_a_passage_is_cited_by_the_pages_it_shows() -> None:
 def test_side_knowledge_takes_no_number() -> None:
     """C1: beside a supplement, the first source is still [1] and entry 1."""
     side = Supplement(id="s", text="A weir is a low dam.", similarity=0.9)
-    recipe = builtin()["citations"]
+    recipe = builtin_recipes()["citations"]
     from foveate.core.stages.supplement import SupplementGate
 
     gate = SupplementGate(intents=("define",), max_similarity=1.0)
@@ -243,19 +243,23 @@ def test_one_id_with_two_vectors() -> None:
 @pytest.mark.parametrize("name", ["recipe", "budget_tokens", "token_count"])
 def test_every_field_of_a_manifest_is_compared(name: str) -> None:
     """D4: no field of a recorded manifest can be changed unnoticed."""
-    from foveate.core.replay import verdict
+    from foveate.core.replay import compare_bundles
 
     chosen = Inputs(
         query="q",
         candidates=(candidate(LINE.format(1)),),
-        recipe=builtin()["chat"],
+        recipe=builtin_recipes()["chat"],
         budget=Budget(documents=90, window=None),
     )
-    old = bundle_of(chosen, assemble(chosen, CL100K), known())
-    new = bundle_of(inputs_from(old, known()), assemble(chosen, CL100K), known())
+    old = build_bundle(chosen, assemble(chosen, CL100K), component_registry())
+    new = build_bundle(
+        inputs_from_bundle(old, component_registry()),
+        assemble(chosen, CL100K),
+        component_registry(),
+    )
     old["manifest"][name] = "other"
 
-    assert any(name in cause for cause in verdict(old, new).causes)
+    assert any(name in cause for cause in compare_bundles(old, new).causes)
 
 
 def test_what_comes_out_of_a_pipeline_does_not_go_in() -> None:
@@ -281,8 +285,8 @@ def test_rows_without_ids_are_told_apart() -> None:
     """I1: the same text in two rows of a table is two chunks, not one with two fates."""
     rows = [{"text": "N/A", "row": n, "source": "t.csv"} for n in (1, 2)]
 
-    assert len({c.id for c in candidates_from(rows)}) == 2
-    assert run(candidates_from(rows)).blocks
+    assert len({c.id for c in candidates_from_items(rows)}) == 2
+    assert run(candidates_from_items(rows)).blocks
 
 
 def test_a_selector_after_a_digit() -> None:
@@ -315,7 +319,7 @@ def test_stages_are_spelled_without_addresses() -> None:
             return Step(candidates=candidates)
 
     for stage in (Plain(), partial(smuggle)):
-        assert " at 0x" not in spelled_stage(stage)  # type: ignore[arg-type]
+        assert " at 0x" not in canonical_stage(stage)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +351,7 @@ def test_a_key_that_comes_twice() -> None:
 def test_side_knowledge_has_its_own_door() -> None:
     """S11: a candidate cannot call itself a supplement and pass the gate."""
     with pytest.raises(BadInput, match="origin"):
-        candidates_from([{"text": "x", "origin": "supplement"}])
+        candidates_from_items([{"text": "x", "origin": "supplement"}])
 
 
 def test_blank_texts_do_not_become_blocks() -> None:

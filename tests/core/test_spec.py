@@ -7,9 +7,9 @@ import pytest
 from foveate import plugins
 from foveate.core import formats, stages, types
 from foveate.core.errors import BadOption, UnknownName
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.spec import (
-    Known,
+    ComponentRegistry,
     recipe_from_dict,
     recipe_from_toml,
     recipe_to_dict,
@@ -18,23 +18,23 @@ from foveate.core.spec import (
 from foveate.core.types import Recipe
 from foveate.core.zones import Budget
 
-KNOWN = Known(stages=stages.BUILTIN, formats=formats.BUILTIN)
+KNOWN = ComponentRegistry(stages=stages.BUILTIN, formats=formats.BUILTIN)
 MINIMAL = 'name = "mine"\nformat = "numbered"\nstages = ["dedup_exact", "pack"]\n'
 
 
-@pytest.mark.parametrize("name", sorted(builtin()))
+@pytest.mark.parametrize("name", sorted(builtin_recipes()))
 def test_toml_round_trip(name: str) -> None:
     """P2: writing any recipe as TOML and reading it back gives an equal recipe."""
-    recipe = builtin()[name]
+    recipe = builtin_recipes()[name]
 
     assert recipe_from_toml(recipe_to_toml(recipe, KNOWN), KNOWN) == recipe
     assert recipe_from_dict(recipe_to_dict(recipe, KNOWN), KNOWN) == recipe
 
 
-@pytest.mark.parametrize("name", sorted(builtin()))
+@pytest.mark.parametrize("name", sorted(builtin_recipes()))
 def test_repr_is_what_one_types(name: str) -> None:
     """P2: evaluating a recipe's repr gives the recipe."""
-    recipe = builtin()[name]
+    recipe = builtin_recipes()[name]
     names = {thing.__name__: thing for thing in stages.BUILTIN.values()}
     names |= {thing.__name__: thing for thing in formats.BUILTIN.values()}  # type: ignore[attr-defined]
     names |= {"Recipe": Recipe, "Budget": Budget}
@@ -44,7 +44,7 @@ def test_repr_is_what_one_types(name: str) -> None:
 
 def test_the_table_of_recipes() -> None:
     """P2: all recipes of the specification are there, in its order, each with a line about it."""
-    assert list(builtin()) == [
+    assert list(builtin_recipes()) == [
         "naive",
         "default",
         "factual-qa",
@@ -59,7 +59,7 @@ def test_the_table_of_recipes() -> None:
         "cfs-021",
         "agent-session",
     ]
-    assert all(recipe.description for recipe in builtin().values())
+    assert all(recipe.description for recipe in builtin_recipes().values())
 
 
 def test_names_alone() -> None:
@@ -138,7 +138,7 @@ def shout(candidates: tuple[types.Candidate, ...], request: types.Request) -> ty
 
 def test_third_party_stages_have_names() -> None:
     """S12: a stage registered under a name is written and read by it."""
-    known = Known(stages={**stages.BUILTIN, "shout": shout}, formats=formats.BUILTIN)
+    known = ComponentRegistry(stages={**stages.BUILTIN, "shout": shout}, formats=formats.BUILTIN)
     recipe = recipe_from_toml(MINIMAL.replace('"pack"', '"shout", "pack"'), known)
 
     assert recipe.stages[1] is shout
@@ -149,9 +149,9 @@ def test_third_party_stages_have_names() -> None:
 
 def test_plugins_lists_what_is_built_in() -> None:
     """P2: every stage, format and recipe is listed with where it comes from and what it does."""
-    listed = {(p.group, p.name): p for p in plugins.listed()}
+    listed = {(p.group, p.name): p for p in plugins.list_plugins()}
 
     assert {name for group, name in listed if group == "stages"} >= set(stages.BUILTIN)
     assert {name for group, name in listed if group == "formats"} >= set(formats.BUILTIN)
-    assert {name for group, name in listed if group == "recipes"} >= set(builtin())
+    assert {name for group, name in listed if group == "recipes"} >= set(builtin_recipes())
     assert all(p.summary and p.origin for p in listed.values())

@@ -11,14 +11,14 @@ from types import FrameType
 
 import pytest
 
-from foveate.adapters import tokenizers
 from foveate.core.assemble import assemble
 from foveate.core.errors import BudgetTooSmall, StageBroke
-from foveate.core.recipes import builtin
+from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Candidate, Chunk, Inputs, Request, Step
 from foveate.core.zones import Budget
+from foveate.providers import tokenizers
 
-TOKENIZER = tokenizers.load("cl100k_base")
+TOKENIZER = tokenizers.load_tokenizer("cl100k_base")
 
 
 class Diary:
@@ -59,12 +59,12 @@ def inputs(recipe: str = "default", documents: int = 400) -> Inputs:
             )
             for n in range(12)
         ),
-        recipe=builtin()[recipe],
+        recipe=builtin_recipes()[recipe],
         budget=Budget(documents=documents, window=None),
     )
 
 
-@pytest.mark.parametrize("recipe", sorted(builtin()))
+@pytest.mark.parametrize("recipe", sorted(builtin_recipes()))
 def test_each_entry_of_the_trace_is_a_step_to_who_watches(recipe):
     """F7: the steps are the trace's entries by name, then `cite` and `seal`, none in another."""
     diary = Diary()
@@ -75,7 +75,7 @@ def test_each_entry_of_the_trace_is_a_step_to_who_watches(recipe):
     assert diary.lines == [line for name in names for line in (f"> {name}", f"< {name}")]
 
 
-@pytest.mark.parametrize("recipe", sorted(builtin()))
+@pytest.mark.parametrize("recipe", sorted(builtin_recipes()))
 def test_a_watched_context_is_the_same(recipe):
     """F7, D1: whether somebody watches or not, the context is equal in every field."""
     assert assemble(inputs(recipe), TOKENIZER, around=Diary()) == assemble(
@@ -136,7 +136,7 @@ def test_nobody_who_watches_costs_one_call_a_step():
     without = calls(lambda: assemble(given, TOKENIZER))
     watched = calls(lambda: assemble(given, TOKENIZER, around=Diary()))
 
-    assert without["foveate.core.assemble.watched"] == steps
+    assert without["foveate.core.assemble.observe_step"] == steps
     assert not any(name.startswith("contextlib.") for name in without)
     more = watched - without
     # hypothesis, where another test has used it, watches the garbage collector

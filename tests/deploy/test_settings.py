@@ -9,7 +9,7 @@ import pytest
 
 from deploy_files import COMPOSE, DEPLOY, image_environment, kind, settings_in
 from foveate.core.errors import BadOption, UnknownName
-from foveate.service.settings import PREFIX, Settings, settings_from
+from foveate.service.settings import PREFIX, Settings, load_settings
 
 PLACES = {
     "image": image_environment(),
@@ -32,7 +32,7 @@ def test_the_service_takes_them(place, monkeypatch, tmp_path):
     file = tmp_path / "settings.toml"
     file.write_text(SECRETS)
 
-    found = settings_from(file)
+    found = load_settings(file)
 
     assert found.store.startswith("postgresql://foveate:")
     assert (found.host, found.port) == ("0.0.0.0", 8020)
@@ -51,11 +51,11 @@ def test_a_variable_that_is_no_setting_is_refused(monkeypatch):
     """F3: so that a slip in a manifest does not go unnoticed."""
     monkeypatch.setenv(f"{PREFIX}PROT", "8020")
     with pytest.raises(UnknownName, match="did you mean 'port'"):
-        settings_from()
+        load_settings()
     monkeypatch.delenv(f"{PREFIX}PROT")
     monkeypatch.setenv(f"{PREFIX}PORT", "tcp://10.0.0.1:80")
     with pytest.raises(BadOption, match="port"):
-        settings_from()
+        load_settings()
 
 
 def test_the_page_shows_the_same_file():

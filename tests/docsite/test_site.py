@@ -30,8 +30,8 @@ LOOKED_AT = (
     "how-it-works",
     "service",
     "reference/stages/pack",
-    "reference/api/foveate.frameworks.langchain",
-    "source/src/foveate/core/stages/pack.py",
+    "reference/api/foveate.integrations.langchain",
+    "source/src/foveate/core/stages/pack/__init__.py",
 )
 
 

@@ -50,7 +50,7 @@ def test_slices_change_nothing(monkeypatch):
     """E1, D1: a set that is drawn in slices, for memory, gives the very same draws."""
     values = np.linspace(0, 1, 7)[:, None]
     whole = resampled_means(values, "a", resamples=101)
-    monkeypatch.setattr(bootstrap, "_AT_ONCE", 29)
+    monkeypatch.setattr(bootstrap, "_MAX_VALUES_AT_ONCE", 29)
 
     assert np.array_equal(whole, resampled_means(values, "a", resamples=101))
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.evals.bm25 import best, indexed
+from foveate.evals.bm25 import build_index, top_indices
 from foveate.evals.converters import FORMATS
-from foveate.evals.converters.build import records
-from foveate.evals.read import case_from
-from foveate.evals.words import words
+from foveate.evals.converters.build import build_records
+from foveate.evals.read import case_from_record
+from foveate.evals.words import split_words
 
 HOTPOT = [
     {
@@ -141,7 +141,7 @@ def files(tmp_path) -> dict[str, list[str]]:
 def converted(format: str, names: list[str], **options):
     """The records of a format and what was left out."""
     source = FORMATS[format](names, format, "en")
-    return list(records(source, format, **options)), source.left_out
+    return list(build_records(source, format, **options)), source.left_out
 
 
 EVIDENCE = {
@@ -169,7 +169,7 @@ def test_a_public_file_becomes_cases(files, format):
     assert evidence == EVIDENCE[format]
     assert dict(left_out) == LEFT_OUT[format]
     for record in found:
-        case = case_from(json.loads(json.dumps(record)))
+        case = case_from_record(json.loads(json.dumps(record)))
         by_id = {passage.id: passage for passage in case.chunks}
         for unit in case.evidence:
             assert unit.chunk_ids
@@ -392,7 +392,7 @@ def test_a_bad_record_is_named_and_the_rest_go_on(files, format):
     spoil(Path(files[format][0]))
     source = FORMATS[format](files[format], format, "en")
 
-    assert (list(records(source, format)), source.left_out) == clean
+    assert (list(build_records(source, format)), source.left_out) == clean
     assert len(source.failed) == len(said)
     for failure, reason in zip(source.failed, said, strict=True):
         assert failure.path.startswith(files[format][0])
@@ -475,12 +475,12 @@ def test_sizes_that_cannot_be_are_refused(files):
 
 def plain_bm25(texts: list[str], query: str) -> list[float]:
     """BM25 as it is defined, term by term."""
-    bags = [words(text) for text in texts]
+    bags = [split_words(text) for text in texts]
     average = sum(map(len, bags)) / len(bags) or 1
     found = []
     for bag in bags:
         score, counts = 0.0, Counter(bag)
-        for term in set(words(query)):
+        for term in set(split_words(query)):
             df = sum(term in other for other in bags)
             idf = log(1 + (len(bags) - df + 0.5) / (df + 0.5))
             norm = 1.2 * (1 - 0.75 + 0.75 * len(bag) / average)
@@ -496,9 +496,9 @@ TEXT = st.lists(st.sampled_from(["well", "deep", "owl", "水", "night"]), max_si
 def test_scores_are_bm25(texts, query):
     """E1: the postings give what the formula gives; only texts that share a term are found."""
     wanted = plain_bm25(texts, query)
-    scores = indexed(texts).scores(query)
+    scores = build_index(texts).scores(query)
 
     assert list(scores) == pytest.approx(wanted)
-    top = best(scores, 3)
+    top = top_indices(scores, 3)
     assert top == sorted((i for i in range(len(texts)) if scores[i] > 0),
                          key=lambda i: (-scores[i], i))[:3]  # fmt: skip

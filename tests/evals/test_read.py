@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import BadInput
-from foveate.evals.read import case_from, read_cases
+from foveate.evals.read import case_from_record, read_cases
 from golden_cases import FILE, cases, records
 
 
@@ -56,7 +56,7 @@ def test_offsets_that_contradict_each_other_are_not_believed():
     one, other = record["chunks"][:2]
     other.update(doc_id=one["doc_id"], start=0)
     one["start"] = 0
-    found = case_from(record).candidates()
+    found = case_from_record(record).candidates()
 
     assert [c.chunk.start for c in found[:2]] == [None, None]
     assert all(c.chunk.start is not None for c in found if c.document_id != one["doc_id"])
@@ -69,7 +69,7 @@ def test_two_cuts_of_one_beginning_are_believed():
     other.update(doc_id=one["doc_id"], start=0, text=one["text"][:30], gold_spans=[])
     one["start"] = 0
 
-    assert [c.chunk.start for c in case_from(record).candidates()] == [0, 0]
+    assert [c.chunk.start for c in case_from_record(record).candidates()] == [0, 0]
 
 
 def test_unknown_keys_are_passed_over_and_optional_ones_may_be_missing():
@@ -81,7 +81,7 @@ def test_unknown_keys_are_passed_over_and_optional_ones_may_be_missing():
         for name in ("source", "title", "sequence", "start", "is_gold", "gold_spans"):
             del chunk[name]
     del record["gold_doc_ids"]
-    case = case_from(record)
+    case = case_from_record(record)
 
     assert case.chunks[0].title == ""
     assert case.candidates()[0].chunk.start is None

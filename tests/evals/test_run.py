@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from foveate.adapters.embedders.hashing import HashingEmbedder
-from foveate.assembler import assemble
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke, UnknownName
 from foveate.core.formats.minimal import Minimal
 from foveate.core.stages.order import Order
@@ -19,7 +17,9 @@ from foveate.evals import rows as rows_module
 from foveate.evals import work
 from foveate.evals.read import read_cases
 from foveate.evals.run import run
-from foveate.evals.trials import POOL, setting
+from foveate.evals.trials import WHOLE_POOL, build_setting
+from foveate.pipeline.assembler import assemble
+from foveate.providers.embedders.hashing import HashingEmbedder
 from golden_cases import FILE, cases
 
 BUDGETS = (60, 150)
@@ -27,27 +27,27 @@ BUDGETS = (60, 150)
 
 def made(recipes=("naive", "chat"), budgets=BUDGETS, **options):
     """What is tried."""
-    return setting(recipes, budgets, **options)[0]
+    return build_setting(recipes, budgets, **options)[0]
 
 
 @pytest.fixture
 def counted(monkeypatch) -> Counter[str]:
     """How often each recipe was assembled."""
     calls: Counter[str] = Counter()
-    real = work.prepare_candidates
+    real = work.Assembler.assemble
 
-    def counting(question, candidates, settled, **options):
-        calls[settled.recipe.name] += 1
-        return real(question, candidates, settled, **options)
+    def counting(self, *args, **options):
+        calls[self.options.recipe.name] += 1
+        return real(self, *args, **options)
 
-    monkeypatch.setattr(work, "prepare_candidates", counting)
+    monkeypatch.setattr(work.Assembler, "assemble", counting)
     return calls
 
 
 def test_every_case_meets_every_trial_in_order(counted):
     """E1: case by case; the whole pool, then each recipe at each budget."""
     found = run(cases(), made())
-    trials = [(POOL, 0), ("naive", 60), ("naive", 150), ("chat", 60), ("chat", 150)]
+    trials = [(WHOLE_POOL, 0), ("naive", 60), ("naive", 150), ("chat", 60), ("chat", 150)]
 
     assert [(r.dataset, r.id, r.recipe, r.budget) for r in found] == [
         (c.dataset, c.id, *trial) for c in cases() for trial in trials
@@ -63,7 +63,7 @@ def test_a_row_is_what_assembling_gives():
     context = assemble(case.question, case.candidates(), budget=150, recipe="chat")
 
     assert found["chat", 150].measures.tokens == context.token_count
-    assert found[POOL, 0].measures.recall == 1.0
+    assert found[WHOLE_POOL, 0].measures.recall == 1.0
     assert found["chat", 150].measures.recall >= found["chat", 60].measures.recall
 
 
@@ -288,18 +288,18 @@ def test_what_cannot_be_tried_is_refused_before_any_work(name):
     (recipes, budgets), error, said = REFUSED[name]
 
     with pytest.raises(error, match=said):
-        setting(recipes, budgets)
+        build_setting(recipes, budgets)
 
 
 def test_the_baseline_is_always_there(tmp_path):
     """E1: naive runs first where it is not named; a file with a taken name goes by its path."""
     path = tmp_path / "chat.toml"
     path.write_text('name = "chat"\nformat = "minimal"\nstages = ["pack"]\n', encoding="utf-8")
-    tried, baseline = setting(("chat", str(path)), (9,))
+    tried, baseline = build_setting(("chat", str(path)), (9,))
 
     assert baseline == "naive"
     assert [label for label, _ in tried.recipes] == ["naive", "chat", str(path)]
-    assert setting(("chat", "naive"), (9,), baseline="chat")[1] == "chat"
+    assert build_setting(("chat", "naive"), (9,), baseline="chat")[1] == "chat"
 
 
 def test_rows_survive_the_file(tmp_path):
@@ -309,5 +309,5 @@ def test_rows_survive_the_file(tmp_path):
     rows_module.replace_rows(path, found)
     path.write_bytes(b'{"key": 3}\nnonsense\n\n' + path.read_bytes())
 
-    assert tuple(rows_module.known_rows(path).values()) == found
-    assert rows_module.known_rows(tmp_path / "none.jsonl") == {}
+    assert tuple(rows_module.load_rows(path).values()) == found
+    assert rows_module.load_rows(tmp_path / "none.jsonl") == {}

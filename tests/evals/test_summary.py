@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from html.parser import HTMLParser
 
 import pytest
+from markdown_it import MarkdownIt
 
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 from foveate.evals import plot
-from foveate.evals.against import regressions
-from foveate.evals.gate import Rules, broken, read_rules
+from foveate.evals.baseline import find_regressions
+from foveate.evals.gate import Rules, find_broken_rules, read_rules
 from foveate.evals.measures import Measures
-from foveate.evals.plot import png, svg
-from foveate.evals.report import report, write_report
+from foveate.evals.plot import render_png, render_svg
+from foveate.evals.report import render_page, render_report, write_report
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.table import BETTER, WORSE, Table, html, markdown
+from foveate.evals.table import BETTER, WORSE, Table, table_to_html, table_to_markdown
 from foveate.evals.tables import left_out_table, set_table
-from foveate.evals.trials import POOL
+from foveate.evals.trials import WHOLE_POOL
 from foveate.evals.wire import summary_to_json
 
 RECALLS = {  # set → recipe → recall of each question, at both budgets alike
@@ -46,7 +48,7 @@ def rows(recalls=RECALLS, **more) -> list[Row]:
     found = []
     for dataset, by_recipe in recalls.items():
         for number, known in enumerate(by_recipe["naive"]):
-            found.append(row(dataset, number, POOL, 0, max(known, 1.0)))
+            found.append(row(dataset, number, WHOLE_POOL, 0, max(known, 1.0)))
             for recipe, values in by_recipe.items():
                 given = more if recipe == "good" else {}
                 found += [row(dataset, number, recipe, b, values[number], **given) for b in (9, 99)]
@@ -115,7 +117,7 @@ def test_failures_and_overruns_are_counted():
 
 def test_tables_say_all_of_it():
     """E2: one overall line a recipe, every set by budget, with marks and a legend."""
-    text = report(summary())
+    text = render_report(summary())
 
     assert "| good   | 0.250" in text
     assert re.search(rf"\+0\.300 \[\+0\.\d+, \+0\.\d+\] {BETTER}", text)
@@ -129,22 +131,80 @@ def test_tables_hold_whatever_stands_in_them():
     """E2: bars and brackets in a name break neither Markdown nor HTML."""
     table = Table(title="", head=("a|b", "<c>"), rows=(("1", "<script>"),))
 
-    assert markdown(table).splitlines()[0] == "| a\\|b | <c>      |"
-    assert "<script>" not in html(table)
-    assert "&lt;script&gt;" in html(table)
+    assert table_to_markdown(table).splitlines()[0] == "| a\\|b | \\<c>      |"
+    assert "<script>" not in table_to_html(table)
+    assert "&lt;script&gt;" in table_to_html(table)
+
+
+FOREIGN = (
+    "<img src=x onerror=alert(1)>",
+    "</svg></figure><script>alert(1)</script>",
+    "--><script>alert(1)</script><!--",
+    "--!><a href='javascript:alert(1)'>x</a>",
+    "[x](javascript:alert(1))",
+    "![x](https://example.org/x.png)",
+    "\\<b>bold</b>",
+    "$\\frac{$ and $x^2$",
+    "one|two\n# three",
+    "&lt;b&gt;",
+)
+"""Names that would like to be markup."""
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_names_are_text_in_a_report(name):
+    """E2: the name of a set or a recipe makes no element, no link and no formula."""
+    recalls = {of: {"naive": [0.2, 0.4], name: [0.8, 0.8]} for of in (name, "farm")}
+    said = summarise(rows(recalls), version="1", tokenizer=name, resamples=500)
+    html_page = MarkdownIt("commonmark").enable("table").render(render_report(said))
+    tags = Tags(render_page(said, render_svg(said)))
+    read = Tags(html_page)
+
+    assert tags.kinds & {"a", "img", "script", "b"} == set()
+    assert read.kinds == {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    for one in (tags, read):
+        # the tokenizer, the sets' titles, and rows of both recipes' tables
+        assert " ".join(name.split()) in " ".join("".join(one.texts).split())
+        assert "".join(one.texts).count(name.split()[0]) >= 5
+
+
+def test_a_name_is_no_formula_in_a_chart():
+    """E2: dollar signs of a name are drawn as such."""
+    drawn = plot.build_chart(summary({"a $x$ b": RECALLS["hof"]}))
+    titles = [text for panel in drawn.axes for text in [panel.title, panel._left_title]]
+
+    assert {text.get_parse_math() for text in titles} == {False}
+
+
+class Tags(HTMLParser):
+    """The elements of a page, and its texts; comments and the like are neither."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.kinds: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        """An element."""
+        self.kinds.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        """A text."""
+        self.texts.append(data)
 
 
 def test_the_folder_holds_json_tables_and_chart(tmp_path):
     """E2: summary, report, PNG and a page that asks nobody for anything."""
     assert write_report(summary(), tmp_path) is None
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    found = (tmp_path / "report.html").read_text(encoding="utf-8")
     data = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
 
     assert (tmp_path / "recall.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in page
-    assert re.findall(r'(?:src|href)="(?!#)', page) == []
-    assert "<script" not in page
-    assert "@import" not in page
+    assert "<svg" in found
+    assert re.findall(r'(?:src|href)="(?!#)', found) == []
+    assert "<script" not in found
+    assert "@import" not in found
     assert data["overall"][1]["ratio"]["value"] == 0.75
     assert data["recalls"]["hof"]["good"] == {"9": [0.9, 1.0], "99": [0.9, 1.0]}
     assert data == json.loads(json.dumps(summary_to_json(summary())))
@@ -153,9 +213,9 @@ def test_the_folder_holds_json_tables_and_chart(tmp_path):
 
 def test_the_chart_is_the_same_each_time():
     """E2, D1: the same figures give the same PNG and the same SVG."""
-    assert png(summary()) == png(summary())
-    assert svg(summary()) == svg(summary())
-    assert "farm" not in svg(summary({"hof": RECALLS["hof"]}))
+    assert render_png(summary()) == render_png(summary())
+    assert render_svg(summary()) == render_svg(summary())
+    assert "farm" not in render_svg(summary({"hof": RECALLS["hof"]}))
 
 
 def test_without_matplotlib_the_rest_is_written(tmp_path, monkeypatch):
@@ -178,7 +238,7 @@ def test_the_extra_is_looked_for(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
     with pytest.raises(MissingExtra, match=r"foveate\[eval\]"):
-        png(summary())
+        render_png(summary())
 
 
 GOOD = {"farm": RECALLS["farm"], "hof": RECALLS["hof"]}
@@ -198,13 +258,13 @@ def test_every_rule_can_break(name):
     rules, more, said = RULES[name]
     said = said.replace("12 contexts over", "contexts over their budget: 12")
 
-    assert [said in line for line in broken(summary(GOOD, **more), rules)] == [True]
+    assert [said in line for line in find_broken_rules(summary(GOOD, **more), rules)] == [True]
 
 
 def test_the_built_in_rules_hold_for_a_good_recipe_and_not_for_a_worse_one():
     """E1: never significantly worse on any set at any budget, and never more missed."""
-    assert broken(summary(GOOD)) == []
-    said = broken(summary())
+    assert find_broken_rules(summary(GOOD)) == []
+    said = find_broken_rules(summary())
     assert [line[:38] for line in said] == ["good is worse than naive on shan at 9 ", said[1][:38]]
     assert "99 tokens: -0.5000" in said[1]
 
@@ -231,7 +291,7 @@ def test_rules_are_read_strictly(tmp_path):
     with pytest.raises(BadInput, match="no such file"):
         read_rules(str(tmp_path / "none.json"))
     with pytest.raises(UnknownName, match="did you mean 'good'"):
-        broken(summary(), Rules(recipes=("goood",)))
+        find_broken_rules(summary(), Rules(recipes=("goood",)))
 
 
 def test_a_loss_against_an_earlier_evaluation_is_found():
@@ -239,24 +299,24 @@ def test_a_loss_against_an_earlier_evaluation_is_found():
     earlier = json.loads(json.dumps(summary_to_json(summary())))
     worse = {**RECALLS, "farm": {"naive": RECALLS["farm"]["naive"], "good": [0.5, 0.6, 0.5, 0.4]}}
 
-    assert regressions(summary(), earlier) == []
-    assert [line.partition(":")[0] for line in regressions(summary(worse), earlier)] == [
+    assert find_regressions(summary(), earlier) == []
+    assert [line.partition(":")[0] for line in find_regressions(summary(worse), earlier)] == [
         "good recalls less than before on farm at 9 tokens",
         "good recalls less than before on farm at 99 tokens",
     ]
-    assert regressions(summary({"hof": RECALLS["hof"]}), earlier) == []
+    assert find_regressions(summary({"hof": RECALLS["hof"]}), earlier) == []
 
 
 def test_an_earlier_evaluation_must_be_one():
     """E1, X2: what shares nothing, or is no summary, is refused."""
     with pytest.raises(BadInput, match="has no set, recipe and budget of this one"):
-        regressions(summary(), {"ids": {}, "recalls": {}})
+        find_regressions(summary(), {"ids": {}, "recalls": {}})
     rows = ({"farm": 3}, {"farm": {"good": {"9": ["a"]}}}, {"farm": {"good": {"9": [1, 1]}}})
     ids = ({"farm": ["q1"]}, {"farm": [["q1"]]}, {})
     wrong = [{"ids": some, "recalls": row} for row in rows for some in ids]
     for other in ([], {}, {"ids": [], "recalls": []}, *wrong):
         with pytest.raises(BadInput, match=r"give the summary\.json of one"):
-            regressions(summary(), other)
+            find_regressions(summary(), other)
 
 
 def test_the_gate_holds_where_the_baseline_misses_nothing() -> None:
@@ -264,5 +324,6 @@ def test_the_gate_holds_where_the_baseline_misses_nothing() -> None:
     recalls = {"shan": RECALLS["shan"]}
 
     assert any(
-        "misses this share of what naive misses" in said for said in broken(summary(recalls))
+        "misses this share of what naive misses" in said
+        for said in find_broken_rules(summary(recalls))
     )

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.stages.dedup_near import DedupNear
-from foveate.evals.thresholds import shortened, steps, sweep
-from foveate.testing.fakes import Words, candidate, request
+from foveate.core.stages.dedup.near import DedupNear
+from foveate.evals.thresholds import parse_thresholds, shorten_pair, sweep_thresholds
+from foveate.testing.fakes import WordTokenizer, candidate, request
 
 SENTENCE = "the pump of the lower house starts by itself and stops when the tank above is full"
 BASE = SENTENCE.split()
@@ -32,7 +32,7 @@ def test_a_level_is_what_the_stage_drops():
     """E5: dropped chunks and saved tokens are those of the stage at that very threshold."""
     pool = copies()
     sizes = {c.id: len(c.text.split()) for c in pool}
-    for level in sweep([pool], THRESHOLDS, Words()):
+    for level in sweep_thresholds([pool], THRESHOLDS, WordTokenizer()):
         step = DedupNear(threshold=level.threshold)(pool, request())
         gone = {c.id for c in pool} - {c.id for c in step.candidates}
 
@@ -43,7 +43,7 @@ def test_a_level_is_what_the_stage_drops():
 
 def test_each_level_shows_what_it_adds():
     """E5: examples are pairs that a higher threshold keeps, the least alike first."""
-    levels = list(sweep([copies()], THRESHOLDS, Words()))
+    levels = list(sweep_thresholds([copies()], THRESHOLDS, WordTokenizer()))
 
     assert [level.dropped for level in levels] == sorted(level.dropped for level in levels)
     assert sum(level.new for level in levels) == levels[-1].dropped == 3
@@ -59,8 +59,8 @@ def test_each_level_shows_what_it_adds():
 def test_pools_are_kept_apart():
     """E5: a copy in another pool is no copy; ids may repeat between pools."""
     one, *rest = copies()
-    apart = list(sweep([(one,), *((c,) for c in rest)], [0.5], Words()))
-    twice = list(sweep([copies(), copies()], [0.5], Words()))
+    apart = list(sweep_thresholds([(one,), *((c,) for c in rest)], [0.5], WordTokenizer()))
+    twice = list(sweep_thresholds([copies(), copies()], [0.5], WordTokenizer()))
 
     assert apart[0].dropped == 0
     assert (twice[0].dropped, twice[0].chunks) == (6, 10)
@@ -71,8 +71,8 @@ def test_every_method_can_be_swept():
     """E5: containment by shared triples, semantic by vectors; as in the stage."""
     part = candidate(" ".join(BASE[:9]), 5.0, id="part", embedding=[1.0, 0.0])
     whole = candidate(" ".join(BASE), 4.0, id="whole", embedding=[1.0, 0.0])
-    found = list(sweep([(whole, part)], [0.9], Words(), method="containment"))
-    near = list(sweep([(whole, part)], [0.9], Words(), method="semantic"))
+    found = list(sweep_thresholds([(whole, part)], [0.9], WordTokenizer(), method="containment"))
+    near = list(sweep_thresholds([(whole, part)], [0.9], WordTokenizer(), method="semantic"))
 
     assert (found[0].dropped, found[0].examples[0].kept) == (1, "whole")
     assert near[0].dropped == DedupNear(method="semantic", threshold=0.9)(
@@ -82,11 +82,11 @@ def test_every_method_can_be_swept():
 
 def test_thresholds_are_decimal_and_end_where_they_should():
     """E5: no dust of floats; the lowest is always tried."""
-    assert steps("0.7", "0.98", "0.04")[:3] == [0.98, 0.94, 0.9]
-    assert steps("0.7", "0.98", "0.04")[-1] == 0.7
-    assert steps("0.7", "0.8", "0.01") == [round(0.8 - i / 100, 2) for i in range(11)]
-    assert steps("0.75", "0.9", "0.1") == [0.9, 0.8, 0.75]
-    assert steps("0.9", "0.9", "0.1") == [0.9]
+    assert parse_thresholds("0.7", "0.98", "0.04")[:3] == [0.98, 0.94, 0.9]
+    assert parse_thresholds("0.7", "0.98", "0.04")[-1] == 0.7
+    assert parse_thresholds("0.7", "0.8", "0.01") == [round(0.8 - i / 100, 2) for i in range(11)]
+    assert parse_thresholds("0.75", "0.9", "0.1") == [0.9, 0.8, 0.75]
+    assert parse_thresholds("0.9", "0.9", "0.1") == [0.9]
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_thresholds_are_decimal_and_end_where_they_should():
 def test_thresholds_that_lead_nowhere_are_refused(low, high, step, said):
     """E5, X1: what is no rising row of similarities is refused with what to give."""
     with pytest.raises(BadOption, match=said):
-        steps(low, high, step)
+        parse_thresholds(low, high, step)
 
 
 def test_long_texts_are_shown_where_they_differ():
     """E5: a shared beginning is left out, and so is what stands before the contained text."""
-    left, right = shortened("same " * 60 + "one bar", "same " * 60 + "two bar", 40)
+    left, right = shorten_pair("same " * 60 + "one bar", "same " * 60 + "two bar", 40)
     assert left.startswith("… ")
     assert (left[-7:], right[-7:]) == ("one bar", "two bar")
-    whole, part = shortened("before " * 40 + "the very part of the text that is shared",
+    whole, part = shorten_pair("before " * 40 + "the very part of the text that is shared",
                             "the very part of the text that is shared", 60)  # fmt: skip
     assert whole == "… the very part of the text that is shared"
     assert part == "the very part of the text that is shared"
@@ -122,6 +122,6 @@ def test_long_texts_are_shown_where_they_differ():
 @given(st.text(max_size=80), st.text(max_size=80), st.integers(8, 40))
 def test_shown_texts_are_short_and_on_one_line(one, other, length):
     """E5: whatever the texts, each is one line of the length asked for, marks apart."""
-    for text in shortened(one, other, length):
+    for text in shorten_pair(one, other, length):
         assert "\n" not in text
         assert len(text) <= length + 4

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools.fit.gold import gold, held
 
-from foveate.evals.measures import Spread, measure
-from foveate.evals.words import words
+from foveate.evals.measures import WordIndex, measure
+from foveate.evals.words import split_words
 
 few = st.lists(st.sampled_from("ab"), max_size=12)
 sentences = few.map(" ".join)
@@ -19,18 +19,18 @@ evidence = st.lists(st.sampled_from("ab"), min_size=1, max_size=9).map(" ".join)
 def test_a_sentence_alone_holds_what_the_measure_finds(sentence: str, piece: str) -> None:
     """E1: the share of one sentence is its coverage by the definition of recall."""
     (found,) = held([sentence], piece)
-    cover, _ = Spread(sentence, 1).cover(piece)
+    cover, _ = WordIndex(sentence, 1).coverage(piece)
 
-    assert len(found) / len(words(piece)) == pytest.approx(cover)
+    assert len(found) / len(split_words(piece)) == pytest.approx(cover)
 
 
 @given(passage=st.lists(sentences, max_size=4), piece=evidence)
 def test_a_passage_holds_what_the_measure_finds(passage: list[str], piece: str) -> None:
     """E1: runs that go on into the next sentence count, and the passage has what they all have."""
     found = set().union(*held(passage, piece))
-    cover, _ = Spread(" ".join(passage), 1).cover(piece)
+    cover, _ = WordIndex(" ".join(passage), 1).coverage(piece)
 
-    assert len(found) / len(words(piece)) == pytest.approx(cover)
+    assert len(found) / len(split_words(piece)) == pytest.approx(cover)
 
 
 @given(passage=st.lists(sentences, max_size=4), pieces=st.lists(evidence, min_size=1, max_size=3))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tools.fit.trial import recipe_with
 
-from foveate.assembler import assemble
-from foveate.core.evidence.worth import WEIGHTS
+from foveate.core.stages.compress.score import WEIGHTS
+from foveate.pipeline.assembler import assemble
 from golden_cases import cases
 
 

@@ -10,11 +10,10 @@ import pytest
 from tools.fit import units as module
 from tools.fit.units import NAMES, Look, Units, gather, kept
 
-from foveate.assembler import prepare_candidates
-from foveate.core.evidence.worth import sentences_of
-from foveate.core.pack.basket import basket_of
-from foveate.core.pack.scale import scale_for
-from foveate.plan import plan
+from foveate import assemble
+from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+from foveate.core.stages.pack.selection import build_selection
 from golden_cases import cases
 
 
@@ -43,13 +42,12 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     """S8: a sentence costs here what it costs in the basket."""
     look = Look()
     case = cases()[0]
-    settled = plan(recipe=module._watched(look), budget=60)
-    prepare_candidates(case.question, case.candidates(), settled)
+    assemble(case.question, case.candidates(), recipe=module._watched(look), budget=60)
     (before, request), *_ = look.seen
     offered = sentences_of(before, case.question)
     with_sentences = [replace(c, sentences=offered[c.id]) for c in before]
-    scale = scale_for(request.budget, request.gauge, None)
-    basket = basket_of(with_sentences, scale)
+    scale = tracker_for_budget(request.budget, request.token_counter, None)
+    basket = build_selection(with_sentences, scale)
 
     assert found.costs[: found.first[1]].tolist() == basket.costs
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from documents import PRICES, SMALL, pdf, workbook
-from foveate.adapters.loaders.limits import Limits
 from foveate.core.errors import BadInput
-from foveate.ingest import apart as apart_module
-from foveate.ingest.answers import answer_of, parts_of
-from foveate.ingest.apart import Apart
-from foveate.ingest.load import read_here
-from foveate.ports import Loaded, Section
+from foveate.ingest import sandbox as apart_module
+from foveate.ingest.document_json import answer_from_parts, parts_from_answer
+from foveate.ingest.load import load_in_process
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.sandbox import Sandbox
+from foveate.ports import LoadedDocument, Section
 
 SCRIPTS = {
     "hangs": "import sys; sys.stdin.buffer.readline(); sys.stdin.buffer.read()",
@@ -29,9 +29,9 @@ SCRIPTS = {
 
 
 @pytest.fixture
-def reader() -> Iterator[Apart]:
+def reader() -> Iterator[Sandbox]:
     """A reader with short patience."""
-    with Apart(Limits(seconds=1)) as apart:
+    with Sandbox(Limits(seconds=1)) as apart:
         yield apart
 
 
@@ -39,14 +39,14 @@ def reader() -> Iterator[Apart]:
 def test_it_answers_what_the_loader_does(suffix: str) -> None:
     """T2: whichever process reads a file, the documents are the same."""
     data, path = SMALL[suffix](), Path(f"a{suffix}")
-    with Apart(Limits()) as apart:
+    with Sandbox(Limits()) as apart:
         there = apart.load(data, path)
-    assert list(there) == list(read_here(data, path, Limits()))
+    assert list(there) == list(load_in_process(data, path, Limits()))
 
 
-def test_a_document_survives_the_way(reader: Apart) -> None:
+def test_a_document_survives_the_way(reader: Sandbox) -> None:
     """T2: all that a document says is said again, to the last field."""
-    loaded = Loaded(
+    loaded = LoadedDocument(
         text="Zwölf \U0001f9ef\n",
         title="T",
         sections=(Section(start=0, end=3, path="A > B", page=2, row=7),),
@@ -59,7 +59,7 @@ def test_a_document_survives_the_way(reader: Apart) -> None:
         principals=("a", "b"),
         lines=False,
     )
-    there = parts_of(answer_of([loaded, BadInput("no", line=3)]))
+    there = parts_from_answer(answer_from_parts([loaded, BadInput("no", line=3)]))
     assert there[0] == loaded
     assert str(there[1]) == "line 3: no"
 
@@ -68,7 +68,7 @@ def test_a_document_survives_the_way(reader: Apart) -> None:
 def test_an_answer_that_is_none_is_refused(line: str) -> None:
     """X2: whatever comes back, it is documents or a reason."""
     with pytest.raises(BadInput) as caught:
-        apart_module._understood(line.encode())
+        apart_module._parse_answer(line.encode())
     assert "gave no answer" in str(caught.value)
 
 
@@ -82,7 +82,7 @@ def test_an_answer_that_is_none_is_refused(line: str) -> None:
     ],
 )
 def test_a_reader_that_fails_is_ended_and_replaced(
-    script: str, reason: str, reader: Apart, monkeypatch: pytest.MonkeyPatch
+    script: str, reason: str, reader: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """X2: the file is refused with the reason, and the next one is read by a new process."""
 
@@ -95,19 +95,19 @@ def test_a_reader_that_fails_is_ended_and_replaced(
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(apart_module, "_started", started)
+        patched.setattr(apart_module, "_start_reader", started)
         with pytest.raises(BadInput) as caught:
             reader.load(b"x" * 1_000_000, Path("a.csv"))
     assert reason in str(caught.value)
-    with Apart(Limits()) as patient:
+    with Sandbox(Limits()) as patient:
         patient._process = reader._process
         (loaded,) = patient.load(b"a,b\n1,2\n", Path("a.csv"))
-    assert isinstance(loaded, Loaded)
+    assert isinstance(loaded, LoadedDocument)
 
 
 def test_one_process_reads_many_files() -> None:
     """T2: it is started once, also where files between are refused, and gone afterwards."""
-    with Apart(Limits()) as apart:
+    with Sandbox(Limits()) as apart:
         apart.load(SMALL[".pdf"](), Path("a.pdf"))
         first = apart._process
         with pytest.raises(BadInput):
@@ -121,7 +121,7 @@ def test_one_process_reads_many_files() -> None:
 def test_memory_is_bounded() -> None:
     """X2: a file that takes more memory than the limit is refused by name."""
     least = Limits(memory_bytes=128 << 20)
-    with Apart(least) as apart, pytest.raises(BadInput) as caught:
+    with Sandbox(least) as apart, pytest.raises(BadInput) as caught:
         apart.load(b"x,y\n" * 8_000_000, Path("a.csv"))
     assert "limit `memory_bytes`" in str(caught.value)
 
@@ -133,15 +133,15 @@ def test_what_lies_in_the_folder_is_not_run(
     (tmp_path / "json.py").write_text("import os; os.abort()", encoding="utf-8")
     (tmp_path / "foveate.py").write_text("import os; os.abort()", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with Apart(Limits()) as apart:
+    with Sandbox(Limits()) as apart:
         (loaded,) = apart.load(pdf(["hi"]), Path("a.pdf"))
-    assert isinstance(loaded, Loaded)
+    assert isinstance(loaded, LoadedDocument)
 
 
 def test_prices_are_the_same_there() -> None:
     """T2: rows keep their numbers on the way."""
     data = workbook({"Parts": PRICES})
-    with Apart(Limits()) as apart:
+    with Sandbox(Limits()) as apart:
         (loaded,) = apart.load(data, Path("prices.xlsx"))
-    assert isinstance(loaded, Loaded)
+    assert isinstance(loaded, LoadedDocument)
     assert [each.row for each in loaded.sections] == list(range(2, 18))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,17 +10,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foveate.adapters.loaders.headings import headings, sections
-from foveate.adapters.tokenizers.simple import Simple
-from foveate.adapters.tokenizers.toktok import Toktok
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.text.blocks import block_spans
-from foveate.core.text.graphemes import safe_cut
-from foveate.ingest.chunk import Piece, chunk
+from foveate.core.text.graphemes import last_grapheme_boundary
+from foveate.core.text.sentences import MAX_SENTENCE_LENGTH
+from foveate.ingest.chunk import Piece, chunk, each_chunk
+from foveate.ingest.loaders.headings import find_headings, sections_from_headings
+from foveate.ingest.loaders.rows import Rows
 from foveate.ingest.units import CountBatch
 from foveate.ports import Section
+from foveate.providers.tokenizers.simple import Simple
+from foveate.providers.tokenizers.toktok import Toktok
 
+chunking, counting = sys.modules["foveate.ingest.chunk"], sys.modules["foveate.ingest.units"]
 SAMPLES = (
     *("Boil the water first. ", "Then wait, e.g. three minutes. ", "اغلِ الماء أولاً. ", "क्षत्रिय "),
     *("你好。先把水烧开，然后等三分钟。", "👩\u200d👩\u200d👧👍🏽", "e\u0301\u0323", "\u0301" * 90),
@@ -46,7 +50,7 @@ def _chunk(
             calls.append(texts)
         return [tokenizer.count(each) for each in texts]
 
-    found = sections(text, headings(text, markdown=True))
+    found = sections_from_headings(text, find_headings(text, markdown=True))
     return chunk(text, found, count, size=size, overlap=overlap)
 
 
@@ -73,6 +77,67 @@ def test_pages_and_rows_stand_apart(pages: list[str], size: int, *, rows: bool) 
         headings = [block for block in block_spans(piece.text) if block[1] == "heading"]
         assert len(over) <= 1 + len(headings)
         assert (piece.row if rows else piece.page) in [s.row or s.page for s in over]
+
+
+SAYINGS = st.text(st.sampled_from("ab .?é"), max_size=60).map(lambda said: f"A: x{said}".rstrip())
+
+
+@given(
+    texts=st.lists(SAYINGS, min_size=1, max_size=30),
+    size=st.sampled_from([100, 200, 400]),
+    sheets=st.integers(1, 3),
+    overlap=st.integers(0, 40),
+)
+def test_short_rows_share_a_chunk_and_longer_ones_do_not(
+    texts: list[str], size: int, sheets: int, overlap: int
+) -> None:
+    """T2, X6: in a large table, rows in one chunk are short, whole, of one sheet."""
+    found, at = Rows(), 0
+    for number, text in enumerate(texts):
+        found.add(at, at + len(text), 2 * number + 1, f"sheet {number * sheets // len(texts)}")
+        at += len(text) + 2
+    whole = "\n\n".join(texts)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(counting, "MANY_ROWS", 0)
+        pieces = chunk(whole, found, _characters, size=size, overlap=overlap)
+    for piece in pieces:
+        over = [row for row in found if row.start < piece.end and piece.start < row.end]
+        assert piece.text == whole[piece.start : piece.end]
+        assert (piece.row, piece.section) == (over[0].row, over[0].path)
+        if len(over) > 1:
+            assert all(row.end - row.start < size // 10 for row in over)
+            assert len({row.path for row in over}) == 1
+            assert (piece.start, piece.end) == (over[0].start, over[-1].end)
+    short = [row for row in found if row.end - row.start + 2 < size // 10]
+    if len(short) == len(found):
+        assert len(pieces) <= sheets + 2 * len(whole) // (size - size // 10)
+
+
+@given(text=TEXTS, size=st.integers(16, 120), runs=st.integers(1, 4), some=st.integers(1, 7))
+def test_where_a_slice_ends_changes_nothing(text: str, size: int, runs: int, some: int) -> None:
+    """X6, D1: units and chunks are made in slices, and come out as they do in one."""
+    text = text.encode("utf-8", "replace").decode()
+    whole = _chunk(text, TOKENIZERS[0], size, size // 4)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chunking, "SLICE", runs)
+        patched.setattr(counting, "SLICE", some)
+        assert _chunk(text, TOKENIZERS[0], size, size // 4) == whole
+
+
+@pytest.mark.parametrize("unit", ["Water boils. ", "x y ", "# H\n\ntext\n\n", "a: b\n\n", "- a\n"])
+def test_the_first_chunks_come_before_the_text_is_read(unit: str) -> None:
+    """X6: of a long text a slice is counted before its first chunk is there."""
+    text = unit * (8_000_000 // len(unit))
+    counted: list[int] = []
+
+    def count(texts: Sequence[str]) -> list[int]:
+        counted.extend(map(len, texts))
+        return _quarters(texts)
+
+    first = next(each_chunk(text, (), count))
+    assert text.startswith(first.text)
+    assert max(counted) <= MAX_SENTENCE_LENGTH + 2
+    assert len(counted) < 60 * counting.SLICE
 
 
 @given(
@@ -171,7 +236,7 @@ def test_endless_text_is_cut_between_characters(unit: str) -> None:
     """Text without a sentence end is cut at word or grapheme boundaries."""
     text = unit * 2_000
     for piece in _chunk(text, TOKENIZERS[0], 100, 0):
-        assert safe_cut(text, piece.start) == piece.start
+        assert last_grapheme_boundary(text, piece.start) == piece.start
         assert piece.tokens > 40 or piece.end >= len(text.rstrip())
 
 
@@ -208,7 +273,8 @@ def test_five_megabytes() -> None:
     pieces = _chunk(text, Simple(), 350, 70, calls)
     assert len(text.encode()) > 5_000_000
     assert max(piece.tokens for piece in pieces) <= 350
-    assert len(calls) <= 8
+    assert max(map(len, calls)) <= 8 * counting.SLICE
+    assert len(calls) <= 8 * (1 + len(pieces) // chunking.SLICE)
     assert sum(len(each) for call in calls for each in call) <= 4 * len(text)
 
 
@@ -252,7 +318,7 @@ def test_a_front_is_in_no_chunk() -> None:
     """T2: what stands before it is left out, and every offset and line counts it all the same."""
     front = "---\ntitle: Tea\ntags: [a]\n---"
     text = f"{front}\n\n# Tea\n\nBoil the water first."
-    found = sections(text, headings(text, markdown=True))
+    found = sections_from_headings(text, find_headings(text, markdown=True))
 
     def count(texts: Sequence[str]) -> list[int]:
         return [Simple().count(each) for each in texts]

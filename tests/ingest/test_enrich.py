@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from foveate.adapters.embedders import load
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers.simple import Simple
-from foveate.assembler import Assembler
-from foveate.core.errors import BadOption, OutsideFailure
+from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ingest import Enrich, Report, ingest
-from foveate.ingest.enrich import enriched
-from foveate.plan import plan
+from foveate.ingest.enrich import enrich_document
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import QUESTIONS, Document, Message, Reply, Store
+from foveate.providers.embedders import load_embedder
+from foveate.providers.tokenizers.simple import Simple
+from foveate.stores import open_store
 
 BOTH = Enrich(summaries=True, questions=True)
 OPENS = "Above its pressure the safety valve opens by itself."
@@ -51,14 +51,14 @@ def docs(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """The embedded store, empty."""
-    embedder = load("hashing")
+    embedder = load_embedder("hashing")
     opened = open_store(tmp_path / "store", embedder_name=embedder.name, dimensions=256)
     yield opened
     opened.close()
 
 
 def _run(docs: Path, store: Store, **options: Any) -> Report:
-    return ingest(docs, store, load("hashing"), Simple(), size=40, overlap=0, **options)
+    return ingest(docs, store, load_embedder("hashing"), Simple(), size=40, overlap=0, **options)
 
 
 def _chunks(store: Store, document: str) -> list[Chunk]:
@@ -123,10 +123,10 @@ def test_questions_find_their_chunk(docs: Path, store: Store) -> None:
 def test_the_summary_is_shown_once_and_goes_first(docs: Path, store: Store) -> None:
     """R2: before the document's first block, counted, and left out where the budget is tight."""
     _run(docs, store, enrich=BOTH)
-    assembler = Assembler(store=store, plan=plan(recipe="citations", budget=400))
+    assembler = Assembler(store=store, options=AssembleOptions(recipe="citations", budget=400))
     text = assembler.assemble("When does the safety valve open?").text
     assert text.count("[Page context: The boiler heats the water of the house.") == 1
-    tight = Assembler(store=store, plan=plan(recipe="citations", budget=45))
+    tight = Assembler(store=store, options=AssembleOptions(recipe="citations", budget=45))
     assert "Page context" not in tight.assemble("When does the safety valve open?").text
 
 
@@ -151,13 +151,13 @@ def test_what_is_for_fewer_readers_stays_with_them() -> None:
         _piece(0, closed, 0, principals=("few",)),
         _piece(1, open_, len(closed) + 1, principals=("all", "few")),
     ]
-    whole, described = enriched(document, chunks, BOTH, Simple())
+    whole, described = enrich_document(document, chunks, BOTH, Simple())
     assert whole.summary
     assert "secret" not in whole.summary
     assert all("secret" not in chunk.summary for chunk in described)
     assert _asked(described) == [["Where is the secret tank?"], []]
     unplaced = [Chunk(id="d#0", document_id="d", text=closed, principals=("few",)), chunks[1]]
-    assert enriched(document, unplaced, BOTH, Simple())[0].summary == ""
+    assert enrich_document(document, unplaced, BOTH, Simple())[0].summary == ""
 
 
 def test_bounds_that_leave_nothing_are_refused() -> None:
@@ -192,7 +192,7 @@ class Ruled:
         for word, answer in self.refuses.items():
             if word in prompt:
                 if answer == "down":
-                    raise OutsideFailure("the model is down; start it")
+                    raise ExternalError("the model is down; start it")
                 return Reply(text=answer)
         parts = dict(
             re.findall(r"^\[(\d+)\]\n(.*?)(?=\n\n\[\d+\]\n|\Z)", prompt, re.DOTALL | re.MULTILINE)
@@ -258,17 +258,17 @@ def test_a_model_that_fails_leaves_the_extractive_ones(
 
 def test_the_model_sees_no_more_than_all_readers_do() -> None:
     """T3, X5: chunks for fewer readers are not in its prompt, and get no question of it."""
-    from foveate.ingest.by_model import ByModel
-    from foveate.ingest.one import Prepared
+    from foveate.ingest.document_task import PreparedDocument
+    from foveate.ingest.model_enrichment import ModelEnricher
 
     model = Ruled()
     document = Document(id="d", source="d", text="Open one. Secret two.")
-    part = Prepared(
+    part = PreparedDocument(
         document=document,
         chunks=(_piece(0, "Open one.", 0), _piece(1, "Secret two.", 10, principals=("few",))),
         counts=(3, 3),
     )
-    (found,) = ByModel(model=model, tokenizer=Simple(), how=BOTH).described([part])
+    (found,) = ModelEnricher(model=model, tokenizer=Simple(), options=BOTH).describe([part])
     assert found.failure == ""
     assert "Secret" not in model.prompts[0]
     assert _asked(found.part.chunks) == [["What of one?"], []]
@@ -278,7 +278,9 @@ def test_the_model_sees_no_more_than_all_readers_do() -> None:
 def test_the_outcome_is_that_of_one_process(docs: Path, store: Store, tmp_path: Path) -> None:
     """T2, T3: several processes describe as one does."""
     one = _run(docs, store, enrich=BOTH)
-    other = open_store(tmp_path / "other", embedder_name=load("hashing").name, dimensions=256)
+    other = open_store(
+        tmp_path / "other", embedder_name=load_embedder("hashing").name, dimensions=256
+    )
     assert _run(docs, other, enrich=BOTH, jobs=2) == one
     assert other.state_root() == store.state_root()
     other.close()

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.hand_over import HandOver, Stopped
+from foveate.ingest.transfer import OrderedTransfer, TransferStopped
 
 
-def _bring_all(over: HandOver, pieces: list[list[bytes]]) -> None:
-    while (number := over.next()) is not None:
+def _bring_all(over: OrderedTransfer, pieces: list[list[bytes]]) -> None:
+    while (number := over.next_number()) is not None:
         for piece in pieces[number]:
-            over.bring(number, piece)
-        over.end(number)
+            over.put(number, piece)
+        over.finish(number)
 
 
 @given(
@@ -26,11 +26,11 @@ def _bring_all(over: HandOver, pieces: list[list[bytes]]) -> None:
 )
 def test_everything_comes_in_the_order_of_the_tasks(pieces, ahead, most, threads) -> None:
     """T2: whoever brings what and when, it is taken in order, and nobody waits for ever."""
-    over = HandOver(len(pieces), ahead=ahead, most=most)
+    over = OrderedTransfer(len(pieces), ahead=ahead, most=most)
     workers = [Thread(target=_bring_all, args=(over, pieces)) for _ in range(threads)]
     for worker in workers:
         worker.start()
-    taken = [list(each) for each in over.taken()]
+    taken = [list(each) for each in over.iter_results()]
     for worker in workers:
         worker.join()
     assert taken == pieces
@@ -38,36 +38,36 @@ def test_everything_comes_in_the_order_of_the_tasks(pieces, ahead, most, threads
 
 def test_what_waits_is_bounded() -> None:
     """T2, X2: with ten bytes of room, an eleventh of a later task waits until some are taken."""
-    over = HandOver(2, ahead=9, most=10)
-    assert (over.next(), over.next()) == (0, 1)
+    over = OrderedTransfer(2, ahead=9, most=10)
+    assert (over.next_number(), over.next_number()) == (0, 1)
     brought = Event()
 
     def bring() -> None:
-        over.bring(1, b"x" * 10)
+        over.put(1, b"x" * 10)
         brought.set()
-        over.bring(1, b"y")
-        over.end(1)
+        over.put(1, b"y")
+        over.finish(1)
 
     thread = Thread(target=bring)
     thread.start()
     assert brought.wait(30)
-    assert over._held == 10
-    over.bring(0, b"z" * 99)  # the one being taken has room for a piece in any case
-    over.end(0)
-    assert [list(each) for each in over.taken()] == [[b"z" * 99], [b"x" * 10, b"y"]]
+    assert over._waiting_bytes == 10
+    over.put(0, b"z" * 99)  # the one being taken has room for a piece in any case
+    over.finish(0)
+    assert [list(each) for each in over.iter_results()] == [[b"z" * 99], [b"x" * 10, b"y"]]
     thread.join()
 
 
 def test_nothing_is_given_out_too_far_ahead() -> None:
     """T2: with two ahead, the third task is given out when the second is being taken."""
-    over = HandOver(3, ahead=2, most=10)
-    assert (over.next(), over.next()) == (0, 1)
+    over = OrderedTransfer(3, ahead=2, most=10)
+    assert (over.next_number(), over.next_number()) == (0, 1)
     given: list[int | None] = []
-    thread = Thread(target=lambda: given.append(over.next()))
+    thread = Thread(target=lambda: given.append(over.next_number()))
     thread.start()
-    taken = over.taken()
-    over.end(0)
-    over.end(1)
+    taken = over.iter_results()
+    over.finish(0)
+    over.finish(1)
     assert list(next(taken)) == []
     assert list(next(taken)) == []
     thread.join()
@@ -76,17 +76,17 @@ def test_nothing_is_given_out_too_far_ahead() -> None:
 
 def test_a_stop_reaches_everybody() -> None:
     """T2: after it nothing is given out, and who brings is told so."""
-    over = HandOver(3, ahead=1, most=0)
-    assert over.next() == 0
+    over = OrderedTransfer(3, ahead=1, most=0)
+    assert over.next_number() == 0
     over.stop()
-    assert over.next() is None
-    with pytest.raises(Stopped):
-        over.bring(0, b"x")
+    assert over.next_number() is None
+    with pytest.raises(TransferStopped):
+        over.put(0, b"x")
 
 
 def test_a_failure_is_raised_where_it_is_taken() -> None:
     """T2: and not swallowed in a thread."""
-    over = HandOver(1, ahead=1, most=0)
+    over = OrderedTransfer(1, ahead=1, most=0)
     over.fail(ValueError("broken"))
     with pytest.raises(ValueError, match="broken"):
-        list(next(over.taken()))
+        list(next(over.iter_results()))

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from documents import SENT, SMALL, pdf, repacked, slides
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers.simple import Simple
 from foveate.ingest import Limits, Report, ingest
+from foveate.providers.tokenizers.simple import Simple
+from foveate.stores import open_store
 
 SOURCES = Path(__file__).parents[2] / "src"
 LIMITS = Limits(
@@ -225,13 +225,15 @@ def test_links_out_of_the_folder_are_said(report: Report) -> None:
 MEASURED = """
 import resource, sys
 from pathlib import Path
-from foveate.adapters.loaders.limits import Limits
+from foveate.ingest.loaders.limits import Limits
 from foveate.core.errors import BadInput
-from foveate.ingest.load import read, read_here
+from foveate.ingest.load import read_file, load_in_process
+from foveate.ingest.walk import File
 limits = Limits(**eval(sys.argv[2]))
 for path in sorted(Path(sys.argv[1]).iterdir()):
     try:
-        read_here(read(path, limits), path, limits)
+        file = File(path=path, name=path.name, root='')
+        list(load_in_process(read_file(file, limits), path, limits))
     except (BadInput, OSError):
         pass
 try:  # what `getrusage` says of a process began in its parent

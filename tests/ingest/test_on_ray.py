@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-from foveate.adapters.loaders.limits import Limits
-from foveate.ingest.on_ray import PIECE_BYTES, Bunch, bunched, prepared_bunch
-from foveate.ingest.one import Preparer, Task
+from foveate.ingest.document_task import Preparer, Task
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.on_ray import PIECE_BYTES, TaskBatch, batch_tasks, prepare_batch
 from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import File
 
@@ -51,7 +51,7 @@ def test_a_file_of_many_documents_comes_in_pieces(tmp_path):
     path.write_text("".join(rows))
     preparer = Preparer(settings=SETTINGS, tokenizer=Words(log), limits=Limits())
 
-    pieces = prepared_bunch(Bunch(preparer=pickle.dumps(preparer), tasks=(task(path),)))
+    pieces = prepare_batch(TaskBatch(preparer=pickle.dumps(preparer), tasks=(task(path),)))
     first = next(pieces)
     asked = log.read_text()
     rest = list(pieces)
@@ -76,7 +76,7 @@ def test_a_bunch_has_a_bound_of_bytes(tmp_path):
 
     found = [
         [int(each.file.path.stem) for each in some]
-        for some in bunched(tasks, most=4, most_bytes=55)
+        for some in batch_tasks(tasks, most=4, most_bytes=55)
     ]
 
     assert found == [[0, 1], [2], [3], [4, 5, 6, 7], [8]]

@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 
 from documents import SMALL
-from foveate.adapters.embedders import load
-from foveate.adapters.loaders.limits import Limits
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers.simple import Simple
-from foveate.core.errors import BadOption, OutsideFailure, UnknownName
+from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.ingest import Report, ingest
 from foveate.ingest import pool as pool_module
-from foveate.ingest.one import Part, Prepared, Preparer, Refused, Task
-from foveate.ingest.pool import prepared_apart
+from foveate.ingest.document_task import PreparedDocument, PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
-from foveate.ingest.run import prepared_here, walked
-from foveate.ingest.worker import portable
+from foveate.ingest.run import prepare_in_process, walk_paths
+from foveate.ingest.worker import make_picklable
 from foveate.ports import Embedder
+from foveate.providers.embedders import load_embedder
+from foveate.providers.tokenizers.simple import Simple
+from foveate.stores import open_store
 
 SOURCES = Path(__file__).parents[2] / "src"
 
@@ -76,7 +76,7 @@ class Remote:
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_the_outcome_is_that_of_one_process(docs: Path, tmp_path: Path, jobs: int) -> None:
     """T2, D3: report, errors and state root are the same, anew and after a change."""
-    embedder = load("hashing")
+    embedder = load_embedder("hashing")
     one, many = tmp_path / "one", tmp_path / "many"
     first = _indexed(docs, one, embedder)
     assert _indexed(docs, many, embedder, jobs=jobs) == first
@@ -96,7 +96,7 @@ def test_the_outcome_is_that_of_one_process(docs: Path, tmp_path: Path, jobs: in
 def test_an_embedder_that_stays_gets_batches(docs: Path, tmp_path: Path) -> None:
     """T2, T6: texts of many documents go to it at once, and the vectors are the same ones."""
     asked: list[int] = []
-    remote = Remote(asked=asked, inner=load("hashing"))
+    remote = Remote(asked=asked, inner=load_embedder("hashing"))
     here = _indexed(docs, tmp_path / "here", remote)
     chunks = here[0].chunks
     assert sum(asked) == chunks
@@ -112,23 +112,23 @@ def _preparer(**changed: Any) -> Preparer:
 
 
 def _tasks(docs: Path) -> list[Task]:
-    return [Task(file=file) for each in walked(docs) for file in each.files]
+    return [Task(file=file) for each in walk_paths(docs) for file in each.files]
 
 
-def _parts(prepared: Any) -> list[list[Part]]:
+def _parts(prepared: Any) -> list[list[PreparedPart]]:
     return [list(parts) for parts in prepared]
 
 
 def test_parts_are_those_of_one_process(docs: Path) -> None:
     """T2: part by part, also with more processes than files."""
     tasks = _tasks(docs)
-    with prepared_here(_preparer(), tasks) as prepared:
+    with prepare_in_process(_preparer(), tasks) as prepared:
         here = _parts(prepared)
-    with prepared_apart(_preparer(), tasks, 2) as prepared:
+    with prepare_in_processes(_preparer(), tasks, 2) as prepared:
         assert _parts(prepared) == here
-    with prepared_apart(_preparer(), tasks[:1], 4) as prepared:
+    with prepare_in_processes(_preparer(), tasks[:1], 4) as prepared:
         assert _parts(prepared) == here[:1]
-    with prepared_apart(_preparer(), [], 2) as prepared:
+    with prepare_in_processes(_preparer(), [], 2) as prepared:
         assert _parts(prepared) == []
 
 
@@ -136,22 +136,22 @@ def test_parts_are_those_of_one_process(docs: Path) -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """Every process that is started, in order."""
     found: list[subprocess.Popen[bytes]] = []
-    start = pool_module.started
+    start = pool_module.start_process
 
     def noted(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
         found.append(start(*words, **options))
         return found[-1]
 
-    monkeypatch.setattr(pool_module, "started", noted)
+    monkeypatch.setattr(pool_module, "start_process", noted)
     return found
 
 
 def test_a_killed_process_has_a_successor(docs: Path, started: list[Any]) -> None:
     """T5, X2: what it was at is done again, nothing twice and nothing lost."""
     tasks = _tasks(docs)
-    with prepared_here(_preparer(), tasks) as prepared:
+    with prepare_in_process(_preparer(), tasks) as prepared:
         here = _parts(prepared)
-    with prepared_apart(_preparer(), tasks, 1) as prepared:
+    with prepare_in_processes(_preparer(), tasks, 1) as prepared:
         first = list(next(prepared))
         started[0].kill()
         rest = _parts(prepared)
@@ -164,7 +164,7 @@ def test_a_file_that_ends_two_processes_is_refused(
     docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """X2: it is named with how they ended, and the rest go on."""
-    real = pool_module.started
+    real = pool_module.start_process
 
     def dying(module: str, **options: Any) -> subprocess.Popen[bytes]:
         if options.pop("seen", True) and len(lives) < 2:
@@ -179,18 +179,18 @@ def test_a_file_that_ends_two_processes_is_refused(
         return real(module, **options)
 
     lives: list[int] = []
-    monkeypatch.setattr(pool_module, "started", dying)
-    with prepared_apart(_preparer(), _tasks(docs)[:2], 1) as prepared:
+    monkeypatch.setattr(pool_module, "start_process", dying)
+    with prepare_in_processes(_preparer(), _tasks(docs)[:2], 1) as prepared:
         first, second = _parts(prepared)
-    assert first == [Refused(reason="the process that prepared it broke down twice (SIGABRT)")]
-    assert isinstance(second[0], Refused | Prepared)
+    assert first == [Refusal(reason="the process that prepared it broke down twice (SIGABRT)")]
+    assert isinstance(second[0], Refusal | PreparedDocument)
 
 
 def test_whoever_stops_leaves_no_process(docs: Path, started: list[Any]) -> None:
     """T5: an error, or Ctrl-C, in the midst of it ends them all."""
 
     def interrupted() -> None:
-        with prepared_apart(_preparer(), _tasks(docs), 2) as prepared:
+        with prepare_in_processes(_preparer(), _tasks(docs), 2) as prepared:
             next(prepared)
             raise KeyboardInterrupt
 
@@ -204,9 +204,9 @@ def test_a_hanging_file_takes_its_time_and_no_more(docs: Path, tmp_path: Path) -
     (tmp_path / "big").mkdir()
     (tmp_path / "big" / "long.csv").write_bytes(b"a,b\n" + b"1,2\n" * 900_000)
     preparer = _preparer(limits=Limits(seconds=1, rows=1_000_000))
-    with prepared_apart(preparer, _tasks(tmp_path / "big"), 2) as prepared:
+    with prepare_in_processes(preparer, _tasks(tmp_path / "big"), 2) as prepared:
         (long,) = _parts(prepared)
-    assert long == [Refused(reason="takes longer than 1 seconds (limit `seconds`)")]
+    assert long == [Refusal(reason="takes longer than 1 seconds (limit `seconds`)")]
 
 
 class Broken:
@@ -216,18 +216,18 @@ class Broken:
 
     def __reduce__(self) -> Any:
         """It is made by what fails."""
-        return load, ("no-such-embedder",)
+        return load_embedder, ("no-such-embedder",)
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Not here."""
-        raise OutsideFailure("the endpoint is down")
+        raise ExternalError("the endpoint is down")
 
 
 def test_what_fails_there_is_raised_here(docs: Path) -> None:
     """X1: the run ends with the error of the embedder, whole."""
     with (
-        pytest.raises((UnknownName, OutsideFailure), match="unknown embedder 'no-such-embedder'"),
-        prepared_apart(_preparer(embedder=Broken()), _tasks(docs), 2) as prepared,
+        pytest.raises((UnknownName, ExternalError), match="unknown embedder 'no-such-embedder'"),
+        prepare_in_processes(_preparer(embedder=Broken()), _tasks(docs), 2) as prepared,
     ):
         _parts(prepared)
 
@@ -248,29 +248,29 @@ def test_what_cannot_be_sent_is_said(docs: Path) -> None:
     preparer = Preparer(settings=settings, tokenizer=Unsent())  # type: ignore[arg-type]
     with (
         pytest.raises(BadOption, match="holds a lock.*use jobs=1"),
-        prepared_apart(preparer, _tasks(docs), 2),
+        prepare_in_processes(preparer, _tasks(docs), 2),
     ):
         pass
 
 
 def test_errors_survive_the_way() -> None:
     """X1: as they are where that goes, else saying the same."""
-    same = portable(BadOption("no"))
+    same = make_picklable(BadOption("no"))
     assert (type(same), str(same)) == (BadOption, "no")
-    other = portable(UnknownName("recipe", "x", ["y"]))
-    assert isinstance(other, OutsideFailure)
+    other = make_picklable(UnknownName("recipe", "x", ["y"]))
+    assert isinstance(other, ExternalError)
     assert str(other) == "unknown recipe 'x'; known: y"
-    assert str(portable(ValueError("odd"))) == "odd"
+    assert str(make_picklable(ValueError("odd"))) == "odd"
 
 
 SCRIPT = """
 import sys
-from foveate.adapters.embedders import load
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers.simple import Simple
+from foveate.providers.embedders import load_embedder
+from foveate.stores import open_store
+from foveate.providers.tokenizers.simple import Simple
 from foveate.ingest import ingest
 print("once", flush=True)
-hashing = load("hashing")
+hashing = load_embedder("hashing")
 store = open_store(sys.argv[2], embedder_name=hashing.name, dimensions=256)
 print(ingest(sys.argv[1], store, hashing, Simple(), jobs=2).added)
 """
@@ -293,13 +293,13 @@ def test_a_script_needs_no_guard(docs: Path, tmp_path: Path) -> None:
 
 INTERRUPTED = """
 import contextlib, sys
-from foveate.cli import indexed, main
+from foveate.cli import index_run, main
 
 @contextlib.contextmanager
 def told():
     yield lambda done, total, name: print(done, flush=True)
 
-indexed.progress = told
+index_run.progress_bar = told
 sys.exit(main(["index", sys.argv[1], "--embedder", "hashing", "--jobs", "2"]))
 """
 

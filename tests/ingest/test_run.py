@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from foveate.adapters.embedders import load
-from foveate.adapters.stores import open_store
-from foveate.adapters.tokenizers.simple import Simple
-from foveate.core.errors import BadInput, BadOption, OutsideFailure
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ingest import Report, ingest
-from foveate.ingest.prepare import origin_of
+from foveate.ingest.prepare import origin_from_hash
 from foveate.ports import Document, Embedder, Store
+from foveate.providers.embedders import load_embedder
+from foveate.providers.tokenizers.simple import Simple
+from foveate.stores import open_store
 
 
 @dataclass
@@ -103,7 +103,7 @@ def _tally(report: Report) -> tuple[int, int, int, int]:
 def test_a_folder_is_indexed_with_places(docs: Path) -> None:
     """T2: documents have portable ids; chunks have offsets, sections, lines and counts."""
     store = Memory()
-    report = _ingest(docs, store, load("hashing"))
+    report = _ingest(docs, store, load_embedder("hashing"))
     assert _tally(report) == (3, 0, 0, 0)
     assert report.chunks == 3
     assert sorted(store.kept) == ["docs/a.md", "docs/b.txt", "docs/sub/c.html"]
@@ -133,7 +133,7 @@ def test_only_what_changed_is_written(docs: Path) -> None:
 
 def test_a_renamed_file_is_noticed(docs: Path, tmp_path: Path) -> None:
     """T2: one is added and one deleted, which is said; it is not embedded again."""
-    embedder = Asked(load("hashing"))
+    embedder = Asked(load_embedder("hashing"))
     store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=256)
     _ingest(docs, store, embedder)
     before = store.neighbours([("docs/a.md", 0)], 0)[0].embedding
@@ -205,7 +205,7 @@ def test_a_broken_parser_is_one_bad_file(docs: Path, monkeypatch: pytest.MonkeyP
     def broken(text: str) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("foveate.adapters.loaders.html.tags", broken)
+    monkeypatch.setattr("foveate.ingest.loaders.html.parse_tags", broken)
     report = _ingest(docs, Memory())
     assert [each.path for each in report.failed] == ["docs/sub/c.html"]
     assert "RecursionError" in report.failed[0].reason
@@ -331,7 +331,7 @@ def test_no_path_enters_the_store(docs: Path, tmp_path: Path) -> None:
     _ingest(docs, store)
     hashes = [document.content_hash for document in store.kept.values()]
     assert all(tmp_path.name not in each for each in hashes)
-    assert origin_of(store.kept["docs/me@home.md"].content_hash) == "docs/me@home.md"
+    assert origin_from_hash(store.kept["docs/me@home.md"].content_hash) == "docs/me@home.md"
     assert _tally(_ingest(docs, store)) == (0, 0, 4, 0)
 
 
@@ -360,10 +360,10 @@ def test_a_broken_store_stops_at_deleting(docs: Path, monkeypatch: pytest.Monkey
     (docs / "a.md").unlink()
 
     def broken(identity: str) -> bool:
-        raise OutsideFailure(f"the store is gone: {identity}")
+        raise ExternalError(f"the store is gone: {identity}")
 
     monkeypatch.setattr(store, "delete", broken)
-    with pytest.raises(OutsideFailure, match="the store is gone"):
+    with pytest.raises(ExternalError, match="the store is gone"):
         _ingest(docs, store)
 
 
@@ -393,12 +393,12 @@ def test_a_folder_named_in_no_utf_8_does_not_stop_the_rest(docs: Path) -> None:
 
 @pytest.mark.parametrize(
     "failure",
-    [OSError(errno.ENOSPC, "No space left on device"), OutsideFailure("the disk is full")],
+    [OSError(errno.ENOSPC, "No space left on device"), ExternalError("the disk is full")],
 )
 def test_a_full_disk_stops_and_the_next_run_goes_on(docs: Path, failure: Exception) -> None:
     """T5: a full disk leaves what was written whole; the next run writes the rest only."""
     store = Memory(fail_after=1, failure=failure)
-    with pytest.raises(OutsideFailure, match="disk is full"):
+    with pytest.raises(ExternalError, match="disk is full"):
         _ingest(docs, store)
     assert sorted(store.kept) == ["docs/a.md"]
     store.failure = None
@@ -426,14 +426,14 @@ def test_empty_files_are_documents_without_chunks(tmp_path: Path) -> None:
     path = tmp_path / "empty.md"
     path.write_text("")
     store = Memory()
-    report = _ingest(path, store, load("hashing"))
+    report = _ingest(path, store, load_embedder("hashing"))
     assert (_tally(report), report.chunks, report.failed) == ((1, 0, 0, 0), 0, ())
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """The embedded store, empty."""
-    embedder = load("hashing")
+    embedder = load_embedder("hashing")
     opened = open_store(
         tmp_path / "store", embedder_name=embedder.name, dimensions=embedder.dimensions
     )
@@ -443,7 +443,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_the_embedded_store_finds_what_was_ingested(docs: Path, store: Store) -> None:
     """T2: from a folder to a search; token counts are there; a second run changes no state."""
-    embedder = load("hashing")
+    embedder = load_embedder("hashing")
     report = _ingest(docs, store, embedder)
     assert (_tally(report), report.failed) == ((3, 0, 0, 0), ())
     root = store.state_root()
@@ -460,8 +460,8 @@ def test_front_matter_is_kept_as_metadata(tmp_path: Path, store: Store) -> None:
     """T2: it is found by no word of its own and shown to nobody; the document stays whole."""
     text = "---\ntitle: Green tea\ntags: [leaf, cup]\nlayout: wide\n---\n\nBoil the water first.\n"
     (tmp_path / "tea.md").write_text(text)
-    _ingest(tmp_path / "tea.md", store, load("hashing"))
-    found = store.search("wide layout boil", load("hashing").embed(["boil"])[0], limit=5)
+    _ingest(tmp_path / "tea.md", store, load_embedder("hashing"))
+    found = store.search("wide layout boil", load_embedder("hashing").embed(["boil"])[0], limit=5)
     (chunk,) = (each.chunk for each in found.candidates)
     assert (chunk.text, chunk.title, chunk.line) == ("Boil the water first.", "Green tea", 7)
     assert text[chunk.start : chunk.end] == chunk.text
@@ -471,7 +471,7 @@ def test_front_matter_is_kept_as_metadata(tmp_path: Path, store: Store) -> None:
 
 def test_the_state_depends_on_content_alone(docs: Path, store: Store, tmp_path: Path) -> None:
     """D3: another order of writing, other times and a detour give the same state root."""
-    embedder = load("hashing")
+    embedder = load_embedder("hashing")
     _ingest(docs, store, embedder)
     other = open_store(
         tmp_path / "other", embedder_name=embedder.name, dimensions=embedder.dimensions

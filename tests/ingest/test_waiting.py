@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foveate.adapters.stores import open_store
-from foveate.core.errors import BadInput, OutsideFailure
+from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk
 from foveate.ingest import ingest
-from foveate.ingest.one import BATCH, Prepared
-from foveate.ingest.waiting import CHUNKS, DESCRIBED, TEXT, Waiting
+from foveate.ingest.document_task import EMBED_BATCH, PreparedDocument
 from foveate.ingest.walk import File
+from foveate.ingest.write_queue import MAX_CHARACTERS, MAX_CHUNKS, MODEL_BATCH, WriteQueue
 from foveate.plugins import tokenizer
 from foveate.ports import Document
+from foveate.stores import open_store
 
 TOKENIZER = tokenizer("simple")
 FILE = File(path=Path("a"), name="a", root="")
@@ -25,7 +25,7 @@ def part(*, chunks=1, text="word", vectors=False):
     document = Document(id="a", source="a", text=text)
     pieces = tuple(Chunk(text=f"{i}", document_id="a", source="a") for i in range(chunks))
     made = np.zeros((chunks, 2)) if vectors else None
-    return Prepared(document=document, chunks=pieces, counts=(1,) * chunks, vectors=made)
+    return PreparedDocument(document=document, chunks=pieces, counts=(1,) * chunks, vectors=made)
 
 
 @pytest.mark.parametrize(
@@ -33,23 +33,23 @@ def part(*, chunks=1, text="word", vectors=False):
     [
         ({"at_once": 1}, {}, 1),
         ({"at_once": 7}, {}, 7),
-        ({"at_once": 7, "embeds": True}, {}, BATCH),
+        ({"at_once": 7, "embeds": True}, {}, EMBED_BATCH),
         ({"at_once": 7, "embeds": True}, {"vectors": True}, 7),
-        ({"at_once": 256, "describes": True}, {}, DESCRIBED),
-        ({"at_once": 256}, {"chunks": CHUNKS // 4}, 4),
-        ({"at_once": 256}, {"text": "x" * (TEXT // 8)}, 8),
+        ({"at_once": 256, "describes": True}, {}, MODEL_BATCH),
+        ({"at_once": 256}, {"chunks": MAX_CHUNKS // 4}, 4),
+        ({"at_once": 256}, {"text": "x" * (MAX_CHARACTERS // 8)}, 8),
     ],
 )
 def test_what_waits_has_a_bound(options, each, most):
     """T2, X2: documents, chunks, characters and texts to embed are bounded, and counted as told."""
-    waiting, one = Waiting(**options), part(**each)
+    waiting, one = WriteQueue(**options), part(**each)
     times = []
     for _ in range(most):
         waiting.add(FILE, one)
-        times.append(waiting.is_time())
+        times.append(waiting.is_full())
     assert times == [False] * (most - 1) + [True]
     assert waiting.chunks == most * len(one.chunks)
-    assert waiting.bare == (0 if each.get("vectors") else waiting.chunks)
+    assert waiting.chunks_without_vectors == (0 if each.get("vectors") else waiting.chunks)
     assert waiting.text == most * len(one.document.text)
 
 
@@ -136,7 +136,7 @@ def test_a_stopped_run_loses_its_last_batch_alone(folder, tmp_path):
             put(document, *rest, **options)
 
         store.put = failing
-        with pytest.raises(OutsideFailure, match=r"disk is full.*earlier transactions wrote was"):
+        with pytest.raises(ExternalError, match=r"disk is full.*earlier transactions wrote was"):
             ingest(folder, store, None, TOKENIZER, at_once=8)
         assert [name for name, _ in store.documents()] == written[:8]
         store.put = put

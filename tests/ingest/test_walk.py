@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from foveate.core.errors import BadInput
+from foveate.ingest import ingest, opening
 from foveate.ingest import walk as walking
+from foveate.ingest.document_task import PreparedPart, Preparer, Task
+from foveate.ingest.run import Engine, prepare_in_process
 from foveate.ingest.walk import walk
+from foveate.plugins import tokenizer
+from foveate.stores import open_store
 
 TEXT = frozenset({".md", ".txt"})
 
@@ -138,3 +145,76 @@ def test_where_a_path_is_tells_scopes_apart(
     assert {file.root for file in walk(Path("docs"), TEXT).files} == roots
     assert walk(Path("docs/a.md"), TEXT).root == walk(tmp_path / "x/docs/a.md", TEXT).root
     assert "/" not in roots.pop()
+
+
+def _swapping(swap: Callable[[], object]) -> Engine:
+    """An engine before which something happens: the folder has been listed, no file is open."""
+
+    @contextmanager
+    def prepared(
+        preparer: Preparer, tasks: Sequence[Task]
+    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+        swap()
+        with prepare_in_process(preparer, tasks) as parts:
+            yield parts
+
+    return prepared
+
+
+def _to_link(path: Path, target: Path) -> Callable[[], object]:
+    def swap() -> None:
+        path.rename(path.with_name(f".{path.name}"))
+        path.symlink_to(target)
+
+    return swap
+
+
+def _to_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("swapped", ["a.md", "sub", "sub/b.md", "target.md"])
+def test_what_becomes_a_link_after_the_walk_is_not_followed(tmp_path: Path, swapped: str) -> None:
+    """X5, X2: a file or folder that is swapped for a link before it is opened is reported."""
+    outside = _tree(tmp_path / "outside", "a.md", "b.md", "target.md")
+    root = _tree(tmp_path / "docs", "a.md", "sub/b.md", "target.md")
+    (root / "in.md").symlink_to(root / "target.md")
+    target = outside if swapped == "sub" else outside / Path(swapped).name
+    with open_store(tmp_path / "store") as store:
+        engine = _swapping(_to_link(root / swapped, target))
+        report = ingest(root, store, None, tokenizer("simple"), engine=engine)
+        stored = {name: store.document(name).text for name, _ in store.documents()}
+    refused = {
+        "a.md": ["docs/a.md"],
+        "sub": ["docs/sub/b.md"],
+        "sub/b.md": ["docs/sub/b.md"],
+        "target.md": ["docs/in.md", "docs/target.md"],
+    }[swapped]
+    every = {"docs/a.md": "a.md", "docs/sub/b.md": "sub/b.md", "docs/target.md": "target.md"}
+    every["docs/in.md"] = "target.md"
+    assert stored == {name: text for name, text in every.items() if name not in refused}
+    assert [failure.path for failure in report.failed] == refused
+    assert {failure.reason for failure in report.failed} == {
+        "replaced by a link since the folder was listed; not followed"
+    }
+
+
+def test_what_becomes_a_pipe_after_the_walk_is_not_waited_for(tmp_path: Path) -> None:
+    """X2: what was opened is looked at, so a pipe in a file's place is reported."""
+    root = _tree(tmp_path / "docs", "a.md", "b.md")
+    with open_store(tmp_path / "store") as store:
+        engine = _swapping(lambda: _to_pipe(root / "a.md"))
+        report = ingest(root, store, None, tokenizer("simple"), engine=engine)
+    assert [(f.path, f.reason) for f in report.failed] == [("docs/a.md", "not a regular file")]
+    assert report.added == 1
+
+
+def test_without_descriptors_files_are_opened_by_their_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T2: where the system cannot open step by step, files are read all the same."""
+    monkeypatch.setattr(opening, "_STEPS", False)
+    root = _tree(tmp_path / "docs", "a.md", "sub/b.md")
+    with open_store(tmp_path / "store") as store:
+        assert ingest(root, store, None, tokenizer("simple")).added == 2

@@ -1,21 +1,68 @@
-"""What is remembered of words, titles and queries: nothing that is as long as somebody likes."""
+"""What a process keeps of the requests that are over: so many bytes, whatever was sent."""
 
 from __future__ import annotations
 
+import ast
 import gc
+import importlib
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import _lru_cache_wrapper, partial
+from itertools import chain, cycle
+from random import Random
 
 import pytest
+from bench.forget import forget
 
-from foveate.assembler import assemble
-from foveate.core.near.weight import says
-from foveate.core.types import Candidate, Chunk
+from foveate.core.bounded_cache import BoundedCache, size_of
+from foveate.core.formats import BUILTIN
+from foveate.core.stages.dedup.word_weight import says
+from foveate.core.text.profile import PROFILES, weight
+from foveate.core.types import Candidate, Chunk, Recipe
 from foveate.evals.measures import measure
+from foveate.pipeline.assembler import assemble
 from foveate.plugins import recipe_table
+from source_tree import PACKAGE, python_files, tree_of
 
 LONG = 3_000
+WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in ("k", "st", "le"))
+SMALL = 400_000
+"""Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
+ONE_VALUE = {
+    "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py", "core/recipes.py",
+    "core/chat/typed_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py", "models.py",
+    "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/text.py", "service/mcp/results.py",
+    "service/observe/metrics.py", "service/playground/charts.py", "service/playground/files.py",
+    "service/playground/page_data.py", "stores/int8.py",
+}  # fmt: skip
+"""Files whose cached functions take nothing, or a value of a list that the code closes."""
+SHORT_ENTRIES = {
+    "ingest/loaders/number_formats.py": "256 number formats of at most 200 characters",
+    "providers/chat/gguf.py": "the hashes of 8 files",
+    "entry_points.py": "the groups of entry points",
+    "stores/checksums.py": "16 lists of numbers, as long as an embedding",
+    "stores/postgres/checksums.py": "8 vectors of a few hundred bytes",
+    "stores/lance/schema.py": "64 schemas, which a store and its length of vectors decide",
+    "providers/tokenizers/bpe_openai.py": "4 vocabularies",
+    "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
+    "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
+    "providers/tokenizers/fingerprint.py": "the fingerprints of 16 tokenizers",
+    "providers/tokenizers/tiktoken.py": "4 vocabularies",
+    "core/stages/compress/unit_index.py": "16,384 words of at most 64 characters, as numbers",
+    "core/header_costs.py": "64 functions without a memory of their own",
+    "core/stages/dedup/signature.py": "the numbers of 16,384 words of at most 64 characters",
+    "core/stages/dedup/threshold.py": "64 pairs of numbers",
+    "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
+    "core/stages/pack/pieces.py": "256 short lists of numbers",
+    "core/text_analysis.py": "64 names of languages",
+    "core/render.py": "64 renderers, whose labels have at most 80 characters",
+    "core/text/escape.py": "256 rules, whose labels have at most 80 characters",
+    "core/text/sanitise.py": "patterns of the module",
+    "pipeline/text_analysis.py": "64 names of languages",
+}
+"""Files whose cached functions keep so many entries, none of which can be as large as a text."""
 
 
 def caches() -> Iterator[object]:
@@ -93,3 +140,119 @@ def test_an_assembly_leaves_nothing_that_waits_to_be_found(name):
 
     for budget in (60, 300):
         assert circles(partial(assemble, "How deep?", found, budget=budget, recipe=name)) == []
+
+
+def texts(dice: Random, number: int) -> list[Candidate]:
+    """A text of 15 kB and five of 1.5 kB, in documents of their own, that no other request has."""
+    found = []
+    for n, words in enumerate((3_000, *[300] * 5)):
+        lines = (" ".join(dice.choices(WORDS, k=10)).capitalize() for _ in range(words // 10))
+        chunk = Chunk(
+            id=f"c{number}-{n}",
+            text=". ".join(lines) + f". The end of {number}-{n}.",
+            title=" ".join(dice.choices(WORDS, k=40)),
+            source=f"{number}/{n}.md",
+        )
+        found.append(Candidate(chunk=chunk, score=1 / (n + 1)))
+    return found
+
+
+def every_recipe() -> tuple[list[Recipe], list[Recipe]]:
+    """The built-in recipes, each in its own format, and each in another one."""
+    own = list(recipe_table().values())
+    return own, [
+        replace(one, format=BUILTIN[name]()) for one, name in zip(own, cycle(sorted(BUILTIN)))
+    ]
+
+
+def kept_after(recipes: list[Recipe], requests: Iterator[int], dice: Random) -> int:
+    """Bytes that Python's allocator has handed out after each recipe had a request of its own."""
+    for recipe in recipes:
+        query = " ".join(dice.choices(WORDS, k=6))
+        assemble(query, texts(dice, next(requests)), budget=30_000, recipe=recipe)
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+def bounded_caches() -> list[BoundedCache[object, object]]:
+    """Every bounded cache of this process."""
+    return [one for one in gc.get_objects() if isinstance(one, BoundedCache)]
+
+
+def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X6: twice as many large requests leave behind no more than those that fill a cache."""
+    forget()
+    own, others = every_recipe()
+    assemble("What makes all caches?", texts(Random(1), 0), recipe=own[0])
+    for one in bounded_caches():
+        one.clear()  # an earlier test may have put more into it than it holds from here on
+        monkeypatch.setattr(one, "limit", SMALL)
+        monkeypatch.setattr(one, "largest", SMALL // 8)
+    dice, requests = Random(3), iter(range(1_000))
+    tracemalloc.start()
+    try:
+        seen = [kept_after(recipes, requests, dice) for recipes in (own, others, own, others)]
+    finally:
+        tracemalloc.stop()
+
+    assert max(seen[2:]) - max(seen[:2]) < SMALL, seen
+    assert PROFILES.bytes > SMALL // 2
+    assert [one for one in bounded_caches() if one.bytes > one.limit] == []
+
+
+def test_a_profile_weighs_what_is_in_it() -> None:
+    """X6: whatever a stage fills in is weighed, so that the bound holds for all of it."""
+    forget()
+    dice = Random(4)
+    for number, recipe in enumerate(chain(*every_recipe())):
+        found = texts(dice, number)[1:]
+        for budget in (3_000, 30_000):
+            assemble("Where is the end?", [*found, *found[:3]], budget=budget, recipe=recipe)
+
+    assert len(PROFILES) > 100
+    wrong = [
+        key
+        for key, (one, taken) in PROFILES._entries.items()
+        if taken < weight(one) or weight(one) < 0.8 * size_of(one)
+    ]
+    assert wrong == []
+
+
+def test_all_caches_together_have_a_bound() -> None:
+    """X6: the bounded caches of a process may hold 100 MB together, a store's own apart."""
+    for file in python_files(PACKAGE):
+        if "BoundedCache(" in file.read_text(encoding="utf-8"):
+            importlib.import_module(".".join(("foveate", *file.relative_to(PACKAGE).parts))[:-3])
+    found = [
+        value
+        for name, module in sorted(sys.modules.items())
+        if name.partition(".")[0] == "foveate"
+        for value in vars(module).values()
+        if isinstance(value, BoundedCache)
+    ]
+    counts = importlib.import_module("foveate.providers.tokenizers.counts")
+    whole = sum({id(one): one.limit for one in found}.values())
+
+    assert whole + counts.FINGERPRINTS * counts.LIMIT <= 100_000_000
+
+
+def cached_functions(tree: ast.Module) -> bool:
+    """Whether a module imports a cache that counts entries."""
+    names = {"cache", "lru_cache"}
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "functools"
+        and names.intersection(alias.name for alias in node.names)
+        for node in ast.walk(tree)
+    )
+
+
+def test_every_cache_that_counts_entries_is_known_to_be_small() -> None:
+    """X6: a cache that counts entries is one whose entries are short; any other counts bytes."""
+    found = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in python_files(PACKAGE)
+        if cached_functions(tree_of(file))
+    }
+
+    assert found == ONE_VALUE | set(SHORT_ENTRIES)

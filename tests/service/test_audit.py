@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from command_line import QUERY
-from foveate.core.errors import OutsideFailure
+from foveate.core.errors import ExternalError
 from foveate.service.audit import Audit
 from foveate.service.settings import Settings
 from raw_http import head, wire
@@ -44,6 +44,14 @@ def lines(path: Path) -> list[dict[str, object]]:
     found = [json.loads(line) for line in path.read_text().splitlines()]
     assert all(one.pop("when").endswith("Z") for one in found)
     return found
+
+
+def test_a_head_request_is_noted_with_its_route(kept):
+    """X4: HEAD is let in and noted as GET is."""
+    client, _, audit = kept
+    client.head("/v1/recipes/default")
+
+    assert [line["endpoint"] for line in lines(audit)] == ["HEAD /v1/recipes/{name}"]
 
 
 def test_a_line_says_who_asked_for_what_and_got_which(kept):
@@ -149,12 +157,12 @@ def test_half_a_line_stays_one_line(tmp_path):
     path = tmp_path / "audit"
     program = (
         "import resource, sys; from pathlib import Path;"
-        "from foveate.service.audit import Audit; from foveate.core.errors import OutsideFailure;"
+        "from foveate.service.audit import Audit; from foveate.core.errors import ExternalError;"
         "audit = Audit(Path(sys.argv[1])); audit.write({'n': 1});"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (12, -1));"
         "failed = 0\n"
         "try: audit.write({'n': 2})\n"
-        "except OutsideFailure: failed = 1\n"
+        "except ExternalError: failed = 1\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)); audit.write({'n': 3}); print(failed)"
     )
     done = subprocess.run(
@@ -184,7 +192,7 @@ def test_many_writers_share_one_file(tmp_path):
 
 def test_a_place_that_cannot_be_written_is_no_start(tmp_path):
     """X4: one hears of it at the start, not with the first request."""
-    with pytest.raises(OutsideFailure, match="cannot be written"):
+    with pytest.raises(ExternalError, match="cannot be written"):
         Audit(tmp_path / "nowhere" / "audit")
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event
+from typing import NoReturn
 from urllib.parse import quote
 
 import pytest
 
-from foveate.adapters.stores import open_store
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.service import documents
 from foveate.service.settings import Settings
+from foveate.stores import open_store
+from service_keyed import new_key
 from service_server import problem, serving
 
 WELL = "# The well\n\nThe well is nine metres deep.\n\n## Rope\n\nIts rope is of hemp.\n"
@@ -181,3 +187,69 @@ def test_a_document_that_is_none_is_refused(refusing, fields, field):
     assert answer.status_code in {400, 422}, answer.text
     assert problem(answer).get("field", "") == field
     assert refusing.get("/v1/documents").json()["documents"] == []
+
+
+def endless(*_: object, **__: object) -> NoReturn:
+    """Computes for ever."""
+    while True:
+        pass
+
+
+def test_a_document_that_takes_for_ever_costs_its_own_time(tmp_path, monkeypatch):
+    """X6, X4: it is stopped while it is prepared, and nothing of it is written."""
+    settings = Settings(store=str(tmp_path / "own"), embedder="hashing", seconds=1)
+    with serving(settings) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr("foveate.service.documents.build_chunks", endless)
+            refused = put(client, "long")
+        answer = put(client, "short")
+        while answer.status_code == 503:
+            answer = put(client, "short")
+        listed = client.get("/v1/documents").json()["documents"]
+
+    assert problem(refused)["type"] == "urn:foveate:problem:too-slow"
+    assert answer.status_code == 200
+    assert [each["id"] for each in listed] == ["short"]
+
+
+def test_a_document_of_too_many_chunks_is_refused_and_leaves_the_one_there(tmp_path):
+    """X6, X2: the problem says the limit, how far it reaches and what to do."""
+    settings = Settings(store=str(tmp_path / "own"), embedder="hashing", chunks=3)
+    with serving(settings) as client:
+        kept = put(client, "well").json()
+        refused = put(client, "well", text="The kettle sings when the water boils. " * 500)
+        again = put(client, "well").json()
+
+    assert refused.status_code == 400
+    assert problem(refused)["detail"].startswith("more than 3 chunks: so many reach to character ")
+    assert "(limit `chunks`); divide the document, or raise the limit" in refused.text
+    assert again == kept
+
+
+def test_a_write_of_one_tenant_does_not_hold_anothers(tmp_path, monkeypatch):
+    """X6, X5: while one tenant's transaction goes on and more of its writes wait, others write."""
+    keys = tmp_path / "keys"
+    one, two = (
+        {"Authorization": f"Bearer {new_key(keys, tenant=name)}"} for name in ("one", "two")
+    )
+    begun, may_end = Event(), Event()
+    write = documents.write_document
+
+    def written(held, caller, ready):
+        if caller.tenant == "one":
+            begun.set()
+            assert may_end.wait(60)
+        return write(held, caller, ready)
+
+    monkeypatch.setattr(documents, "write_document", written)
+    settings = Settings(store=str(tmp_path / "{tenant}"), embedder="hashing", keys=keys)
+    with serving(settings) as client, ThreadPoolExecutor(3) as threads:
+        send = partial(client.put, json={"text": WELL})
+        long = [threads.submit(send, f"/v1/documents/{n}", headers=one) for n in range(3)]
+        assert begun.wait(60)
+        quick = [send(f"/v1/documents/{n}", headers=two).status_code for n in range(3)]
+        waiting = [each.done() for each in long]
+        may_end.set()
+        slow = [each.result().status_code for each in long]
+
+    assert (quick, waiting, slow) == ([200] * 3, [False] * 3, [200] * 3)

@@ -18,15 +18,15 @@ from typing import Any, get_type_hints
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.core.errors import BadInput, BadOption, BadRequest, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, InvalidRequest
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.stages import BUILTIN as STAGES
-from foveate.service.assembled import assembled
+from foveate.service.app_state import AppState
+from foveate.service.assemble import assemble_request
 from foveate.service.auth.caller import Caller
-from foveate.service.door import Door
-from foveate.service.held import Held
+from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
-from foveate.service.wire.assemble import AssembleAsked
+from foveate.service.wire.assemble import AssembleRequest
 from service_server import problem
 from source_tree import PACKAGE
 
@@ -260,15 +260,15 @@ def odd_options() -> Iterator[dict[str, Any]]:
 
 def test_no_option_of_an_inline_recipe_is_a_fault():
     """X1, X2: whatever an option is, there is a context, or an error of the caller's."""
-    held = Held(Settings(store="", cache=""))
+    held = AppState(Settings(store="", cache=""))
     caller = Caller(key_id=None, tenant="default", principals=(), scopes=frozenset())
     made, refused = 0, 0
     for recipe in odd_options():
-        asked = AssembleAsked(query=QUERY, candidates=CHUNKS[:3], recipe=recipe, budget=60)
+        asked = AssembleRequest(query=QUERY, candidates=CHUNKS[:3], recipe=recipe, budget=60)
         try:
-            assembled(held, caller, asked)
+            assemble_request(held, caller, asked)
             made += 1
-        except (BadRequest, BudgetTooSmall):
+        except (InvalidRequest, BudgetTooSmall):
             refused += 1
         except Exception as error:  # noqa: BLE001  # whatever it is, it is said with its recipe
             pytest.fail(f"{recipe}: {error!r}")
@@ -280,10 +280,10 @@ def test_no_option_of_an_inline_recipe_is_a_fault():
 @pytest.mark.parametrize("pool", ["candidates", "neighbours", "supplements", "offers"])
 def test_a_bundle_is_no_larger_than_what_may_be_sent(bundle, pool):
     """X2, X4: nothing of it is read that would be refused without a bundle."""
-    door = Door(Settings(store="", candidates=1))
+    door = RequestOptions(Settings(store="", candidates=1))
     many = {**bundle, pool: [None] * 7}
 
     with pytest.raises(BadInput, match=f"more than 6 {pool}"):
-        door.inputs(many)
+        door.parse_bundle(many)
     with pytest.raises(BadOption, match="33 stages"):
-        door.inputs({**bundle, "recipe": {**bundle["recipe"], "stages": ["group"] * 33}})
+        door.parse_bundle({**bundle, "recipe": {**bundle["recipe"], "stages": ["group"] * 33}})

@@ -28,3 +28,35 @@ def test_an_id_that_is_none_is_replaced(service, given):
 
     assert len(answer.headers["x-request-id"]) == 32
     assert answer.headers["x-request-id"].isalnum()
+
+
+LOOKS = (
+    "/",
+    "/playground/",
+    "/playground/known.json",
+    "/healthz",
+    "/readyz",
+    "/openapi.json",
+    "/v1/recipes",
+    "/v1/recipes/default",
+    "/v1/recipes/none",
+    "/v1/documents",
+    "/v1/assemble",
+    "/mcp",
+    "/nowhere",
+)
+
+
+@pytest.mark.parametrize("path", LOOKS)
+def test_head_answers_like_get_without_a_body(service, path):
+    """F3: HEAD has the status and the headers of GET, and no body."""
+    asked = {"X-Request-Id": "same"}
+    got, head = (service.request(verb, path, headers=asked) for verb in ("GET", "HEAD"))
+    varying = {"date"}
+
+    assert head.status_code == got.status_code
+    assert head.content == b""
+    assert {k: v for k, v in head.headers.items() if k not in varying} == {
+        k: v for k, v in got.headers.items() if k not in varying
+    }
+    assert service.get("/healthz").json() == {"status": "ok"}  # the connection goes on

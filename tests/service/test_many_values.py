@@ -6,7 +6,7 @@ import pytest
 
 from command_line import QUERY
 from foveate.core.errors import BadInput
-from foveate.service.wire.body import strict
+from foveate.service.wire.body import parse_strict_json
 from service_server import problem
 
 LONG = [None] * 200_000
@@ -53,5 +53,5 @@ def test_lists_without_number_are_not_read():
     texts = b'{"a": "' + b'{[\\"' * 300_000 + b'"}'
 
     with pytest.raises(BadInput, match="more than 500,000 lists and objects"):
-        strict(many)
-    assert strict(texts) == {"a": '{["' * 300_000}
+        parse_strict_json(many)
+    assert parse_strict_json(texts) == {"a": '{["' * 300_000}

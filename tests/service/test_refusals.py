@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.adapters.stores import open_store
 from foveate.plugins import embedder
 from foveate.service.settings import Settings
+from foveate.stores import open_store
 from service_server import problem, serving
 
 GOOD = {"query": QUERY, "candidates": CHUNKS[:3]}
@@ -69,8 +69,26 @@ def test_other_content_types_are_refused(service, kind):
     assert "application/json" in problem(answer)["detail"]
 
 
+@pytest.mark.parametrize("charset", ["utf-16", '"UTF-16LE"', "latin-1", "utf-7", "'utf-8'"])
+def test_another_character_set_is_refused(service, charset):
+    """X2: JSON is read as UTF-8, so a body that says it is something else is not read."""
+    answer = sent(
+        service, json.dumps(GOOD), **{"Content-Type": f"application/json; charset={charset}"}
+    )
+
+    assert answer.status_code == 415
+    assert problem(answer)["detail"] == "send the body as UTF-8, as JSON is; leave out the charset"
+
+
 @pytest.mark.parametrize(
-    "kind", ["application/json", "application/json; charset=utf-8", "application/vnd.x+json"]
+    "kind",
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        'application/json;Charset="UTF8"; x=y',
+        "application/json; charset=us-ascii",
+        "application/vnd.x+json",
+    ],
 )
 def test_json_by_any_of_its_names_is_taken(service, kind):
     """F3: parameters and suffixes are fine."""

@@ -9,8 +9,8 @@ import pytest
 from command_line import CHUNKS, QUERY
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.wire import checked_to_json
-from foveate.core.replay import PARTS
+from foveate.answer.wire import check_to_json
+from foveate.core.replay import REQUIRED_PARTS
 from foveate.core.wire import context_to_json
 from service_server import problem
 
@@ -60,7 +60,7 @@ def test_what_changed_is_named(service, bundle):
 def test_an_answer_is_checked_as_the_library_does(service, bundle):
     """C3, F3: against the context, and against the bundle it came with."""
     context = assemble(QUERY, CHUNKS[:4])
-    expected = checked_to_json(check_answer(ANSWER, context))
+    expected = check_to_json(check_answer(ANSWER, context))
 
     by_context = service.post(
         "/v1/check-answer",
@@ -138,7 +138,7 @@ def test_a_damaged_bundle_is_bad_input(service, bundle, part):
     for value in DAMAGE:
         other = {**bundle, part: value}
         pair = {"a": bundle, "b": other}
-        for body in ({"bundle": other}, pair) if part in PARTS else ({"bundle": other},):
+        for body in ({"bundle": other}, pair) if part in REQUIRED_PARTS else ({"bundle": other},):
             answer = service.post("/v1/replay", json=body)
 
             assert answer.status_code in {200, 400}, (part, value, answer.text)

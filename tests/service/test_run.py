@@ -193,11 +193,11 @@ COUNTED = """
 import gc
 gc.set_threshold(700, 10, 10)
 from foveate import assemble
-from foveate.service.run import collect_less
+from foveate.service.run import reduce_garbage_collection
 found = [{"text": f"Well {n} is {n} metres deep.", "score": 1 / (n + 1)} for n in range(50)]
 for settled in (False, True):
     if settled:
-        collect_less()
+        reduce_garbage_collection()
     before = sum(one["collections"] for one in gc.get_stats())
     for _ in range(20):
         assemble("How deep?", found, budget=300)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.assembler import Assembler
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.service.settings import Settings
 from foveate.service.wire import cursor
-from foveate.stored import opened
 from service_server import SECRET, problem, serving
 
 
@@ -27,8 +27,8 @@ def pages(service, asked):
 
 def test_a_search_finds_what_the_store_finds(service, filled_store):
     """F3, T4: the same candidates with the same scores, badge and matches, without vectors."""
-    with opened(str(filled_store)) as (store, embedder):
-        expected = Assembler(store=store, embedder=embedder, limit=3).search("which pressure")
+    with open_store_with_embedder(str(filled_store)) as (store, embedder):
+        expected = Assembler(store=store, embedder=embedder).search("which pressure", limit=3)
 
     found = service.post(
         "/v1/search", json={"query": "which pressure", "limit": 3, "principals": []}
@@ -71,8 +71,9 @@ def test_a_cursor_is_of_one_search(service, other):
 
 @pytest.mark.parametrize(
     "forged",
-    ["", "x", "é", "W10", "W10=", "bnVsbA", cursor.written([1]), cursor.written([-1, "", ""]),
-     cursor.written([True, "", ""]), cursor.written([10**9, "", ""]), "A" * 4_096],
+    ["", "x", "é", "W10", "W10=", "bnVsbA", cursor.encode_cursor([1]),
+     cursor.encode_cursor([-1, "", ""]),
+     cursor.encode_cursor([True, "", ""]), cursor.encode_cursor([10**9, "", ""]), "A" * 4_096],
 )  # fmt: skip
 def test_a_forged_cursor_is_refused(service, forged):
     """X2: what is no cursor of ours is bad input, and nothing else."""

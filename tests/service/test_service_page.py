@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import model_servers
-from foveate.service.settings import Settings, settings_from
+from foveate.service.settings import Settings, load_settings
 from service_server import serving
 from source_tree import ROOT
 
@@ -113,6 +113,6 @@ def test_the_settings_shown_are_settings(tmp_path):
     for block in shown:
         path = tmp_path / "serve.toml"
         path.write_text(block, encoding="utf-8")
-        assert settings_from(path).models["small"].startswith("ollama:")
+        assert load_settings(path).models["small"].startswith("ollama:")
 
     assert len(shown) == 2

@@ -60,4 +60,4 @@ def test_the_layers_stand_as_they_are_described(tmp_path):
     described = [name.strip("`") for name in listed]
 
     assert [name for name in installed if name in described] == described
-    assert installed.index("RequestIds") < installed.index("Security")
+    assert installed.index("RequestIds") < installed.index("SecurityHeaders")

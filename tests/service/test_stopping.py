@@ -13,11 +13,11 @@ import pytest
 from fastapi import Request
 
 from command_line import CHUNKS, QUERY
+from foveate.service.cancellation import CancellableCall, Cancelled, cancellation_observer, shield
 from foveate.service.problems import ProblemError
 from foveate.service.routes import assemble, replay
 from foveate.service.settings import Settings
-from foveate.service.stopping import Stoppable, Stopped, around, unstopped
-from foveate.service.work import Gone, Work
+from foveate.service.worker_pool import ClientDisconnect, WorkerPool
 from service_server import problem, serving
 
 
@@ -38,14 +38,14 @@ def request() -> Request:
     return Request({"type": "http"}, nothing)
 
 
-def freed(work: Work) -> asyncio.Event:
+def freed(work: WorkerPool) -> asyncio.Event:
     """Set while nobody has a place."""
     free = asyncio.Event()
-    work.told = lambda taken, _: free.clear() if taken else free.set()
+    work.on_change = lambda taken, _: free.clear() if taken else free.set()
     return free
 
 
-def started(job: Stoppable[object]) -> tuple[Thread, list[BaseException]]:
+def started(job: CancellableCall[object]) -> tuple[Thread, list[BaseException]]:
     """The job on a thread of its own, and what it raises."""
     raised: list[BaseException] = []
 
@@ -64,12 +64,12 @@ def test_what_computes_for_ever_gives_its_place_back():
     """X4: after its time the thread is free for whoever comes next."""
 
     async def scene() -> object:
-        work = Work(threads=1, waiting=0, seconds=0.05)
+        work = WorkerPool(threads=1, waiting=0, seconds=0.05)
         free = freed(work)
         with pytest.raises(ProblemError) as refused:
             await work.run(request(), endless, stops=True)
         await free.wait()
-        slow = Work(threads=1, waiting=0, seconds=60)
+        slow = WorkerPool(threads=1, waiting=0, seconds=60)
         again = await slow.run(request(), lambda: 7, stops=True)
         await work.close()
         await slow.close()
@@ -82,7 +82,7 @@ def test_who_leaves_does_not_leave_work_behind():
     """X2, X4: what a client that is gone had asked for ends after its time as well."""
 
     async def scene() -> int:
-        work = Work(threads=1, waiting=0, seconds=0.2)
+        work = WorkerPool(threads=1, waiting=0, seconds=0.2)
         free = freed(work)
         leaving = asyncio.Event()
 
@@ -101,11 +101,11 @@ def test_who_leaves_does_not_leave_work_behind():
         task = asyncio.create_task(work.run(asked, call, stops=True))
         await begun.wait()
         leaving.set()
-        with pytest.raises(Gone):
+        with pytest.raises(ClientDisconnect):
             await task
         await free.wait()
         await work.close()
-        return work.taken
+        return work.in_use
 
     assert asyncio.run(scene()) == 0
 
@@ -115,33 +115,33 @@ def test_what_others_share_goes_on_to_its_end():
     inside, leave, left = Event(), Event(), Event()
 
     def call() -> NoReturn:
-        with unstopped(), around("search"):
+        with shield(), cancellation_observer("search"):
             inside.set()
             while not leave.is_set():
                 pass
             left.set()
         endless()
 
-    job = Stoppable(call)
+    job = CancellableCall(call)
     thread, raised = started(job)
     assert inside.wait(60)
-    during = [job.stop() for _ in range(100)]
+    during = [job.cancel() for _ in range(100)]
     leave.set()
-    while not job.stop():
+    while not job.cancel():
         assert thread.is_alive()
     thread.join(60)
 
     assert not any(during)
     assert left.is_set()
-    assert [type(error) for error in raised] == [Stopped]
+    assert [type(error) for error in raised] == [Cancelled]
 
 
 def test_what_is_done_is_not_stopped_nor_is_what_comes_after_it():
     """X2: a thread that went on to other work is left alone."""
-    job = Stoppable(lambda: 7)
+    job = CancellableCall(lambda: 7)
 
     assert job() == 7
-    assert not job.stop()
+    assert not job.cancel()
     assert sum(range(10_000)) == 49_995_000
 
 
@@ -151,10 +151,10 @@ def test_a_pure_step_is_stopped_and_a_call_to_the_outside_is_not():
 
     def call() -> None:
         for name in ("pack", "keep"):
-            with around(name):
-                seen.append(job._kept)
+            with cancellation_observer(name):
+                seen.append(job._shields)
 
-    job = Stoppable(call)
+    job = CancellableCall(call)
     job()
 
     assert seen == [0, 1]
@@ -170,9 +170,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[httpx.Client, pytes
 @pytest.mark.parametrize(
     ("place", "name", "at", "body"),
     [
-        (assemble, "assembled", "/v1/assemble", {"query": QUERY, "candidates": CHUNKS[:1]}),
-        (replay, "replayed", "/v1/replay", {"bundle": {"kind": "x"}}),
-        (replay, "checked", "/v1/check-answer", {"answer": "a", "bundle": {"kind": "x"}}),
+        (assemble, "assemble_request", "/v1/assemble", {"query": QUERY, "candidates": CHUNKS[:1]}),
+        (replay, "run_replay", "/v1/replay", {"bundle": {"kind": "x"}}),
+        (replay, "run_check", "/v1/check-answer", {"answer": "a", "bundle": {"kind": "x"}}),
     ],
 )
 def test_a_request_that_computes_for_ever_costs_its_own_time(hasty, place, name, at, body):
@@ -193,9 +193,9 @@ def test_a_request_that_computes_for_ever_costs_its_own_time(hasty, place, name,
 def test_what_ends_in_time_leaves_the_interpreter_alone(monkeypatch):
     """F3, X4: nothing is asked of it, for it would look for an exception at every later step."""
     asked: list[int] = []
-    monkeypatch.setattr("foveate.service.stopping._raise_in", asked.append)
+    monkeypatch.setattr("foveate.service.cancellation._raise_in_thread", asked.append)
 
-    found = [Stoppable(lambda: 7)() for _ in range(3)]
+    found = [CancellableCall(lambda: 7)() for _ in range(3)]
 
     assert found == [7, 7, 7]
     assert asked == []
@@ -205,12 +205,14 @@ def test_what_is_told_to_end_as_it_ends_goes_on_with_other_work():
     """X4: whenever it is told, nothing is raised behind it, and steps can be counted after it."""
     for _ in range(300):
         begun = Event()
-        job: Stoppable[int] = Stoppable(lambda begun=begun: begun.set() or sum(range(500)))
+        job: CancellableCall[int] = CancellableCall(
+            lambda begun=begun: begun.set() or sum(range(500))
+        )
         thread, raised = started(job)
         begun.wait()
-        job.stop()
+        job.cancel()
         thread.join()
-        assert [type(one) for one in raised] in ([], [Stopped])
+        assert [type(one) for one in raised] in ([], [Cancelled])
     steps: list[str] = []
     sys.setprofile(lambda _, event, __: steps.append(event))
     str.upper("a")

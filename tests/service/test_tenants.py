@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.service.assembled import Assembled, assembled
+from foveate.pipeline.flow import AssemblyResult
+from foveate.service.app_state import AppState
+from foveate.service.assemble import assemble_request
 from foveate.service.auth.caller import Caller
-from foveate.service.documents import prepared, written
-from foveate.service.held import Held
+from foveate.service.documents import prepare_document, write_document
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
-from foveate.service.wire.assemble import AssembleAsked
-from foveate.service.wire.document import DocumentAsked
+from foveate.service.wire.assemble import AssembleRequest
+from foveate.service.wire.document import DocumentRequest
 
 QUERY = "How deep is the well?"
 
@@ -21,15 +22,15 @@ def caller(tenant: str, *principals: str) -> Caller:
     return Caller(key_id="k", tenant=tenant, principals=principals, scopes=frozenset())
 
 
-def put(held: Held, who: Caller, text: str, name: str = "well", *readers: str) -> None:
+def put(held: AppState, who: Caller, text: str, name: str = "well", *readers: str) -> None:
     """Write a document."""
-    asked = DocumentAsked(text=text, principals=list(readers))
-    written(held, who, prepared(held, who, name, asked))
+    asked = DocumentRequest(text=text, principals=list(readers))
+    write_document(held, who, prepare_document(held, who, name, asked))
 
 
-def ask(held: Held, who: Caller, **fields: object) -> Assembled:
+def ask(held: AppState, who: Caller, **fields: object) -> AssemblyResult:
     """Ask for a context."""
-    return assembled(held, who, AssembleAsked(query=QUERY, **fields))
+    return assemble_request(held, who, AssembleRequest(query=QUERY, **fields))
 
 
 @pytest.fixture
@@ -38,9 +39,9 @@ def held(tmp_path):
     settings = Settings(
         store=str(tmp_path / "{tenant}"), embedder="hashing", cache="memory:8", open_stores=1
     )
-    found = Held(settings)
+    found = AppState(settings)
     yield found
-    found.shelves.close()
+    found.stores.close()
 
 
 def test_each_tenant_has_a_store_of_its_own(held, tmp_path):
@@ -68,7 +69,7 @@ def test_a_store_that_was_not_there_is_told_of_once(held, caplog):
 @pytest.mark.parametrize("name", ["", "..", "../acme", "a/b", "Acme", "-a", "a" * 64, "a\n", "ä"])
 def test_a_tenant_whose_name_is_none_has_no_store(held, tmp_path, name):
     """X4: a name that could lead elsewhere leads nowhere."""
-    with pytest.raises(ProblemError) as refused, held.shelves.of(name):
+    with pytest.raises(ProblemError) as refused, held.stores.borrow(name):
         pass
 
     assert refused.value.status_code == 403
@@ -77,14 +78,14 @@ def test_a_tenant_whose_name_is_none_has_no_store(held, tmp_path, name):
 
 def test_without_a_place_for_it_there_is_one_tenant(tmp_path):
     """X5: another one is refused, not let in."""
-    found = Held(Settings(store=str(tmp_path / "own"), embedder="hashing"))
+    found = AppState(Settings(store=str(tmp_path / "own"), embedder="hashing"))
     put(found, caller("default"), "The well is deep.")
 
     with pytest.raises(ProblemError) as refused:
         ask(found, caller("acme"))
 
     assert refused.value.status_code == 403
-    found.shelves.close()
+    found.stores.close()
 
 
 def test_a_context_is_kept_and_comes_back_the_same(held):
@@ -94,8 +95,8 @@ def test_a_context_is_kept_and_comes_back_the_same(held):
     anew, kept = (ask(held, caller("acme")) for _ in range(2))
     bundled = ask(held, caller("acme"), bundle=True)
 
-    assert (anew.prepared is None, kept.prepared is None) == (False, True)
-    assert bundled.prepared is not None
+    assert (anew.inputs is None, kept.inputs is None) == (False, True)
+    assert bundled.inputs is not None
     assert anew.context == kept.context == bundled.context
     assert anew.found == kept.found
     assert held.cache.stats().hits == 1
@@ -115,7 +116,7 @@ def test_a_write_is_never_followed_by_a_stale_hit(held):
     assert "nine" in before.text
     assert "ten" in after.text
     assert again.context == before
-    assert again.prepared is None
+    assert again.inputs is None
 
 
 def test_equal_content_of_two_tenants_is_kept_twice(held):
@@ -127,7 +128,7 @@ def test_equal_content_of_two_tenants_is_kept_twice(held):
     other = ask(held, caller("umbra"))
 
     assert first.context == other.context
-    assert other.prepared is not None
+    assert other.inputs is not None
     assert held.cache.stats().hits == 0
 
 
@@ -144,17 +145,17 @@ def test_whatever_decides_a_context_is_in_its_key(held, other):
 
     made = ask(held, who, **other)
 
-    assert made.prepared is not None
+    assert made.inputs is not None
     assert ("poisoned" in made.context.text) == ("principals" not in other and "where" not in other)
 
 
 def test_a_store_that_is_in_use_stays_open(held):
     """T5: others are closed in its place, and it is opened again when it is asked for."""
     put(held, caller("acme"), "The well is nine metres deep.")
-    with held.shelves.of("acme") as shelf:
+    with held.stores.borrow("acme") as shelf:
         put(held, caller("umbra"), "The well is dry.")
         assert list(shelf.store.documents())
-    with held.shelves.of("umbra"):
+    with held.stores.borrow("umbra"):
         pass
 
     assert "nine" in ask(held, caller("acme")).context.text
@@ -178,9 +179,9 @@ def test_what_was_written_to_meanwhile_is_not_kept(tmp_path, monkeypatch):
     acme = caller("acme")
     old = " ".join(f"The well is {number} metres deep in spring." for number in range(40))
     store = str(tmp_path / "{tenant}")
-    held = Held(Settings(store=store, embedder="hashing", cache="memory:8", size=40, overlap=0))
+    held = AppState(Settings(store=store, embedder="hashing", cache="memory:8", size=40, overlap=0))
     put(held, acme, old)
-    with held.shelves.of("acme") as shelf:
+    with held.stores.borrow("acme") as shelf:
         near = shelf.store.neighbours
 
         def late(*given, **named):
@@ -194,7 +195,7 @@ def test_what_was_written_to_meanwhile_is_not_kept(tmp_path, monkeypatch):
 
     again = ask(held, acme, recipe="document-first", limit=1)
     anew = ask(held, acme, recipe="document-first", limit=1, bundle=True)
-    held.shelves.close()
+    held.stores.close()
 
     assert "autumn" in mixed.context.text
     assert again.context.text == anew.context.text

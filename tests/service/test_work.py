@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 
 import pytest
@@ -11,7 +14,7 @@ from fastapi import Request
 
 from foveate.core.errors import BadInput
 from foveate.service.problems import ProblemError
-from foveate.service.work import Gone, Work
+from foveate.service.worker_pool import ClientDisconnect, WorkerPool
 
 
 class Client:
@@ -44,6 +47,13 @@ class Job:
         assert await asyncio.to_thread(self.begun.wait, 30)
 
 
+class Body:
+    """Something large."""
+
+    def read(self) -> None:
+        """Look at it."""
+
+
 def run(scene: Callable[[], object]) -> None:
     """Play a scene in an event loop."""
     asyncio.run(scene())
@@ -53,7 +63,7 @@ def test_one_too_many_is_told_at_once():
     """X4: 503 with when to come again, as long as all places are taken."""
 
     async def scene():
-        work, first, second = Work(threads=1, waiting=1, seconds=30), Job(), Job()
+        work, first, second = WorkerPool(threads=1, waiting=1, seconds=30), Job(), Job()
         one = asyncio.create_task(work.run(Client().request, first))
         await first.running()
         two = asyncio.create_task(work.run(Client().request, second))
@@ -77,7 +87,7 @@ def test_who_goes_away_gives_up_the_place():
 
     async def scene():
         work, first, second, leaving = (
-            Work(threads=1, waiting=1, seconds=30),
+            WorkerPool(threads=1, waiting=1, seconds=30),
             Job(),
             Job(),
             Client(),
@@ -86,12 +96,12 @@ def test_who_goes_away_gives_up_the_place():
         await first.running()
         two = asyncio.create_task(work.run(leaving.request, second))
         await asyncio.sleep(0)
-        assert work.taken == 2
+        assert work.in_use == 2
         leaving.gone.set()
-        with pytest.raises(Gone):
+        with pytest.raises(ClientDisconnect):
             await two
         await asyncio.sleep(0)
-        assert work.taken == 1
+        assert work.in_use == 1
         first.may_end.set()
         await one
         await work.close()
@@ -104,17 +114,17 @@ def test_what_runs_keeps_its_place():
     """X4: over its time it is answered with 504, and counts as long as it runs."""
 
     async def scene():
-        work, job = Work(threads=1, waiting=0, seconds=0.05), Job()
+        work, job = WorkerPool(threads=1, waiting=0, seconds=0.05), Job()
         with pytest.raises(ProblemError) as late:
             await work.run(Client().request, job)
         with pytest.raises(ProblemError) as refused:
             await work.run(Client().request, Job())
         assert (late.value.status_code, refused.value.status_code) == (504, 503)
-        assert work.taken == 1
+        assert work.in_use == 1
         job.may_end.set()
         await work.close()
         await asyncio.sleep(0)
-        assert work.taken == 0
+        assert work.in_use == 0
 
     run(scene)
 
@@ -123,7 +133,7 @@ def test_who_waits_too_long_is_told_to_come_again():
     """X4: over its time before it begins it is 503, and it never begins."""
 
     async def scene():
-        work, first, second = Work(threads=1, waiting=1, seconds=0.05), Job(), Job()
+        work, first, second = WorkerPool(threads=1, waiting=1, seconds=0.05), Job(), Job()
         one = asyncio.create_task(work.run(Client().request, first))
         await first.running()
         with pytest.raises(ProblemError) as refused:
@@ -143,7 +153,7 @@ def test_what_a_call_raises_is_raised():
     """X1: errors come through, and their place is free."""
 
     async def scene():
-        work = Work(threads=1, waiting=0, seconds=30)
+        work = WorkerPool(threads=1, waiting=0, seconds=30)
 
         def fails() -> None:
             raise BadInput("no")
@@ -151,7 +161,113 @@ def test_what_a_call_raises_is_raised():
         with pytest.raises(BadInput):
             await work.run(Client().request, fails)
         await asyncio.sleep(0)
-        assert work.taken == 0
+        assert work.in_use == 0
         await work.close()
+
+    run(scene)
+
+
+def test_a_lane_does_not_hold_up_another_one():
+    """X6: while one tenant's job is at work and more of it wait, another's begins."""
+
+    async def scene():
+        work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
+        long = asyncio.create_task(work.run(Client().request, first, lane="one"))
+        await first.running()
+        after = asyncio.create_task(work.run(Client().request, second, lane="one"))
+        other = await work.run(Client().request, lambda: 7, lane="two")
+        begun = second.begun.is_set()
+        first.may_end.set()
+        second.may_end.set()
+
+        assert (other, begun, work.in_use) == (7, False, 2)
+        assert (await long, await after) == ("done", "done")
+        await work.close()
+
+    run(scene)
+
+
+def test_a_thread_goes_from_lane_to_lane():
+    """X6: on one thread too, who comes later is behind one job of the others, not all of them."""
+
+    async def scene():
+        work, first, order = WorkerPool(threads=1, waiting=9, seconds=30), Job(), list[str]()
+        tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
+        await first.running()
+        for name in ("one", "one", "one", "two", "two"):
+            call = partial(order.append, name)
+            tasks.append(asyncio.create_task(work.run(Client().request, call, lane=name)))
+        await asyncio.sleep(0)
+        first.may_end.set()
+        await asyncio.gather(*tasks)
+        await work.close()
+        assert order == ["two", "one", "two", "one", "one"]
+
+    run(scene)
+
+
+def test_a_full_lane_refuses_its_own_alone():
+    """X6, X4: the places of one tenant are taken by itself only."""
+
+    async def scene():
+        work, first, second = WorkerPool(threads=2, waiting=1, seconds=30), Job(), Job()
+        tasks = [asyncio.create_task(work.run(Client().request, first, lane="one"))]
+        await first.running()
+        tasks.append(asyncio.create_task(work.run(Client().request, second, lane="one")))
+        await asyncio.sleep(0)
+        with pytest.raises(ProblemError) as refused:
+            await work.run(Client().request, Job(), lane="one")
+        other = await work.run(Client().request, lambda: 7, lane="two")
+        first.may_end.set()
+        second.may_end.set()
+        await asyncio.gather(*tasks)
+        await work.close()
+        assert (refused.value.status_code, other) == (503, 7)
+
+    run(scene)
+
+
+def test_what_is_called_off_in_a_lane_is_let_go_and_the_next_one_begins():
+    """X2, X6: it never begins, and nothing that it holds stays behind."""
+
+    async def scene():
+        work, first, leaving = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Client()
+        body = Body()
+        held = weakref.ref(body)
+        one = asyncio.create_task(work.run(Client().request, first, lane="one"))
+        await first.running()
+        two = asyncio.create_task(work.run(leaving.request, partial(body.read), lane="one"))
+        three = asyncio.create_task(work.run(Client().request, lambda: 7, lane="one"))
+        del body
+        await asyncio.sleep(0)
+        leaving.gone.set()
+        await asyncio.wait([two])
+        assert isinstance(two.exception(), ClientDisconnect)
+        del two
+        gc.collect()
+        assert held() is None
+        first.may_end.set()
+        assert (await one, await three) == ("done", 7)
+        await work.close()
+
+    run(scene)
+
+
+def test_what_waits_in_a_lane_at_the_end_is_called_off():
+    """X3: closing finishes what runs, and waits for nothing else."""
+
+    async def scene():
+        work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
+        one = asyncio.create_task(work.run(Client().request, first, lane="one"))
+        await first.running()
+        two = asyncio.create_task(work.run(Client().request, second, lane="one"))
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(work.close())
+        with pytest.raises(asyncio.CancelledError):
+            await two
+        first.may_end.set()
+        await closing
+        assert await one == "done"
+        assert not second.begun.is_set()
 
     run(scene)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foveate import Chunk, Context, Recipe, Supplement, assemble
-from foveate.cli.show import decisions
+from foveate.cli.show import decision_lines
 from foveate.core import stages
 from foveate.core.formats.numbered import Numbered
 from foveate.core.stages.compress import Compress
@@ -76,7 +76,7 @@ def of_stage(name: str) -> tuple[str, str]:
     budget = BUDGET if name in {"pack", "shortlist"} else 400
     context = _assembled(recipe, budget)
     entry = next(one for one in context.trace if one.stage == name)
-    said = decisions(replace(context, trace=(entry,)), WIDTH)[1:]
+    said = decision_lines(replace(context, trace=(entry,)), WIDTH)[1:]
     return repr(stage), "\n".join(
         (f"{name}: {entry.before} → {entry.after} candidates", *said, f"shown: {_shown(context)}")
     )

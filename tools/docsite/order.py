@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Site names: `docs/store.md` is `store`, `README.md` is `index`. A `*` takes what is in a folder.
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Start": ("how-it-works", "why", "cli", "ask", "files", "pages"),
+    "Start": ("install", "how-it-works", "why", "cli", "ask", "files", "faq", "pages"),
     "Guides": (
         "migrate",
         "choose-a-recipe",
         "budget-for-a-model",
+        "rerankers",
         "prompt-caching",
         "voice",
         "multi-tenant",
@@ -20,8 +21,10 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "llama-index",
         "haystack",
         "clients",
+        "fastapi",
         "provider-blocks",
         "tables",
+        "your-own-store",
     ),
     "Concepts": (
         "answers",

@@ -21,7 +21,7 @@ from foveate.evals.figures import Summary
 from foveate.evals.rows import Row
 from foveate.evals.run import Progress, run
 from foveate.evals.summary import summarise
-from foveate.evals.trials import setting
+from foveate.evals.trials import build_setting
 
 NAIVE, SHIPPED, ALL, LEFT_OUT = "naive", "default", "refitted", "left out"
 """Of the recipes: the baseline; the weights as they stand; fitted to all sets; to the others."""
@@ -73,7 +73,7 @@ def tried(cases: Sequence[Case], found: Fits, folder: Path, progress: Progress) 
     for name, weights in found.without.items():
         mine = [case for case in cases if family(case.dataset) == name]
         fitted = (recipe_with(found.all, ALL), recipe_with(weights, LEFT_OUT))
-        settings, _ = setting([NAIVE, SHIPPED, *fitted], BUDGETS, baseline=NAIVE)
+        settings, _ = build_setting([NAIVE, SHIPPED, *fitted], BUDGETS, baseline=NAIVE)
         each = len(settings.recipes) * len(BUDGETS) + 1  # the whole pool is a trial too
         before, done = done, done + each * len(mine)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foveate.evals.measures import RUN, Run, runs_of
-from foveate.evals.words import words
+from foveate.evals.measures import RUN_LENGTH, WordRun, word_runs
+from foveate.evals.words import split_words
 
 Held = list[set[int]]
 """For each sentence, which words of the evidence it holds, by their places."""
@@ -19,21 +19,21 @@ Held = list[set[int]]
 
 def held(sentences: Sequence[str], evidence: str) -> Held:
     """What each sentence of one passage holds of one piece of evidence."""
-    looked_for = words(evidence)
-    length = min(RUN, len(looked_for))
+    looked_for = split_words(evidence)
+    length = min(RUN_LENGTH, len(looked_for))
     if not length:
         return [set() for _ in sentences]
-    places: dict[Run, list[int]] = {}
-    for at, run in enumerate(runs_of(looked_for, length)):
+    places: dict[WordRun, list[int]] = {}
+    for at, run in enumerate(word_runs(looked_for, length)):
         places.setdefault(run, []).append(at)
     row: list[str] = []
     owner: list[int] = []
     for number, sentence in enumerate(sentences):
-        found = words(sentence)
+        found = split_words(sentence)
         row += found
         owner += [number] * len(found)
     kept: Held = [set() for _ in sentences]
-    for start, run in enumerate(runs_of(row, length)):
+    for start, run in enumerate(word_runs(row, length)):
         for at in places.get(run, ()):
             for step in range(length):
                 kept[owner[start + step]].add(at + step)
@@ -55,7 +55,7 @@ def gold(passages: Sequence[Sequence[str]], evidence: Sequence[str]) -> list[flo
         for places in kept:
             for at in places:
                 holders[at] = holders.get(at, 0) + 1
-        share = 1 / (max(len(words(piece)), 1) * len(evidence))
+        share = 1 / (max(len(split_words(piece)), 1) * len(evidence))
         for number, places in enumerate(kept):
             total[number] += share * sum(1 / holders[at] for at in sorted(places))
     return total

@@ -8,9 +8,9 @@ from typing import Any
 
 from tools.fit.folds import ALL, LEFT_OUT, NAIVE, SHIPPED, Fits
 
-from foveate.core.evidence.worth import WEIGHTS
+from foveate.core.stages.compress.score import WEIGHTS
 from foveate.evals.figures import Summary
-from foveate.evals.table import Table, markdown
+from foveate.evals.table import Table, table_to_markdown
 from foveate.evals.tables import LEGEND, overall_table
 
 NONE = "-"
@@ -24,7 +24,7 @@ def body(summary: Summary, found: Fits, command: str) -> str:
         cells_table(summary),
         weights_table(found),
     )
-    parts = [f"### {table.title}\n\n{markdown(table)}" for table in shown]
+    parts = [f"### {table.title}\n\n{table_to_markdown(table)}" for table in shown]
     questions = sum(map(len, summary.ids.values()))
     head = (
         f"Made by `{command}`: foveate {summary.version}, {questions:,} questions, budgets in "

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from foveate import plugins
-from foveate.core.evidence.worth import sentences_of
 from foveate.core.stages.compress import Compress
+from foveate.core.stages.compress.score import sentences_of
 from foveate.core.types import Candidate, Recipe, Request, Step
 
 Weights = tuple[tuple[str, float], ...]

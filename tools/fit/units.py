@@ -15,16 +15,15 @@ import numpy.typing as npt
 from tools.fit.gold import gold
 
 from foveate import plugins
-from foveate.assembler import prepare_candidates
-from foveate.core.evidence.pool import pool_of
-from foveate.core.evidence.traits import traits
-from foveate.core.evidence.worth import WEIGHTS
 from foveate.core.manifest import digest
 from foveate.core.stages.compress import Compress
+from foveate.core.stages.compress.features import compute_features
+from foveate.core.stages.compress.score import WEIGHTS
+from foveate.core.stages.compress.unit_pool import pool_of
 from foveate.core.types import Candidate, Recipe, Request, Span, Step, rank
 from foveate.evals.cases import Case
 from foveate.evals.trials import code_hash
-from foveate.plan import plan
+from foveate.pipeline.assembler import assemble
 
 Numbers = npt.NDArray[np.float64]
 NAMES = tuple(WEIGHTS)
@@ -113,16 +112,17 @@ def kept(cases: Sequence[Case], path: Path, progress: Progress) -> Units:
 def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
     """Traits, costs and gold of one case's sentences."""
     look = Look()
-    settled = plan(recipe=_watched(look), budget=BUDGET)
-    prepare_candidates(case.question, case.candidates(), settled)
+    assemble(case.question, case.candidates(), recipe=_watched(look), budget=BUDGET)
     candidates, request = look.seen[0]
     pool = pool_of(sorted(candidates, key=rank), request.query, request.language)
-    found = traits(pool)
+    found = compute_features(pool)
     costs: list[int] = []
     passages = []
     for passage in pool.passages:
         text, spans = passage.candidate.text, passage.indexed.units.spans
-        costs += costs_of(request.gauge.chunk(passage.candidate.chunk), len(text), spans)
+        costs += costs_of(
+            request.token_counter.count_chunk(passage.candidate.chunk), len(text), spans
+        )
         passages.append([text[a:b] for a, b in spans])
     return (
         np.array([found[name] for name in NAMES]).T,

@@ -48,9 +48,9 @@ def candidates(rows: Sequence[Row], vectors: Floats) -> tuple[Candidate, ...]:
 
 def default_recipe() -> Recipe:
     """What foveate does when it is not told otherwise."""
-    from foveate.core.recipes import builtin
+    from foveate.core.recipes import builtin_recipes
 
-    return builtin()["default"]
+    return builtin_recipes()["default"]
 
 
 def whole_recipe() -> Recipe:
@@ -74,10 +74,10 @@ class Foveate:
 
     def start(self, job: Job) -> None:
         """Import, choose the recipe; where it is to be warm, ask something else."""
-        from foveate.adapters.tokenizers import load
+        from foveate.providers.tokenizers import load_tokenizer
 
         self.job = job
-        self.tokenizer = load("cl100k_base")
+        self.tokenizer = load_tokenizer("cl100k_base")
         self.recipe = whole_recipe() if self.whole else default_recipe()
         self.kept: dict[str, int] = {}
         self.tokenizer.count("a")

@@ -12,22 +12,26 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from foveate import plugins
-from foveate.adapters.models import bare
-from foveate.adapters.models.asked import check_messages, check_timeout, taken
-from foveate.answer.check import Checked, check_answer
+from foveate.answer.answer_budget import answer_limit
+from foveate.answer.check import AnswerCheck, check_answer
 from foveate.answer.messages import messages
-from foveate.answer.places import blocks_before
-from foveate.answer.provided import Given, Refused, held
-from foveate.answer.responses import Said
-from foveate.answer.room import answer_limit
-from foveate.answer.spoken import sources
-from foveate.answer.stream import Event, Resolver
-from foveate.core.errors import BadOption, OutsideFailure
+from foveate.answer.places import count_earlier_blocks
+from foveate.answer.provider_citations import (
+    ConfirmedCitation,
+    RefusedCitation,
+    check_provider_citations,
+)
+from foveate.answer.responses import RawCitation
+from foveate.answer.stream import Resolver, StreamEvent
+from foveate.answer.voice import citations_from_check
+from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Citation, Context
 from foveate.models import registry
-from foveate.plan import Channel
+from foveate.pipeline.options import Channel
+from foveate.pipeline.prompts.markers import is_cited_by_provider
 from foveate.ports import Message, Model, Reply
-from foveate.prompts.markers import cites_itself
+from foveate.providers.chat import registry_name
+from foveate.providers.chat.request import adapt_messages, check_messages, check_timeout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +45,19 @@ class Answer:
 
     text: str
     citations: tuple[Citation, ...]
-    checked: Checked
+    check: AnswerCheck
     reply: Reply
     cost: float | None = None
-    given: tuple[Given, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    confirmed_citations: tuple[ConfirmedCitation, ...] = ()
+    refused_citations: tuple[RefusedCitation, ...] = ()
 
 
-Happening: TypeAlias = Event | Answer
+AskEvent: TypeAlias = StreamEvent | Answer
 """Text, a resolved marker, or at the end the answer as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class AskOptions:
     """How a model is asked: what `messages` takes, and the limits of the answer.
 
     `max_tokens` None: what the context's budget keeps for the answer, or less where the model's
@@ -82,7 +86,7 @@ class Asking:
 def ask(
     context: Context,
     model: str | Model,
-    how: Asking | None = None,
+    how: AskOptions | None = None,
     *,
     sent: Sequence[Message] | None = None,
 ) -> Answer:
@@ -90,14 +94,14 @@ def ask(
 
     `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). `sent`: the
     request of a conversation or a session in place of `messages(context)`. Raises
-    `OutsideFailure` where no answer can be had, also where it is empty, and `BadOption` where
+    `ExternalError` where no answer can be had, also where it is empty, and `BadOption` where
     request and answer do not fit the window of the context or of the model.
 
     >>> from foveate import assemble
-    >>> from foveate.testing.fakes import Told
+    >>> from foveate.testing.fakes import ScriptedModel
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
     >>> context = assemble("When was the mill built?", found, budget=99)
-    >>> answer = ask(context, Told(says=lambda messages: "It was built in 1880 [1]."))
+    >>> answer = ask(context, ScriptedModel(says=lambda messages: "It was built in 1880 [1]."))
     >>> answer.text, [one.source for one in answer.citations], answer.reply.usage.completion
     ('It was built in 1880 [1].', ['mill.md'], 6)
     """
@@ -109,14 +113,14 @@ def ask(
 def ask_events(
     context: Context,
     model: str | Model,
-    how: Asking | None = None,
+    how: AskOptions | None = None,
     *,
     sent: Sequence[Message] | None = None,
-) -> Iterator[Happening]:
+) -> Iterator[AskEvent]:
     """The answer as it arrives; the `Answer` is the last item."""
-    how = how or Asking()
-    asked = _model(model)
-    request, limits = _request(context, asked, how, sent)
+    how = how or AskOptions()
+    asked = _load_model(model)
+    request, limits = _build_request(context, asked, how, sent)
     resolver, reply = Resolver(context), None
     for item in asked.stream(request, **limits):
         if isinstance(item, Reply):
@@ -124,18 +128,18 @@ def ask_events(
         else:
             yield from resolver.feed(item)
     yield from resolver.finish()
-    yield _answer(context, asked, reply, how)
+    yield _build_answer(context, asked, reply, how)
 
 
 async def aask(
     context: Context,
     model: str | Model,
-    how: Asking | None = None,
+    how: AskOptions | None = None,
     *,
     sent: Sequence[Message] | None = None,
 ) -> Answer:
     """`ask` without blocking the event loop."""
-    last: Happening | None = None
+    last: AskEvent | None = None
     async for last in aask_events(context, model, how, sent=sent):  # noqa: B007 (the last is what counts)
         pass
     assert isinstance(last, Answer)
@@ -145,17 +149,17 @@ async def aask(
 async def aask_events(
     context: Context,
     model: str | Model,
-    how: Asking | None = None,
+    how: AskOptions | None = None,
     *,
     sent: Sequence[Message] | None = None,
-) -> AsyncIterator[Happening]:
+) -> AsyncIterator[AskEvent]:
     """`ask_events` without blocking the event loop."""
-    how = how or Asking()
-    asked = _model(model)
-    request, limits = await asyncio.to_thread(_request, context, asked, how, sent)
+    how = how or AskOptions()
+    asked = _load_model(model)
+    request, limits = await asyncio.to_thread(_build_request, context, asked, how, sent)
     resolver, reply = Resolver(context), None
     stream: Callable[..., AsyncIterator[str | Reply]] = getattr(asked, "astream", None) or (
-        lambda *given, **options: _off_loop(lambda: asked.stream(*given, **options))
+        lambda *given, **options: _iterate_in_thread(lambda: asked.stream(*given, **options))
     )
     async for item in stream(request, **limits):
         if isinstance(item, Reply):
@@ -166,18 +170,18 @@ async def aask_events(
     for event in resolver.finish():
         yield event
     # A long answer takes a while to check: others go on meanwhile.
-    yield await asyncio.to_thread(_answer, context, asked, reply, how)
+    yield await asyncio.to_thread(_build_answer, context, asked, reply, how)
 
 
-def _model(model: str | Model) -> Model:
+def _load_model(model: str | Model) -> Model:
     return plugins.model(model) if isinstance(model, str) else model
 
 
-def _request(
-    context: Context, model: Model, how: Asking, given: Sequence[Message] | None
+def _build_request(
+    context: Context, model: Model, how: AskOptions, given: Sequence[Message] | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
-    _refuse_shared(context)
+    _refuse_shared_markers(context)
     if given is None:
         given = messages(
             context,
@@ -187,8 +191,8 @@ def _request(
             language=how.language,
         )
     check_messages(given)
-    _refuse_earlier(context, given)
-    sent = taken(given, getattr(model, "takes", frozenset()))
+    _refuse_earlier_blocks(context, given)
+    sent = adapt_messages(given, getattr(model, "takes", frozenset()))
     return sent, {
         "max_tokens": answer_limit(
             context, sent, model=model.name, wanted=how.max_tokens, window=how.window
@@ -198,58 +202,60 @@ def _request(
     }
 
 
-def _refuse_shared(context: Context) -> None:
+def _refuse_shared_markers(context: Context) -> None:
     """A provider that cites by itself counts blocks; so each must have a marker of its own."""
     markers = [block.marker for block in context.blocks if block.kind == "chunk"]
-    if cites_itself(context) and markers != list(range(1, len(markers) + 1)):
+    if is_cited_by_provider(context) and markers != list(range(1, len(markers) + 1)):
         raise BadOption(
             "the provider cites blocks by itself, and here several have one marker; take a recipe "
             "that cites chunks, or another format"
         )
 
 
-def _refuse_earlier(context: Context, sent: Sequence[Message]) -> None:
+def _refuse_earlier_blocks(context: Context, sent: Sequence[Message]) -> None:
     """A provider that cites by itself counts all blocks of a request, earlier ones first."""
-    if cites_itself(context) and blocks_before(context, sent):
+    if is_cited_by_provider(context) and count_earlier_blocks(context, sent):
         raise BadOption(
             "the request holds blocks of earlier turns, which the provider counts as well, so that "
             "its citations would name others; send those as text, or ask with the provider's own "
-            "client and read its answer by foveate.answer.provided"
+            "client and read its answer by foveate.answer.provider_citations"
         )
 
 
-def _answer(context: Context, model: Model, reply: Reply | None, how: Asking) -> Answer:
-    """Checked, priced; raises `OutsideFailure` for an empty one."""
+def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskOptions) -> Answer:
+    """Checked, priced; raises `ExternalError` for an empty one."""
     if reply is None or not reply.text.strip():
         spent = "; its limit was spent before it wrote, give it more --max-tokens"
         limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
-        raise OutsideFailure(f"model {model.name}: answered with nothing{limit}")
+        raise ExternalError(f"model {model.name}: answered with nothing{limit}")
     checked = check_answer(reply.text, context, language=how.language, channel=how.channel)
     if how.channel == "voice":
-        cited = sources(checked, context)
+        cited = citations_from_check(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
-    said = [Said(citation=one.citation, span=one.span) for one in reply.quoted]
-    given, refused = held(reply.text, said, context)
+    said = [RawCitation(citation=one.citation, span=one.span) for one in reply.quoted]
+    given, refused = check_provider_citations(reply.text, said, context)
     return Answer(
         text=reply.text,
         citations=cited,
-        checked=checked,
+        check=checked,
         reply=reply,
-        cost=_cost(model, reply),
-        given=given,
-        refused=refused,
+        cost=_reply_cost(model, reply),
+        confirmed_citations=given,
+        refused_citations=refused,
     )
 
 
-def _cost(model: Model, reply: Reply) -> float | None:
+def _reply_cost(model: Model, reply: Reply) -> float | None:
     """At the provider's own address alone: elsewhere another price holds, or none."""
     listed = getattr(model, "at_home", "@http" not in model.name)
-    known = registry().get(bare(model.name)) if listed else None
+    known = registry().get(registry_name(model.name)) if listed else None
     return known.cost(reply.usage) if known is not None else None
 
 
-async def _off_loop(make: Callable[[], Iterator[str | Reply]]) -> AsyncIterator[str | Reply]:
+async def _iterate_in_thread(
+    make: Callable[[], Iterator[str | Reply]],
+) -> AsyncIterator[str | Reply]:
     """A blocking stream, each piece of it waited for on a worker thread."""
     pieces = make()
     while (item := await asyncio.to_thread(next, pieces, None)) is not None:

@@ -9,27 +9,29 @@ where that is well enough, and a claim that no block supports is unsupported, no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveate.answer.claims import Sentence, sentences_of
-from foveate.answer.figures import known, missing
-from foveate.answer.named import left_out, meant, names_of
-from foveate.answer.quotes import Quotation, quotations
-from foveate.answer.support import Grounds, Scorer, Support
+from foveate.answer.bracket_names import filter_plain_brackets, left_out_reasons, names_from_context
+from foveate.answer.claims import Sentence, sentences_from_pieces
+from foveate.answer.figures import missing_numbers, number_spellings
+from foveate.answer.quotes import Quotation, check_quotations
+from foveate.answer.support import Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
-from foveate.core.text.marks import Mark, Piece, scanned
+from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.types import Context, Span
-from foveate.plan import Channel
+from foveate.pipeline.options import Channel
 
-SUPPORTED = 0.5
+SUPPORT_THRESHOLD = 0.5
 """A claim whose best cited passage scores less is called unsupported."""
-CLEARLY = 0.25
+UNRELATED = 0.1
+"""A block whose best passage scores less says nothing about a claim."""
+CLEAR_MARGIN = 0.25
 """Another block must say so much more before a claim is said to be another block's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dangling:
+class DanglingMarker:
     """A marker that resolves to nothing that was shown, and why."""
 
     text: str
@@ -43,7 +45,8 @@ class Claim:
     """A sentence that says something, with what it cites.
 
     `support`: the best passage among its markers; None where it cites nothing shown. `elsewhere`:
-    the passage of another marker that says clearly more of it. `figures`: numbers that stand
+    the passage of another marker that says clearly more of it. `over_cited`: of several markers
+    those whose blocks say nothing about it. `figures`: numbers that stand
     neither in what it cites nor in the question. `spoken`: no marker was asked for; `markers` are
     of the block that supports it best, and `support` is the best passage of all.
     """
@@ -52,15 +55,16 @@ class Claim:
     span: Span
     markers: tuple[int, ...]
     support: Support | None = None
-    elsewhere: Support | None = None
+    other_support: Support | None = None
+    over_cited: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
     spoken: bool = False
 
     @property
     def supported(self) -> bool:
-        """Whether a passage that it cites scores at least `SUPPORTED`."""
-        return self.support is not None and self.support.score >= SUPPORTED
+        """Whether a passage that it cites scores at least `SUPPORT_THRESHOLD`."""
+        return self.support is not None and self.support.score >= SUPPORT_THRESHOLD
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -70,21 +74,23 @@ class Claim:
             found.append("uncited")
         elif not self.supported:
             found.append("unsupported")
-        if self.elsewhere is not None and self.markers:
+        if self.other_support is not None and self.markers:
             found.append("other_source")
+        if self.over_cited:
+            found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
-        found += sorted({f"{q.verdict}_quotation" for q in self.quotations if _wrong(q)})
+        found += sorted({f"{q.verdict}_quotation" for q in self.quotations if _is_misquoted(q)})
         return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class AnswerCheck:
     """An answer, checked. Spans are character ranges of the answer."""
 
     answer: str
     claims: tuple[Claim, ...]
-    dangling: tuple[Dangling, ...]
+    dangling: tuple[DanglingMarker, ...]
     cited: tuple[int, ...]
     uncited: tuple[Claim, ...] = field(default=())
     unused: tuple[int, ...] = ()
@@ -108,7 +114,7 @@ def check_answer(
     scorer: Scorer | None = None,
     language: str = "en",
     channel: Channel = "text",
-) -> Checked:
+) -> AnswerCheck:
     """Hold an answer against its context; raises `BadInput` where the answer is no text.
 
     >>> from foveate import assemble
@@ -124,93 +130,109 @@ def check_answer(
     """
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
-    pieces = list(meant(scanned(answer, names_of(context)), context))
-    grounds = Grounds(context, language=language)
+    pieces = list(filter_plain_brackets(scan_markers(answer, names_from_context(context)), context))
+    grounds = SourceIndex(context, language=language)
     shown = set(grounds.markers)
-    sentences = sentences_of(pieces, language)
-    asked = known(context.query)
-    hold = _heard if channel == "voice" else _claim
+    sentences = sentences_from_pieces(pieces, language)
+    asked = number_spellings(context.query)
+    hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        hold(sentence, grounds, asked, scorer) for sentence in sentences if sentence.claims
+        hold(sentence, grounds, asked, scorer) for sentence in sentences if sentence.is_claim
     )
-    marked = {n for piece in _marks(pieces) for n in piece.numbers if n in shown}
+    marked = {n for piece in _select_marks(pieces) for n in piece.numbers if n in shown}
     cited = marked.union(*(claim.markers for claim in claims))
-    return Checked(
+    return AnswerCheck(
         answer=answer,
         claims=claims,
-        dangling=tuple(_dangling(_marks(pieces), shown, context)),
+        dangling=tuple(_find_dangling_markers(_select_marks(pieces), shown, context)),
         cited=tuple(sorted(cited)),
         uncited=tuple(claim for claim in claims if not (claim.markers or claim.spoken)),
         unused=tuple(n for n in grounds.markers if n not in cited),
     )
 
 
-def _marks(pieces: Iterable[Piece]) -> list[Mark]:
-    return [piece for piece in pieces if isinstance(piece, Mark)]
+def _select_marks(pieces: Iterable[AnswerPiece]) -> list[CitationMark]:
+    return [piece for piece in pieces if isinstance(piece, CitationMark)]
 
 
-def _claim(sentence: Sentence, grounds: Grounds, asked: set[str], scorer: Scorer | None) -> Claim:
+def _check_claim(
+    sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
+) -> Claim:
     named = [n for mark in sentence.marks for n in mark.numbers]
     markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
-    found = grounds.best(sentence.text, grounds.markers, scorer)
-    support = max((found[n] for n in markers if n in found), key=_strength, default=None)
+    found = grounds.best_support(sentence.text, grounds.markers, scorer)
+    support = max((found[n] for n in markers if n in found), key=_support_order, default=None)
     others = (one for n, one in found.items() if n not in markers)
-    other = max(others, key=_strength, default=None)
-    floor = max(support.score + CLEARLY if support else SUPPORTED, SUPPORTED)
+    other = max(others, key=_support_order, default=None)
+    floor = max(support.score + CLEAR_MARGIN if support else SUPPORT_THRESHOLD, SUPPORT_THRESHOLD)
     cited = markers or grounds.markers
-    texts = [text for n in cited for text in grounds.shown(n)] if sentence.quotes else []
+    texts = (
+        [text for n in cited for text in grounds.texts(n)] if sentence.has_quotation_mark else []
+    )
     return Claim(
         text=sentence.text,
         span=sentence.span,
         markers=markers,
         support=support,
-        elsewhere=other if other is not None and other.score >= floor else None,
-        figures=missing(sentence.text, asked.union(*(grounds.figures(n) for n in cited))),
-        quotations=quotations(sentence.text, sentence.span[0], texts),
+        other_support=other if other is not None and other.score >= floor else None,
+        over_cited=_over_cited(markers, found),
+        figures=missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited))),
+        quotations=check_quotations(sentence.text, sentence.span[0], texts),
     )
 
 
-def _heard(sentence: Sentence, grounds: Grounds, asked: set[str], scorer: Scorer | None) -> Claim:
+def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[int, ...]:
+    """Of several markers those whose best passage says nothing about the claim."""
+    if len(markers) < 2:
+        return ()
+    return tuple(n for n in markers if n not in found or found[n].score < UNRELATED)
+
+
+def _check_spoken_claim(
+    sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
+) -> Claim:
     """The claim with the source that it rests on; markers that are spoken all the same count."""
-    claim = _claim(sentence, grounds, asked, scorer)
+    claim = _check_claim(sentence, grounds, asked, scorer)
     if claim.markers:
         return replace(claim, spoken=True)
-    found = grounds.best(sentence.text, grounds.markers, scorer)
-    best = max(found.values(), key=_strength, default=None)
-    held = best is not None and best.score >= SUPPORTED
+    found = grounds.best_support(sentence.text, grounds.markers, scorer)
+    best = max(found.values(), key=_support_order, default=None)
+    held = best is not None and best.score >= SUPPORT_THRESHOLD
     return replace(
         claim,
         spoken=True,
         markers=(best.marker,) if best is not None and held else (),
         support=best,
-        elsewhere=None,
+        other_support=None,
     )
 
 
-def _strength(support: Support) -> tuple[float, int]:
+def _support_order(support: Support) -> tuple[float, int]:
     return (support.score, -support.marker)
 
 
-def _wrong(quotation: Quotation) -> bool:
+def _is_misquoted(quotation: Quotation) -> bool:
     return quotation.verdict != "verbatim"
 
 
-def _how_many(sources: int) -> str:
+def _format_source_count(sources: int) -> str:
     if not sources:
         return "the context shows no source"
     return "there is 1 source" if sources == 1 else f"there are {sources} sources"
 
 
-def _dangling(marks: Iterable[Mark], shown: set[int], context: Context) -> Iterable[Dangling]:
-    gone = left_out(context)
+def _find_dangling_markers(
+    marks: Iterable[CitationMark], shown: set[int], context: Context
+) -> Iterable[DanglingMarker]:
+    gone = left_out_reasons(context)
     last = max(shown, default=0)
     for mark in marks:
         span = (mark.start, mark.end)
         for number in mark.numbers:
             if number not in shown:
-                reason = _how_many(last)
-                yield Dangling(text=mark.text, span=span, name=str(number), reason=reason)
+                reason = _format_source_count(last)
+                yield DanglingMarker(text=mark.text, span=span, name=str(number), reason=reason)
         for name in mark.unknown:
             left = gone.get(name.casefold())
             reason = f"left out by {left}" if left else "no such source in the context"
-            yield Dangling(text=mark.text, span=span, name=name, reason=reason)
+            yield DanglingMarker(text=mark.text, span=span, name=name, reason=reason)

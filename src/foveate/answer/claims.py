@@ -13,29 +13,31 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from foveate.answer.refusals import asserted
+from foveate.answer.refusals import find_assertion_start
 from foveate.core.text.blocks import block_spans
-from foveate.core.text.marks import Mark, Piece
+from foveate.core.text.citation_markers import AnswerPiece, CitationMark
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span
-from foveate.prompts.text import REFUSALS
+from foveate.pipeline.prompts.text import REFUSALS
 
-_LEAST = 2
+_MIN_TERMS = 2
 """Terms; what says less ("Yes.") and cites nothing has nothing to be held against."""
-_CLOSERS = "\"'”’»)*_.,;:!?…。！？" + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+_CLOSING_CHARACTERS = "\"'”’»)*_.,;:!?…。！？" + "".join(
+    c for c in map(chr, range(0x3001)) if c.isspace()
+)
 """What may stand behind the words of a sentence: its full stop, and what closes with it."""
-_SAYS = re.compile(r"[.!?。！？][\"'”’)\]]*\s*\Z")
-_SENTENCE = 6
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s*\Z")
+_MIN_SENTENCE_WORDS = 6
 """Words; a line under a list of sources that has so many and ends like a sentence is one."""
-_TRIM = " \t\n.*_\"'“”"
+_TRIM_CHARACTERS = " \t\n.*_\"'“”"
 # What the prompts ask for: what is said without the context.
-_GENERAL = re.compile(
+_GENERAL_KNOWLEDGE = re.compile(
     r"\((?:general knowledge|algemene kennis|allgemeinwissen|connaissances? générales?)\)",
     re.IGNORECASE,
 )
-_ENDING = re.compile(r"[.,;:!?…。！？)\]]|\s*\n|\s*\Z")
-_SOURCES = re.compile(
+_TEXT_AFTER_MARKER = re.compile(r"[.,;:!?…。！？)\]]|\s*\n|\s*\Z")
+_SOURCES_HEADING = re.compile(
     r"^[^\w\n]*+(?:sources?|references?|citations?|bronnen|quellen|références|fuentes)[^\w\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -47,58 +49,60 @@ class Sentence:
 
     text: str
     span: Span
-    marks: tuple[Mark, ...]
-    claims: bool
+    marks: tuple[CitationMark, ...]
+    is_claim: bool
 
     @property
-    def quotes(self) -> bool:
+    def has_quotation_mark(self) -> bool:
         """Whether a quotation mark stands in it."""
         return any(mark in self.text for mark in '"“”„«‘‚')
 
 
-def sentences_of(pieces: Iterable[Piece], language: str = "en") -> list[Sentence]:
+def sentences_from_pieces(pieces: Iterable[AnswerPiece], language: str = "en") -> list[Sentence]:
     """The answer's sentences in order."""
-    plain, places, marks = _without_marks(pieces)
+    plain, places, marks = _remove_marks(pieces)
     found = [
         (first, last, kind)
         for span, kind in block_spans(plain)
         for first, last in unit_spans(plain, span, kind, language)
     ]
-    beside: list[list[Mark]] = [[] for _ in found]
+    beside: list[list[CitationMark]] = [[] for _ in found]
     spans = [(first, last) for first, last, _ in found]
     for at, mark in marks:
-        owner = _owner(plain, at, spans)
+        owner = _owning_sentence(plain, at, spans)
         if owner is not None:
             beside[owner].append(mark)
-    listed = _source_list(plain)
+    listed = _source_list_span(plain)
     sentences = []
     for (begin, last, kind), mine in zip(found, beside, strict=True):
-        from_there = asserted(plain[begin:last])
+        from_there = find_assertion_start(plain[begin:last])
         first = begin + (from_there or 0)
         sentences.append(
             Sentence(
                 text=plain[first:last],
                 span=(places[first], places[last - 1] + 1),
                 marks=tuple(mine),
-                claims=from_there is not None
+                is_claim=from_there is not None
                 and not listed[0] <= first < listed[1]
                 and kind not in ("heading", "code")
-                and _claims(plain[first:last], mine),
+                and _is_claim(plain[first:last], mine),
             )
         )
     return sentences
 
 
-def _without_marks(pieces: Iterable[Piece]) -> tuple[str, list[int], list[tuple[int, Mark]]]:
+def _remove_marks(
+    pieces: Iterable[AnswerPiece],
+) -> tuple[str, list[int], list[tuple[int, CitationMark]]]:
     """The text without markers, where each of its characters stands, and where markers stood."""
     characters: list[str] = []
     places: list[int] = []
-    marks: list[tuple[int, Mark]] = []
+    marks: list[tuple[int, CitationMark]] = []
     for piece in pieces:
-        if isinstance(piece, Mark):
+        if isinstance(piece, CitationMark):
             marks.append((len(places), piece))
             continue
-        if marks and marks[-1][0] == len(places) and _ENDING.match(piece.text):
+        if marks and marks[-1][0] == len(places) and _TEXT_AFTER_MARKER.match(piece.text):
             # "It rains [1]." is "It rains.": the space was the marker's.
             while characters and characters[-1] in " \u00a0":
                 characters.pop()
@@ -112,7 +116,7 @@ def _without_marks(pieces: Iterable[Piece]) -> tuple[str, list[int], list[tuple[
     return "".join(characters), places, marks
 
 
-def _owner(plain: str, at: int, spans: Sequence[Span]) -> int | None:
+def _owning_sentence(plain: str, at: int, spans: Sequence[Span]) -> int | None:
     """The sentence before this place on its line; else the one after it.
 
     A marker that has its line to itself goes with the text above, unless a blank line is between
@@ -120,12 +124,12 @@ def _owner(plain: str, at: int, spans: Sequence[Span]) -> int | None:
     """
     line = plain.rfind("\n", 0, at) + 1
     after = bisect_left(spans, (at, 0))  # the spans are in order, and apart
-    if after and (spans[after - 1][1] > line or _goes_with_above(plain, line, at)):
+    if after and (spans[after - 1][1] > line or _is_part_of_text_above(plain, line, at)):
         return after - 1
     return after if after < len(spans) else (after - 1 if spans else None)
 
 
-def _goes_with_above(plain: str, line: int, at: int) -> bool:
+def _is_part_of_text_above(plain: str, line: int, at: int) -> bool:
     """Whether a line that holds markers alone stands below a text, and not just above one."""
     end = plain.find("\n", at)
     end = len(plain) if end < 0 else end
@@ -137,25 +141,28 @@ def _goes_with_above(plain: str, line: int, at: int) -> bool:
     return bool(above) or not below
 
 
-def _source_list(plain: str) -> Span:
+def _source_list_span(plain: str) -> Span:
     """Where a list of sources stands: under a line that says so, as long as lines list."""
-    headings = list(_SOURCES.finditer(plain))
+    headings = list(_SOURCES_HEADING.finditer(plain))
     if not headings:
         return (len(plain), len(plain))
     start = end = headings[-1].start()
     for line in plain[start:].splitlines(keepends=True):
-        if _SAYS.search(line) and len(line.split()) >= _SENTENCE:
+        if _SENTENCE_END.search(line) and len(line.split()) >= _MIN_SENTENCE_WORDS:
             break
         end += len(line)
     return (start, end)
 
 
-def _claims(text: str, marks: Sequence[Mark]) -> bool:
-    if any(text.strip(_TRIM) == refusal.strip(_TRIM) for refusal in REFUSALS.values()):
+def _is_claim(text: str, marks: Sequence[CitationMark]) -> bool:
+    if any(
+        text.strip(_TRIM_CHARACTERS) == refusal.strip(_TRIM_CHARACTERS)
+        for refusal in REFUSALS.values()
+    ):
         return False
-    if _GENERAL.search(text):
+    if _GENERAL_KNOWLEDGE.search(text):
         return False
-    closers = text[len(text.rstrip(_CLOSERS)) :]
+    closers = text[len(text.rstrip(_CLOSING_CHARACTERS)) :]
     if "?" in closers or "？" in closers or closers.rstrip().endswith(":"):
         return False
-    return len(query_terms(text)) >= (1 if marks else _LEAST)
+    return len(query_terms(text)) >= (1 if marks else _MIN_TERMS)

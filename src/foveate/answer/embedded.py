@@ -8,7 +8,7 @@ from foveate.answer.support import Scorer
 from foveate.ports import Embedder
 
 
-def embedded(embedder: Embedder) -> Scorer:
+def embedding_scorer(embedder: Embedder) -> Scorer:
     """Cosines of a claim with passages as scores, 0 to 1.
 
     Embeddings hardly see digits and negation; figures are checked apart, whatever the score.

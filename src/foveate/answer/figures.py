@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-_RUN = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
-_GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
-_SPACED = re.compile(r"(?<![\d.,])(\d{1,3})((?: \d{3})+)(?![\d.,]*\d)")
-_ITEM = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
+_DIGITS = re.compile(r"\d[\d.,'’\u00a0\u202f]*\d|\d")
+_GROUPED_DIGITS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*\Z")
+_SPACED_DIGITS = re.compile(r"(?<![\d.,])(\d{1,3})((?: \d{3})+)(?![\d.,]*\d)")
+_LIST_ITEM = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}\Z")
 _CLOCK = re.compile(
     r"(?<![\d.,:])(\d{1,2})(?::(\d\d)(?!\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uur\b|Uhr\b|h\b)))"
@@ -24,7 +24,7 @@ _SCALES = {"thousand": 3, "duizend": 3, "tausend": 3, "mille": 3, "million": 6, 
 _SCALES |= {"miljoen": 6, "millionen": 6, "billion": 9, "billions": 9, "miljard": 9}
 _SCALES |= {"milliarden": 9, "milliard": 9, "milliards": 9, "milliarde": 9}
 _SCALE = re.compile(rf"[ \u00a0\u202f-]?({'|'.join(_SCALES)})\b", re.IGNORECASE)
-_WORDS = dict(
+_NUMBER_WORDS = dict(
     (
         *enumerate(
             (
@@ -60,57 +60,59 @@ _WORDS = dict(
         (90, "ninety negentig neunzig"),
     )
 )
-_SPELLED = {word: value for value, names in _WORDS.items() for word in names.split()}
-_TENS = 20
-_ARTICLES = frozenset(
+_NUMBER_BY_WORD = {word: value for value, names in _NUMBER_WORDS.items() for word in names.split()}
+_FIRST_TENS = 20
+_AMBIGUOUS_WORDS = frozenset(
     ["zero", "nul", "null", "zéro", "one", "een", "ein", "eins", "un", "une", "neuf", "elf", "acht"]
 )
-_WORD = re.compile(
-    rf"\b({'|'.join(_SPELLED)})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?\b"
+_NUMBER_WORD = re.compile(
+    rf"\b({'|'.join(_NUMBER_BY_WORD)})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?\b"
 )
 
 
-def figures(text: str) -> list[str]:
+def find_numbers(text: str) -> list[str]:
     """The figures in a text, in one spelling, in order; numbers of list items left out.
 
-    >>> figures("2. About 1,000 of 12 345 paid 3.50 in twenty-two years, at -5 or 1.5 million.")
+    >>> find_numbers(
+    ...     "2. About 1,000 of 12 345 paid 3.50 in twenty-two years, at -5 or 1.5 million."
+    ... )
     ['1000', '12345', '3.5', '22', '-5', '1500000']
     """
-    clean = _ITEM.sub(lambda found: " " * len(found[0]), text)
-    return [value for _, value in sorted(_found(_joined(clean)))]
+    clean = _LIST_ITEM.sub(lambda found: " " * len(found[0]), text)
+    return [value for _, value in sorted(_iter_numbers(_join_digit_groups(clean)))]
 
 
-def known(text: str) -> set[str]:
+def number_spellings(text: str) -> set[str]:
     """Every spelling of every figure of a source: those of list items, parts of dates and clocks.
 
     A number is not known by a part of its digits: 1,200 is no 200.
     """
-    clean = _joined(text)
-    found = {value.removeprefix("-") for _, value in _found(clean)}
-    found.update(value for _, value in _found(clean))
-    for run in _RUN.findall(clean):
+    clean = _join_digit_groups(text)
+    found = {value.removeprefix("-") for _, value in _iter_numbers(clean)}
+    found.update(value for _, value in _iter_numbers(clean))
+    for run in _DIGITS.findall(clean):
         if _DATE.match(run):
-            found.update(spelling(part) for part in run.split("."))
+            found.update(normalise_number(part) for part in run.split("."))
     for hours, minutes, dotted in _CLOCK.findall(clean):
-        found.update((spelling(hours), spelling(minutes or dotted)))
-        found.add(spelling(f"{hours}.{minutes or dotted}"))
-    found.update(str(_SPELLED[word]) for word in _SPELLED_IN.findall(clean.casefold()))
+        found.update((normalise_number(hours), normalise_number(minutes or dotted)))
+        found.add(normalise_number(f"{hours}.{minutes or dotted}"))
+    found.update(str(_NUMBER_BY_WORD[word]) for word in _ANY_NUMBER_WORD.findall(clean.casefold()))
     return found
 
 
-def respelled(text: str) -> str:
+def normalise_numbers(text: str) -> str:
     """The text with its numbers in one spelling, so that words can be compared."""
-    return _RUN.sub(lambda found: spelling(found[0]), _joined(text))
+    return _DIGITS.sub(lambda found: normalise_number(found[0]), _join_digit_groups(text))
 
 
-def spelling(run: str) -> str:
+def normalise_number(run: str) -> str:
     """One number as it is spelled here.
 
-    >>> [spelling(run) for run in ("1.000", "3,50", "1,234.5", "007", "2024")]
+    >>> [normalise_number(run) for run in ("1.000", "3,50", "1,234.5", "007", "2024")]
     ['1000', '3.5', '1234.5', '7', '2024']
     """
     whole, part = run, ""
-    if not _GROUPED.match(run):
+    if not _GROUPED_DIGITS.match(run):
         last = max(run.rfind("."), run.rfind(","))
         marks = re.findall(r"[.,'’]", run)
         if last >= 0 and (len(marks) == 1 or run[last] not in marks[:-1]):
@@ -120,40 +122,40 @@ def spelling(run: str) -> str:
     return f"{digits}.{part}" if part else digits
 
 
-def missing(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
+def missing_numbers(claim: str, there: AbstractSet[str]) -> tuple[str, ...]:
     """The figures of a claim that are not among these, each once."""
-    return tuple(dict.fromkeys(figure for figure in figures(claim) if figure not in there))
+    return tuple(dict.fromkeys(figure for figure in find_numbers(claim) if figure not in there))
 
 
-_SPELLED_IN = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b")
+_ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")
 
 
-def _joined(text: str) -> str:
+def _join_digit_groups(text: str) -> str:
     """Without the spaces that group digits."""
-    return _SPACED.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
+    return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
 
 
-def _found(clean: str) -> Iterable[tuple[int, str]]:
-    for run in _RUN.finditer(clean):
-        value = spelling(run[0])
+def _iter_numbers(clean: str) -> Iterable[tuple[int, str]]:
+    for run in _DIGITS.finditer(clean):
+        value = normalise_number(run[0])
         if scale := _SCALE.match(clean, run.end()):
-            value = _scaled(value, _SCALES[scale[1].casefold()])
+            value = _scale_number(value, _SCALES[scale[1].casefold()])
         yield run.start(), f"-{value}" if _is_minus(clean, run.start()) else value
-    for word in _WORD.finditer(clean.casefold()):
-        if word[1] in _ARTICLES and not word[2]:
+    for word in _NUMBER_WORD.finditer(clean.casefold()):
+        if word[1] in _AMBIGUOUS_WORDS and not word[2]:
             continue
-        total = _SPELLED[word[1]]
-        if word[2] and total >= _TENS:
-            total += _SPELLED[word[2]]
+        total = _NUMBER_BY_WORD[word[1]]
+        if word[2] and total >= _FIRST_TENS:
+            total += _NUMBER_BY_WORD[word[2]]
         scale = _SCALE.match(clean, word.end())
         yield (
             word.start(),
-            _scaled(str(total), _SCALES[scale[1].casefold()]) if scale else str(total),
+            _scale_number(str(total), _SCALES[scale[1].casefold()]) if scale else str(total),
         )
 
 
-def _scaled(value: str, zeros: int) -> str:
-    return spelling(f"{Decimal(value).scaleb(zeros):f}")
+def _scale_number(value: str, zeros: int) -> str:
+    return normalise_number(f"{Decimal(value).scaleb(zeros):f}")
 
 
 def _is_minus(text: str, start: int) -> bool:

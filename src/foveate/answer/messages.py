@@ -1,8 +1,8 @@
 """A context as the messages that are sent: system prompt, then context and question.
 
-Rules: what is sent is what was counted, so the last message is the context, an empty line and the
-question, as `foveate.core.window` counts it; a request that is over the model's window is refused,
-whatever system prompt came after the assembly.
+Rules: what is sent is what was counted, so the last message is what `foveate.core.message` makes
+of context and question, as `foveate.core.window` counts it; a request that is over the model's
+window is refused, whatever system prompt came after the assembly.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from copy import deepcopy
 from typing import Any, Literal, cast
 
 from foveate import plugins
-from foveate.adapters.models.tools import calls_in
+from foveate.core.chat.turns import join_lines
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
-from foveate.core.layout.parts import content_of
-from foveate.core.talk.turns import lines
+from foveate.core.formats.shared.parts import parse_content_parts
+from foveate.core.message import join_message, join_parts
 from foveate.core.types import Context
 from foveate.core.window import count_messages
-from foveate.plan import Channel
-from foveate.ports import Content, Message, text_of
-from foveate.prompts.markers import marker_of_context
-from foveate.prompts.text import system_prompt
+from foveate.pipeline.options import Channel
+from foveate.pipeline.prompts.markers import marker_from_context
+from foveate.pipeline.prompts.text import system_prompt
+from foveate.ports import Content, Message, text_from_content
+from foveate.providers.chat.tools import calls_to_json
 
-MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
+CACHE_MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """What providers call a cache breakpoint on a content part."""
 
 
@@ -53,19 +54,19 @@ def messages(
     ['system', 'user']
     """
     if system is None:
-        marker = marker_of_context(context)
+        marker = marker_from_context(context)
         system = system_prompt(prompt, marker=marker, channel=channel, language=language)
-    parts = content_of(context)
-    asked: Content = counted(context)
+    parts = parse_content_parts(context)
+    asked: Content = format_user_message(context)
     if parts is not None:
-        asked = [*parts, {"type": "text", "text": context.query}]
+        asked = join_parts(parts, context.query)
     found: list[Message] = [{"role": "system", "content": system}] if system else []
     found.append({"role": "user", "content": asked})
-    _refuse_large(context, found, tokenizer)
+    _check_window(context, found, tokenizer)
     return found
 
 
-def for_anthropic(
+def format_for_anthropic(
     found: Sequence[Message], *, cache: Literal["5m", "1h"] | None = None
 ) -> dict[str, Any]:
     """The same as Anthropic's client takes it: `{"system": …, "messages": […]}`.
@@ -75,22 +76,22 @@ def for_anthropic(
     A context that is a text has its question in the same string, and no breakpoint behind it.
     Breakpoints that messages came with are taken off then, for four are the most that may be set.
 
-    >>> for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
+    >>> format_for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
     {'system': 'S', 'messages': [{'role': 'user', 'content': 'Q'}]}
     """
-    system = "\n\n".join(text_of(m["content"]) for m in found if m["role"] == "system")
+    system = "\n\n".join(text_from_content(m["content"]) for m in found if m["role"] == "system")
     said = [m for m in found if m["role"] != "system"]
     if not system.strip():  # a text of white space is refused
         system = ""
     if cache is None:
-        return {**({"system": system} if system else {}), "messages": _copied(said)}
-    _refuse_unknown(cache, "5m", "1h")
+        return {**({"system": system} if system else {}), "messages": _copy_messages(said)}
+    _refuse_unknown_cache(cache, "5m", "1h")
     mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
     first = [{"type": "text", "text": system, **mark}]
-    return {**({"system": first} if system else {}), "messages": _marked(said, mark)}
+    return {**({"system": first} if system else {}), "messages": _add_cache_marker(said, mark)}
 
 
-def for_openai(
+def format_for_openai(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[dict[str, Any]]:
     """The same for OpenAI's chat completions; they take messages as they are.
@@ -98,41 +99,41 @@ def for_openai(
     `cache`: with cache breakpoints, as for Anthropic. OpenAI finds prefixes without them, too.
 
     >>> parts = [{"type": "text", "text": "[1] Source: mill.md"}, {"type": "text", "text": "Q"}]
-    >>> (sent,) = for_openai([{"role": "user", "content": parts}], cache="30m")
+    >>> (sent,) = format_for_openai([{"role": "user", "content": parts}], cache="30m")
     >>> sent["content"][0]["prompt_cache_breakpoint"], list(sent["content"][1])
     ({'mode': 'explicit', 'ttl': '30m'}, ['type', 'text'])
     """
     if cache is None:
-        return _copied(found)
-    _refuse_unknown(cache, "30m", "12h")
+        return _copy_messages(found)
+    _refuse_unknown_cache(cache, "30m", "12h")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": cache}}
     system = [n for n, message in enumerate(found) if message["role"] == "system"]
-    whole = _marked(found, mark)
+    whole = _add_cache_marker(found, mark)
     for place in system[-1:]:
-        if text := text_of(found[place]["content"]):
+        if text := text_from_content(found[place]["content"]):
             whole[place]["content"] = [{"type": "text", "text": text, **mark}]
     return whole
 
 
-def for_responses(
+def format_for_responses(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[dict[str, Any]]:
     """The same as the `input` of OpenAI's responses, whose parts have names of their own.
 
     `input_text`, or `output_text` where the model said it.
 
-    >>> for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
+    >>> format_for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
     [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Q'}]}]
     """
-    whole = for_openai(found, cache=cache)
+    whole = format_for_openai(found, cache=cache)
     for message in whole:
         if not isinstance(message["content"], str):
             kind = "output_text" if message["role"] == "assistant" else "input_text"
-            message["content"] = [_part_of(part, kind) for part in message["content"]]
+            message["content"] = [_convert_part(part, kind) for part in message["content"]]
     return whole
 
 
-def _part_of(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """A part as a text of this kind; raises `BadOption` for blocks of another provider."""
     if part["type"] != "text":
         raise BadOption(
@@ -141,67 +142,69 @@ def _part_of(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {**part, "type": kind}
 
 
-def _marked(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _add_cache_marker(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages with the mark behind the last one's last part before the question.
 
     Others' marks are taken off: at most four may be set, and one too many is refused.
     """
-    whole = _copied(found)
+    whole = _copy_messages(found)
     for message in whole:
-        _unmark(message.get("content"))
+        _remove_cache_markers(message.get("content"))
     content = whole[-1]["content"] if whole else ""
     if not isinstance(content, str) and len(content) > 1:
         whole[-1]["content"] = [*content[:-2], {**content[-2], **mark}, content[-1]]
     return whole
 
 
-def _copied(found: Sequence[Message]) -> list[dict[str, Any]]:
+def _copy_messages(found: Sequence[Message]) -> list[dict[str, Any]]:
     """The messages, to be changed by whoever gets them."""
     return [dict(deepcopy(message)) for message in found]
 
 
-def _unmark(content: Any) -> None:
+def _remove_cache_markers(content: Any) -> None:
     """Take the marks off content parts, and off those within a tool's result."""
     parts = content if isinstance(content, list) else ()
     for part in filter(lambda one: isinstance(one, dict), parts):
-        for name in MARKS & part.keys():
+        for name in CACHE_MARKER_KEYS & part.keys():
             del part[name]
-        _unmark(part.get("content"))
+        _remove_cache_markers(part.get("content"))
 
 
-def _refuse_unknown(cache: str, *known: str) -> None:
+def _refuse_unknown_cache(cache: str, *known: str) -> None:
     if cache not in known:
         raise BadOption(f"cache is {cache!r}; give {' or '.join(known)}, or None for none")
 
 
-def counted(context: Context) -> str:
-    """What is counted of the user's message: the context, an empty line, the question."""
-    return f"{context.text}\n\n{context.query}" if context.text else context.query
+def format_user_message(context: Context) -> str:
+    """What is counted of the user's message: the context, its end, the question."""
+    return join_message(context.text, context.query)
 
 
-def pairs_of(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
+def role_text_pairs(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
     """Messages as they are counted: the last one's parts as the context that they are.
 
     Those of others as their texts; calls of tools as the JSON that is sent.
     """
     *before, last = found
-    pairs = [(one["role"], _said(one, text_of(one["content"]))) for one in before]
+    pairs = [(one["role"], _message_text(one, text_from_content(one["content"]))) for one in before]
     content = last["content"]
-    text = content if isinstance(content, str) else counted(context)
-    return [*pairs, (last["role"], _said(last, text))]
+    text = content if isinstance(content, str) else format_user_message(context)
+    return [*pairs, (last["role"], _message_text(last, text))]
 
 
-def _said(message: Message, text: str) -> str:
+def _message_text(message: Message, text: str) -> str:
     more = cast("Mapping[str, Any]", message)
-    return lines(text, *calls_in(more), more.get("tool_call_id", ""))
+    return join_lines(text, *calls_to_json(more), more.get("tool_call_id", ""))
 
 
-def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer | None) -> None:
+def _check_window(context: Context, found: Sequence[Message], given: Tokenizer | None) -> None:
     budget = context.budget
     if budget.window is None:
         return
     limit = budget.window - budget.generation - budget.buffer
-    needed = count_messages(pairs_of(context, found), budget, given or tokenizer_of(context))
+    needed = count_messages(
+        role_text_pairs(context, found), budget, given or tokenizer_from_context(context)
+    )
     if needed > limit:
         raise BudgetTooSmall(
             limit,
@@ -210,7 +213,7 @@ def _refuse_large(context: Context, found: Sequence[Message], given: Tokenizer |
         )
 
 
-def tokenizer_of(context: Context) -> Tokenizer:
+def tokenizer_from_context(context: Context) -> Tokenizer:
     """What the context was counted by; raises `BadOption` where that has no name here."""
     name = context.manifest.tokenizer
     try:

@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foveate.core.layout.parts import ANOTHER, content_of, quoted
-from foveate.core.pack.cut import MARK as CUT
+from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
+from foveate.core.stages.pack.cut import MARK as CUT
 from foveate.core.text.salience import ELISION
 from foveate.core.text.spotlight import MARK
 from foveate.core.types import Block, Context, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class CitableBlock:
     """A block as one content part of a request; `texts`: what of it can be cited, in order."""
 
     block: Block
     part: Mapping[str, Any]
     texts: tuple[str, ...]
-    _way: list[list[int] | None] = field(default_factory=list, repr=False, compare=False)
+    _offset_cache: list[list[int] | None] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -35,66 +35,71 @@ class Sent:
     def context_span(self, start: int, end: int) -> Span:
         """Where the characters `start` to `end` of the text stand in the context's text."""
         first = self.block.span[0]
-        return first + self._escaped(start, after=True), first + self._escaped(end, after=False)
+        return first + self._escaped_offset(start, after=True), first + self._escaped_offset(
+            end, after=False
+        )
 
-    def _escaped(self, at: int, *, after: bool) -> int:
+    def _escaped_offset(self, at: int, *, after: bool) -> int:
         """Characters before place `at`; a place between two texts is the one's end, or a start."""
         before = 0
         for number, text in enumerate(self.texts):
             inside = at < len(text) or (at == len(text) and not after)
             if inside or number == len(self.texts) - 1:
-                return before + len(quoted(text[:at]))
+                return before + len(escape_json(text[:at]))
             at -= len(text)
-            before += len(quoted(text)) + len(ANOTHER)
+            before += len(escape_json(text)) + len(TEXT_SEPARATOR)
         return before
 
     def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
         """Where they stand in the document; none where that is not known to the character."""
         block = self.block
-        if not self._way:  # it is long, and asked for by every citation
-            self._way.append(places_in(self.text, block.text))
-        places = self._way[0]
+        if not self._offset_cache:  # it is long, and asked for by every citation
+            self._offset_cache.append(map_offsets(self.text, block.text))
+        places = self._offset_cache[0]
         if places is None:
             return ()
         start, end = places[start], places[end]
         found = []
-        for (first, last), (a, b) in zip(_laid(block), block.document_spans, strict=False):
+        for (first, last), (a, b) in zip(
+            _document_ranges_in_block(block), block.document_spans, strict=False
+        ):
             low, high = max(first, start), min(last, end)
             if low < high:
                 found.append((a + low - first, b - (last - high)))
         return tuple(found)
 
 
-def sent_blocks(context: Context) -> list[Sent]:
+def citable_blocks(context: Context) -> list[CitableBlock]:
     """The blocks that a provider cites by itself, in the order it counts them."""
-    parts = content_of(context) or ()
+    parts = parse_content_parts(context) or ()
     own = [part for part in parts if part["type"] in ("document", "search_result")]
     chunks = sorted((b for b in context.blocks if b.kind == "chunk"), key=lambda b: b.span)
     if not own:
         return []
     return [
-        Sent(block=block, part=part, texts=tuple(_texts(part)))
+        CitableBlock(block=block, part=part, texts=tuple(_citable_texts(part)))
         for block, part in zip(chunks, own, strict=True)
     ]
 
 
-def blocks_before(context: Context, sent: Iterable[Mapping[str, Any]]) -> int:
+def count_earlier_blocks(context: Context, sent: Iterable[Mapping[str, Any]]) -> int:
     """How many blocks of the same kind stand in a request before the context's, which come last."""
-    own = sent_blocks(context)
+    own = citable_blocks(context)
     kind = own[0].part["type"] if own else ""
-    return max(0, sum(_count(message.get("content"), kind) for message in sent) - len(own))
+    return max(0, sum(_count_blocks(message.get("content"), kind) for message in sent) - len(own))
 
 
-def _count(content: Any, kind: str) -> int:
+def _count_blocks(content: Any, kind: str) -> int:
     """Blocks of the kind among parts, results of tools included."""
     if isinstance(content, str) or not isinstance(content, Sequence):
         return 0
     return sum(
-        1 if part.get("type") == kind else _count(part.get("content"), kind) for part in content
+        1 if part.get("type") == kind else _count_blocks(part.get("content"), kind)
+        for part in content
     )
 
 
-def _texts(part: Mapping[str, Any]) -> Iterator[str]:
+def _citable_texts(part: Mapping[str, Any]) -> Iterator[str]:
     if part["type"] == "document":
         yield part["source"]["data"]
     else:
@@ -102,12 +107,12 @@ def _texts(part: Mapping[str, Any]) -> Iterator[str]:
             yield inner["text"]
 
 
-def places_in(sent: str, text: str) -> list[int] | None:
+def map_offsets(sent: str, text: str) -> list[int] | None:
     r"""For each place in what was sent, its end included, the place in the block's text.
 
     What was sent has backslashes more, and marks for spaces; None where it is anything else.
 
-    >>> places_in(r"see [\2]", "see [2]")
+    >>> map_offsets(r"see [\2]", "see [2]")
     [0, 1, 2, 3, 4, 5, 5, 6, 7]
     """
     if sent == text:
@@ -122,7 +127,7 @@ def places_in(sent: str, text: str) -> list[int] | None:
     return [*found, at] if at == size else None
 
 
-def _laid(block: Block) -> list[Span]:
+def _document_ranges_in_block(block: Block) -> list[Span]:
     """Where the block's text shows each of its ranges of the document; empty where unsure.
 
     Ranges that meet stand side by side, others have the elision mark between them; lengths must

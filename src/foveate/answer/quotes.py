@@ -9,22 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from foveate.core.bounded_cache import BoundedCache
 from foveate.core.types import Span
 
-LEAST = 3
+MIN_QUOTED_WORDS = 3
 """Words; shorter quotations are names and terms, which need not be anyone's words."""
 
-Verdict: TypeAlias = Literal["verbatim", "stitched", "altered"]
+QuotationVerdict: TypeAlias = Literal["verbatim", "stitched", "altered"]
 
-_QUOTED = re.compile(
+_QUOTATION_PATTERN = re.compile(
     r"(?<!\d)[\"“„”]([^\"“„”\n]{1,2000})[\"“”]|«\s*([^«»\n]{1,2000}?)\s*»|(?<!\w)[‘‚]([^‘’\n]{1,2000})[’‘](?!\w)"
 )
-_GAP = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|\(\s*(?:…|\.\.\.)\s*\)|…|\.\.\.)\s*")
-_PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-"})
-_ENDS = " \t\n.,;:!?…\"'"
+_ELLIPSIS_PATTERN = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|\(\s*(?:…|\.\.\.)\s*\)|…|\.\.\.)\s*")
+_PLAIN_PUNCTUATION = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-"}
+)
+_FOLDED: BoundedCache[str, str] = BoundedCache(6_000_000)
+_EDGE_CHARACTERS = " \t\n.,;:!?…\"'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,32 +36,36 @@ class Quotation:
 
     text: str
     span: Span
-    verdict: Verdict
+    verdict: QuotationVerdict
 
 
-def quotations(sentence: str, start: int, grounds: Sequence[str]) -> tuple[Quotation, ...]:
+def check_quotations(sentence: str, start: int, grounds: Sequence[str]) -> tuple[Quotation, ...]:
     """The quotations of a sentence that begins at `start`, held against the cited texts."""
-    plain = [_folded(text) for text in grounds]
+    plain = [_fold_text(text) for text in grounds]
     found = []
-    for quoted in _QUOTED.finditer(sentence):
+    for quoted in _QUOTATION_PATTERN.finditer(sentence):
         words = next(group for group in quoted.groups() if group is not None)
-        if len(words.split()) >= LEAST:
+        if len(words.split()) >= MIN_QUOTED_WORDS:
             at = (start + quoted.start(), start + quoted.end())
-            found.append(Quotation(text=words, span=at, verdict=_verdict(words, plain)))
+            found.append(Quotation(text=words, span=at, verdict=_quotation_verdict(words, plain)))
     return tuple(found)
 
 
-def _verdict(words: str, grounds: Sequence[str]) -> Verdict:
-    parts = [part for piece in _GAP.split(words) if (part := _folded(piece).strip(_ENDS))]
-    if any(_in_order(parts, text) for text in grounds):
+def _quotation_verdict(words: str, grounds: Sequence[str]) -> QuotationVerdict:
+    parts = [
+        part
+        for piece in _ELLIPSIS_PATTERN.split(words)
+        if (part := _fold_text(piece).strip(_EDGE_CHARACTERS))
+    ]
+    if any(_has_parts_in_order(parts, text) for text in grounds):
         return "verbatim"
-    halves = parts if len(parts) > 1 else _split(parts[0] if parts else "", grounds)
+    halves = parts if len(parts) > 1 else _split_into_matches(parts[0] if parts else "", grounds)
     if len(halves) > 1 and all(any(half in text for text in grounds) for half in halves):
         return "stitched"
     return "altered"
 
 
-def _in_order(parts: Sequence[str], text: str) -> bool:
+def _has_parts_in_order(parts: Sequence[str], text: str) -> bool:
     at = 0
     for part in parts:
         at = text.find(part, at)
@@ -68,11 +75,14 @@ def _in_order(parts: Sequence[str], text: str) -> bool:
     return bool(parts)
 
 
-def _split(words: str, grounds: Sequence[str]) -> list[str]:
-    """Runs of at least `LEAST` words that stand in the texts, each as long as it goes."""
+def _split_into_matches(words: str, grounds: Sequence[str]) -> list[str]:
+    """Runs of at least `MIN_QUOTED_WORDS` words that the texts hold, each as long as can be."""
     rest, found = words.split(), []
     while rest:
-        run, size = "", LEAST  # where so many words do not stand together, no more of them do
+        run, size = (
+            "",
+            MIN_QUOTED_WORDS,
+        )  # where so many words do not stand together, no more of them do
         while size <= len(rest) and any((more := " ".join(rest[:size])) in t for t in grounds):
             run, size = more, size + 1
         if not run:
@@ -82,6 +92,9 @@ def _split(words: str, grounds: Sequence[str]) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=64)
-def _folded(text: str) -> str:
-    return " ".join(text.translate(_PLAIN).casefold().split())
+def _fold_text(text: str) -> str:
+    known = _FOLDED.get(text)
+    if known is None:
+        known = " ".join(text.translate(_PLAIN_PUNCTUATION).casefold().split())
+        _FOLDED.put(text, known)
+    return known

@@ -1,62 +1,112 @@
-"""A request's content parts → the blocks that were put in: what a log of requests can be read by.
+"""A user's message → the blocks and the question that were put in: a log of requests can be read.
 
-Breakpoints, the question and parts of other kinds are passed over; everything else is as the format
-reads its own text back.
+Breakpoints are passed over; everything else is as the format reads its own text back.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
-from foveate.answer.messages import MARKS
-from foveate.core.contracts import Format, Parsed
-from foveate.core.errors import BadInput
+from foveate import plugins
+from foveate.answer.messages import CACHE_MARKER_KEYS
+from foveate.core.contracts import Format, ParsedBlock
+from foveate.core.errors import BadInput, UnknownName
 from foveate.core.formats.anthropic_document import AnthropicDocument
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
+from foveate.core.message import split_message, split_parts
 from foveate.core.render import Renderer
+from foveate.ports import Content
 
-_FORM = "must be a list of parts, each an object"
+_FORM_ERROR = "must be a list of parts, each an object"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedMessage:
+    """What a user's message holds: the context's text, its blocks, and the question."""
+
+    context: str
+    blocks: tuple[ParsedBlock, ...]
+    question: str
+
+
+def parse_message(
+    content: Content,
+    *,
+    format: str | Format = "numbered",
+    label: str = "Page context",
+    spotlight: bool = False,
+) -> ParsedMessage:
+    """The content of a user's message as `messages` makes it, taken apart.
+
+    `format`: as the context was rendered; content parts say it themselves. `label`, `spotlight`: as
+    the recipe had them. Raises `BadInput` where the content is no message of ours.
+
+    >>> from foveate import assemble
+    >>> from foveate.answer.messages import messages
+    >>> context = assemble("How old?", [{"text": "Built in 1880.", "source": "mill.md"}], budget=99)
+    >>> parsed = parse_message(messages(context)[-1]["content"])
+    >>> [block.text for block in parsed.blocks], parsed.question
+    (['Built in 1880.'], 'How old?')
+    """
+    if isinstance(content, str):
+        text, question = split_message(content)
+        known = _known_format(format) if isinstance(format, str) else format
+    else:
+        if isinstance(content, bytes) or not isinstance(content, Sequence):
+            raise BadInput(_FORM_ERROR, field="content")
+        parts = [
+            _remove_part_markers(part) for part in cast("Sequence[Mapping[str, Any]]", content)
+        ]
+        if not parts or not isinstance(parts[-1].get("text"), str):
+            raise BadInput("must end with the question, a text part", field="content")
+        found, question = split_parts(parts)
+        text = json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+        known = _detect_format(found)
+    renderer = Renderer(format=known, label=label, spotlight=spotlight)
+    try:
+        blocks = renderer.parse(text)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise BadInput("holds parts that no context has", field="content") from None
+    return ParsedMessage(context=text, blocks=blocks, question=question)
 
 
 def read_back(
     content: Sequence[Mapping[str, Any]], *, label: str = "Page context", spotlight: bool = False
-) -> tuple[Parsed, ...]:
-    """The blocks of a user's message as `messages` makes it, whose last part is the question.
-
-    `label`, `spotlight`: as the recipe had them. Raises `BadInput` where the parts are no context
-    of ours.
+) -> tuple[ParsedBlock, ...]:
+    """The blocks of a user's message of content parts, as `parse_message` reads it.
 
     >>> head = "[1] Source: mill.md"
     >>> sent = [{"type": "text", "text": head + chr(10) + "Built in 1880."}]
     >>> [block.text for block in read_back([*sent, {"type": "text", "text": "How old?"}])]
     ['Built in 1880.']
     """
-    if isinstance(content, str | bytes) or not isinstance(content, Sequence):
-        raise BadInput(_FORM, field="content")
-    parts = [_unmarked(part) for part in content[:-1]]
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
-    renderer = Renderer(format=_format_of(parts), label=label, spotlight=spotlight)
-    if not parts:
-        return ()
-    try:
-        return renderer.parse(text)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        raise BadInput("holds parts that no context has", field="content") from None
+    if isinstance(content, str):
+        raise BadInput(_FORM_ERROR, field="content")
+    return parse_message(content, label=label, spotlight=spotlight).blocks
 
 
-def _format_of(parts: Sequence[Mapping[str, Any]]) -> Format:
+def _known_format(name: str) -> Format:
+    formats = plugins.component_registry().formats
+    if name not in formats:
+        raise UnknownName("format", name, formats)
+    found: Format = formats[name]()
+    return found
+
+
+def _detect_format(parts: Sequence[Mapping[str, Any]]) -> Format:
     kinds = [part.get("type") for part in parts]
     if "search_result" in kinds:
         return AnthropicSearchResult()
     return AnthropicDocument() if "document" in kinds else OpenAiParts()
 
 
-def _unmarked(part: Mapping[str, Any]) -> dict[str, Any]:
+def _remove_part_markers(part: Mapping[str, Any]) -> dict[str, Any]:
     """The part without breakpoints, by the name that a context's text has for its kind."""
     if not isinstance(part, Mapping):
-        raise BadInput(_FORM, field="content")
-    found = {key: value for key, value in part.items() if key not in MARKS}
+        raise BadInput(_FORM_ERROR, field="content")
+    found = {key: value for key, value in part.items() if key not in CACHE_MARKER_KEYS}
     return {**found, "type": "text"} if part.get("type") == "input_text" else found

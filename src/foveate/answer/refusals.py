@@ -79,43 +79,46 @@ _FRENCH = (
     ),
     rf"\bn['’]y a (?:pas|aucune?)\b{_LONG}{_FR}",
 )
-_BY_THEM = re.compile(
+_ATTRIBUTION = re.compile(
     rf"\b(?:according to|laut|gemäß|volgens|selon|d['’]après)\b(?: \w+){{0,3}} "
     rf"(?:{_EN}|{_NL}|{_DE}|{_FR})",
     re.IGNORECASE,
 )
-_NOTHING = re.compile(
+_NO_INFORMATION = re.compile(
     "|".join(f"(?:{one})" for one in (*_ENGLISH, *_DUTCH, *_GERMAN, *_FRENCH)), re.IGNORECASE
 )
-_GOES_ON = re.compile(
+_CONTINUATION = re.compile(
     r"(?:[;–—]|\b(?:but|however|yet|nevertheless|maar|echter|toch|aber|jedoch|doch|dennoch|mais|"
     r"cependant|toutefois|pourtant)\b)[\s,:]*",
     re.IGNORECASE,
 )
-_CONCEDES = re.compile(
+_CONCESSION = re.compile(
     r"\W*(?:even though|though|although|while|hoewel|ofschoon|obwohl|obgleich|bien que|même si)\b",
     re.IGNORECASE,
 )
 
 
-def asserted(text: str) -> int | None:
+def find_assertion_start(text: str) -> int | None:
     """Where in a sentence that says it was not told something a claim begins; None: nowhere.
 
     0 where it says nothing of the kind.
 
-    >>> asserted("The context does not say when."), asserted("It opens at nine.")
+    >>> (
+    ...     find_assertion_start("The context does not say when."),
+    ...     find_assertion_start("It opens at nine."),
+    ... )
     (None, 0)
     >>> said = "The context does not say when, but it was in 1881."
-    >>> said[asserted(said):]
+    >>> said[find_assertion_start(said) :]
     'it was in 1881.'
     """
-    found = _NOTHING.search(text)
-    if found is None or _BY_THEM.search(text):
+    found = _NO_INFORMATION.search(text)
+    if found is None or _ATTRIBUTION.search(text):
         return 0
-    if _CONCEDES.match(text):
+    if _CONCESSION.match(text):
         turn = text.find(",", found.end()) + 1
     else:
-        goes_on = _GOES_ON.search(text, found.end())
+        goes_on = _CONTINUATION.search(text, found.end())
         turn = goes_on.end() if goes_on else 0
     rest = text[turn:].lstrip()
     return len(text) - len(rest) if turn and any(map(str.isalnum, rest)) else None

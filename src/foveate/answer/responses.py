@@ -15,22 +15,22 @@ from foveate.core.types import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class RawCitation:
     """A citation as the provider gives it, and the stretch of the answer that it is for."""
 
     citation: Mapping[str, Any]
     span: Span
 
 
-def said_in(response: Any) -> tuple[str, list[Said]]:
+def parse_response(response: Any) -> tuple[str, list[RawCitation]]:
     """The answer's text and its citations, in order. Raises `BadInput` where it is no response."""
-    given = _plain(response)
+    given = _to_mapping(response)
     if _is_list(given.get("content")):
-        return _put_together(_of_anthropic(given["content"]))
+        return _join_pieces(_pieces_from_anthropic(given["content"]))
     if "choices" in given:
-        return _put_together(_of_chat(given["choices"]))
+        return _join_pieces(_pieces_from_chat(given["choices"]))
     if _is_list(given.get("output")):
-        return _put_together(_of_response(given["output"]))
+        return _join_pieces(_pieces_from_responses(given["output"]))
     raise BadInput(
         "is no response known here; give Anthropic's message, or OpenAI's chat completion or "
         "response, whole",
@@ -38,7 +38,7 @@ def said_in(response: Any) -> tuple[str, list[Said]]:
     )
 
 
-def _plain(response: Any, what: str = "must be the client's object or its JSON") -> Any:
+def _to_mapping(response: Any, what: str = "must be the client's object or its JSON") -> Any:
     """The client's object as plain values, also where a plain one holds it; a mapping."""
     if hasattr(response, "model_dump"):
         # What a newer server says may not be of the client's types; that is judged here.
@@ -48,28 +48,28 @@ def _plain(response: Any, what: str = "must be the client's object or its JSON")
     return response
 
 
-def _items(value: Any) -> list[Mapping[str, Any]]:
+def _parse_items(value: Any) -> list[Mapping[str, Any]]:
     """The members of a list of a response; what is none would be an answer with a part missing."""
-    return [_plain(item, "must hold objects, whole ones or their JSON") for item in value]
+    return [_to_mapping(item, "must hold objects, whole ones or their JSON") for item in value]
 
 
-_Piece = tuple[str, Sequence[Any], bool]
+_TextPiece = tuple[str, Sequence[Any], bool]
 """A text, its citations, and whether these are for all of it or say for which stretch."""
 
 
-def _put_together(pieces: Iterator[_Piece]) -> tuple[str, list[Said]]:
+def _join_pieces(pieces: Iterator[_TextPiece]) -> tuple[str, list[RawCitation]]:
     text, said = "", []
     for piece, citations, whole in pieces:
         start, end = len(text), len(text) + len(piece)
         for one in citations:
-            citation = _flat(one)
-            span = (start, end) if whole else _stretch(citation, start, end)
-            said.append(Said(citation=citation, span=span))
+            citation = _flatten_annotation(one)
+            span = (start, end) if whole else _annotation_span(citation, start, end)
+            said.append(RawCitation(citation=citation, span=span))
         text += piece
     return text, said
 
 
-def _flat(citation: Any) -> Mapping[str, Any]:
+def _flatten_annotation(citation: Any) -> Mapping[str, Any]:
     """A chat completion's annotation holds its fields one level deeper, under its own type."""
     if hasattr(citation, "model_dump"):
         citation = citation.model_dump(warnings=False)
@@ -79,7 +79,7 @@ def _flat(citation: Any) -> Mapping[str, Any]:
     return {**inner, "type": citation["type"]} if isinstance(inner, Mapping) else citation
 
 
-def _stretch(citation: Mapping[str, Any], start: int, end: int) -> Span:
+def _annotation_span(citation: Mapping[str, Any], start: int, end: int) -> Span:
     """What an annotation is for: a range of its text, or a place in it, or all of it.
 
     A range that is none comes out as one that lies outside the answer.
@@ -94,33 +94,35 @@ def _stretch(citation: Mapping[str, Any], start: int, end: int) -> Span:
     return start + first, start + last
 
 
-def _of_anthropic(content: Sequence[Any]) -> Iterator[_Piece]:
-    for block in _items(content):
-        if _is(block, "text"):
-            yield _text_of(block, "text"), _list_of(block, "citations"), True
+def _pieces_from_anthropic(content: Sequence[Any]) -> Iterator[_TextPiece]:
+    for block in _parse_items(content):
+        if _has_type(block, "text"):
+            yield _get_text(block, "text"), _get_list(block, "citations"), True
 
 
-def _of_chat(choices: Any) -> Iterator[_Piece]:
-    first = _items(choices[:1])[0] if _is_list(choices) and choices else {}
+def _pieces_from_chat(choices: Any) -> Iterator[_TextPiece]:
+    first = _parse_items(choices[:1])[0] if _is_list(choices) and choices else {}
     message = first.get("message")
     if message is None:
         raise BadInput("has no choice with a message; give the whole response", field="response")
-    message = _plain(message, "must have a message that is an object")
+    message = _to_mapping(message, "must have a message that is an object")
     content = message.get("content")
     if _is_list(content):  # as some that speak the protocol write it
-        texts = [_text_of(part, "text") for part in _items(content) if _is(part, "text")]
+        texts = [
+            _get_text(part, "text") for part in _parse_items(content) if _has_type(part, "text")
+        ]
         content = "".join(texts)
-    yield _text_of({"content": content or ""}, "content"), _list_of(message, "annotations"), False
+    yield _get_text({"content": content or ""}, "content"), _get_list(message, "annotations"), False
 
 
-def _of_response(output: Any) -> Iterator[_Piece]:
-    for item in _items(output):
-        for part in _items(_list_of(item, "content")) if _is(item, "message") else ():
-            if _is(part, "output_text"):
-                yield _text_of(part, "text"), _list_of(part, "annotations"), False
+def _pieces_from_responses(output: Any) -> Iterator[_TextPiece]:
+    for item in _parse_items(output):
+        for part in _parse_items(_get_list(item, "content")) if _has_type(item, "message") else ():
+            if _has_type(part, "output_text"):
+                yield _get_text(part, "text"), _get_list(part, "annotations"), False
 
 
-def _is(value: Mapping[str, Any], type: str) -> bool:
+def _has_type(value: Mapping[str, Any], type: str) -> bool:
     return value.get("type") == type
 
 
@@ -128,13 +130,13 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _text_of(part: Mapping[str, Any], name: str) -> str:
+def _get_text(part: Mapping[str, Any], name: str) -> str:
     text = part.get(name)
     if not isinstance(text, str):
         raise BadInput("has a text that is none; give the whole response", field="response")
     return text
 
 
-def _list_of(part: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _get_list(part: Mapping[str, Any], name: str) -> Sequence[Any]:
     found = part.get(name)
     return found if _is_list(found) else ()

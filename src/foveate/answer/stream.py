@@ -6,13 +6,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foveate.answer.named import Meant, names_of
-from foveate.core.text.marks import Mark, Piece, Plain, Scanner
+from foveate.answer.bracket_names import PlainBracketFilter, names_from_context
+from foveate.core.text.citation_markers import AnswerPiece, CitationMark, MarkerScanner, PlainText
 from foveate.core.types import Citation, Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cited:
+class CitationEvent:
     """A marker in an arriving answer: what it stands for, and what it names that is not there."""
 
     text: str
@@ -21,31 +21,31 @@ class Cited:
     dangling: tuple[str, ...] = ()
 
 
-Event: TypeAlias = Plain | Cited
+StreamEvent: TypeAlias = PlainText | CitationEvent
 
 
 class Resolver:
     """Feed it pieces of an answer; it gives text to show and citations, in order."""
 
     def __init__(self, context: Context) -> None:
-        self._scanner = Scanner(names_of(context))
-        self._meant = Meant(context)
+        self._scanner = MarkerScanner(names_from_context(context))
+        self._filter = PlainBracketFilter(context)
         self._citations = {one.marker: one for one in context.citations}
 
-    def feed(self, piece: str) -> Iterator[Event]:
+    def feed(self, piece: str) -> Iterator[StreamEvent]:
         """What is settled by now; a marker that is not closed yet is held back."""
-        return map(self._event, self._meant(self._scanner.feed(piece)))
+        return map(self._event, self._filter(self._scanner.feed(piece)))
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[StreamEvent]:
         """What was held back."""
-        return map(self._event, self._meant(self._scanner.finish()))
+        return map(self._event, self._filter(self._scanner.finish()))
 
-    def _event(self, piece: Piece) -> Event:
-        if not isinstance(piece, Mark):
+    def _event(self, piece: AnswerPiece) -> StreamEvent:
+        if not isinstance(piece, CitationMark):
             return piece
         known = tuple(self._citations[n] for n in piece.numbers if n in self._citations)
         missing = tuple(str(n) for n in piece.numbers if n not in self._citations)
-        return Cited(
+        return CitationEvent(
             text=piece.text,
             start=piece.start,
             citations=known,
@@ -53,7 +53,7 @@ class Resolver:
         )
 
 
-def resolved(pieces: Iterable[str], context: Context) -> Iterator[Event]:
+def resolve_stream(pieces: Iterable[str], context: Context) -> Iterator[StreamEvent]:
     """The events of an answer that arrives in pieces."""
     resolver = Resolver(context)
     for piece in pieces:
@@ -61,7 +61,9 @@ def resolved(pieces: Iterable[str], context: Context) -> Iterator[Event]:
     yield from resolver.finish()
 
 
-async def aresolved(pieces: AsyncIterable[str], context: Context) -> AsyncIterator[Event]:
+async def aresolve_stream(
+    pieces: AsyncIterable[str], context: Context
+) -> AsyncIterator[StreamEvent]:
     """The same, where they arrive asynchronously."""
     resolver = Resolver(context)
     async for piece in pieces:

@@ -12,15 +12,15 @@ from itertools import islice
 from math import log
 from typing import TypeAlias
 
-from foveate.answer.figures import known, respelled
+from foveate.answer.figures import normalise_numbers, number_spellings
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
 
-RUN = 3
-TRIED = 8
+MAX_RUN_SENTENCES = 3
+MAX_SCORED_RUNS = 8
 """Passages of a block that a scorer is asked about for their words, and twice that in all."""
-_ASKED = 0.3
+_QUERY_TERM_WEIGHT = 0.3
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float]]
 """A claim and passages → how far each supports it, 0 to 1: an entailment model, an embedder."""
@@ -37,136 +37,142 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class SourceSentence:
     """One sentence of a block: its place in the context and the terms it has."""
 
     span: Span
     terms: frozenset[str]
 
 
-class Grounds:
+class SourceIndex:
     """A context's blocks by marker, read sentence by sentence, once for all claims."""
 
     def __init__(self, context: Context, *, language: str = "en") -> None:
         self._text = context.text
-        self._asked = frozenset(query_terms(respelled(context.query)))
-        self._passages: list[Passage] = []
+        self._query_terms = frozenset(query_terms(normalise_numbers(context.query)))
+        self._passages: list[SourceSentence] = []
         self._blocks: dict[int, list[range]] = {}
         for block in context.blocks:
             if block.kind == "chunk":
                 first = len(self._passages)
-                self._passages.extend(_passages(context.text, block.span, language))
+                self._passages.extend(_split_passages(context.text, block.span, language))
                 here = range(first, len(self._passages))
                 self._blocks.setdefault(block.marker, []).append(here)
         self._places: dict[str, list[int]] = {}
         for number, passage in enumerate(self._passages):
             for term in passage.terms:
                 self._places.setdefault(term, []).append(number)
-        self._figures: dict[int, set[str]] = {}
+        self._numbers: dict[int, set[str]] = {}
 
     @property
     def markers(self) -> tuple[int, ...]:
         """The markers that can be cited."""
         return tuple(sorted(self._blocks))
 
-    def shown(self, marker: int) -> list[str]:
+    def texts(self, marker: int) -> list[str]:
         """The texts of the marker's blocks, as they stand in the context."""
-        return [self._stretch(here) for here in self._blocks.get(marker, []) if here]
+        return [self._run_text(here) for here in self._blocks.get(marker, []) if here]
 
-    def figures(self, marker: int) -> set[str]:
+    def numbers(self, marker: int) -> set[str]:
         """The figures that stand in the marker's blocks, in every spelling."""
-        if marker not in self._figures:
-            self._figures[marker] = set().union(*map(known, self.shown(marker)))
-        return self._figures[marker]
+        if marker not in self._numbers:
+            self._numbers[marker] = set().union(*map(number_spellings, self.texts(marker)))
+        return self._numbers[marker]
 
-    def best(
+    def best_support(
         self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
     ) -> dict[int, Support]:
         """For each marker the passage that supports the claim best; none where none is shown."""
-        weights = self._weights(claim)
+        weights = self._term_weights(claim)
         held: dict[int, int] = {}
         for bit, term in enumerate(weights):
             for number in self._places.get(term, ()):
                 held[number] = held.get(number, 0) | 1 << bit
-        shares = _Shares(list(weights.values()))
+        shares = _WeightShares(list(weights.values()))
         found = {
-            marker: self._best(marker, claim, held, shares, scorer)
+            marker: self._best_in_source(marker, claim, held, shares, scorer)
             for marker in markers
             if any(self._blocks.get(marker, ()))
         }
         return {marker: support for marker, support in found.items() if support is not None}
 
-    def _best(
+    def _best_in_source(
         self,
         marker: int,
         claim: str,
         held: Mapping[int, int],
-        shares: _Shares,
+        shares: _WeightShares,
         scorer: Scorer | None,
     ) -> Support | None:
         ranked = sorted(
-            ((-shares(mask), len(run), run.start, run) for run, mask in self._runs(marker, held)),
+            (
+                (-shares(mask), len(run), run.start, run)
+                for run, mask in self._sentence_runs(marker, held)
+            ),
             key=lambda one: one[:3],
         )
         if not ranked:
             first = next(here for here in self._blocks[marker] if here)
             ranked = [(0.0, 1, first.start, first[:1])]
-        score, run = -ranked[0][0], ranked[0][3]
+        score, run = abs(ranked[0][0]), ranked[0][3]
         if scorer is not None:
             # A paraphrase may share no word: what is left of the places goes to single sentences.
-            tried = [one[3] for one in ranked[:TRIED]]
+            tried = [one[3] for one in ranked[:MAX_SCORED_RUNS]]
             alone = (range(n, n + 1) for here in self._blocks[marker] for n in here)
-            nearest = list(dict.fromkeys([*tried, *islice(alone, 2 * TRIED - len(tried))]))
-            given = scorer(claim, [self._stretch(one) for one in nearest])
+            nearest = list(
+                dict.fromkeys([*tried, *islice(alone, 2 * MAX_SCORED_RUNS - len(tried))])
+            )
+            given = scorer(claim, [self._run_text(one) for one in nearest])
             high = max(range(len(nearest)), key=lambda n: (given[n], -n))
             score, run = float(given[high]), nearest[high]
         span = (self._passages[run.start].span[0], self._passages[run.stop - 1].span[1])
-        return Support(marker=marker, score=round(score, 6), span=span, text=self._stretch(run))
+        return Support(marker=marker, score=round(score, 6), span=span, text=self._run_text(run))
 
-    def _runs(self, marker: int, held: Mapping[int, int]) -> Iterator[tuple[range, int]]:
+    def _sentence_runs(self, marker: int, held: Mapping[int, int]) -> Iterator[tuple[range, int]]:
         """Runs of up to three sentences of a block that begin and end with one that has a term."""
         for here in self._blocks[marker]:
             for first in here:
                 if first not in held:
                     continue
                 mask = 0
-                for last in range(first, min(first + RUN, here.stop)):
+                for last in range(first, min(first + MAX_RUN_SENTENCES, here.stop)):
                     mask |= held.get(last, 0)
                     if last in held:
                         yield range(first, last + 1), mask
 
-    def _stretch(self, run: range) -> str:
+    def _run_text(self, run: range) -> str:
         first, last = self._passages[run.start], self._passages[run.stop - 1]
         return self._text[first.span[0] : last.span[1]]
 
-    def _weights(self, claim: str) -> dict[str, float]:
-        return {term: self._weight(term) for term in query_terms(respelled(claim))}
+    def _term_weights(self, claim: str) -> dict[str, float]:
+        return {term: self._term_weight(term) for term in query_terms(normalise_numbers(claim))}
 
-    def _weight(self, term: str) -> float:
+    def _term_weight(self, term: str) -> float:
         spread = len(self._places.get(term, ()))
         rare = log(1 + (len(self._passages) + 1) / (spread + 0.5))
-        return rare * (_ASKED if term in self._asked else 1.0)
+        return rare * (_QUERY_TERM_WEIGHT if term in self._query_terms else 1.0)
 
 
-class _Shares:
+class _WeightShares:
     """Sets of a claim's terms, as bits → their share of its weight; added in the terms' order."""
 
     def __init__(self, weights: Sequence[float]) -> None:
         self._weights = weights
         self._total = sum(weights)
-        self._known: dict[int, float] = {}
+        self._cache: dict[int, float] = {}
 
     def __call__(self, mask: int) -> float:
-        if mask not in self._known:
+        if mask not in self._cache:
             held = sum(w for bit, w in enumerate(self._weights) if mask >> bit & 1)
-            self._known[mask] = held / self._total if self._total else 0.0
-        return self._known[mask]
+            self._cache[mask] = held / self._total if self._total else 0.0
+        return self._cache[mask]
 
 
-def _passages(text: str, span: Span, language: str) -> Iterable[Passage]:
+def _split_passages(text: str, span: Span, language: str) -> Iterable[SourceSentence]:
     start, end = span
     for first, last in sentence_spans(text[start:end], language):
         sentence = text[start + first : start + last]
-        yield Passage(
-            span=(start + first, start + last), terms=frozenset(document_terms(respelled(sentence)))
+        yield SourceSentence(
+            span=(start + first, start + last),
+            terms=frozenset(document_terms(normalise_numbers(sentence))),
         )

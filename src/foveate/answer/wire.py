@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from foveate.answer.ask import Answer
-from foveate.answer.check import Checked, Claim
-from foveate.answer.provided import Given, Refused
-from foveate.answer.stream import Cited, Event
+from foveate.answer.check import AnswerCheck, Claim
+from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
+from foveate.answer.stream import CitationEvent, StreamEvent
 from foveate.answer.support import Support
 from foveate.core.types import Context
 from foveate.core.wire import citation_to_json, context_to_json
@@ -27,16 +27,16 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "given": [_given(one) for one in answer.given],
-        "refused": [_refused(one) for one in answer.refused],
-        "check": checked_to_json(answer.checked),
+        "given": [_confirmed_to_json(one) for one in answer.confirmed_citations],
+        "refused": [_refused_to_json(one) for one in answer.refused_citations],
+        "check": check_to_json(answer.check),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,
         "manifest": whole["manifest"],
     }
 
 
-def _given(one: Given) -> dict[str, Any]:
+def _confirmed_to_json(one: ConfirmedCitation) -> dict[str, Any]:
     """What the provider cites by itself, and holds."""
     return {
         "kind": one.kind,
@@ -48,7 +48,7 @@ def _given(one: Given) -> dict[str, Any]:
     }
 
 
-def _refused(one: Refused) -> dict[str, Any]:
+def _refused_to_json(one: RefusedCitation) -> dict[str, Any]:
     """What it cites and does not hold, and why."""
     return {
         "kind": one.kind,
@@ -59,9 +59,9 @@ def _refused(one: Refused) -> dict[str, Any]:
     }
 
 
-def event_to_json(event: Event) -> dict[str, Any]:
+def event_to_json(event: StreamEvent) -> dict[str, Any]:
     """What arrives while an answer is written: text, or a marker with what it stands for."""
-    if isinstance(event, Cited):
+    if isinstance(event, CitationEvent):
         return {
             "text": event.text,
             "start": event.start,
@@ -71,7 +71,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
     return {"text": event.text}
 
 
-def checked_to_json(checked: Checked) -> dict[str, Any]:
+def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
     """The same shape everywhere; spans are character ranges of the answer."""
     return {
         "clean": checked.clean,
@@ -82,18 +82,19 @@ def checked_to_json(checked: Checked) -> dict[str, Any]:
             {"text": one.text, "span": list(one.span), "name": one.name, "reason": one.reason}
             for one in checked.dangling
         ],
-        "claims": [_claim(claim) for claim in checked.claims],
+        "claims": [_claim_to_json(claim) for claim in checked.claims],
     }
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim_to_json(claim: Claim) -> dict[str, Any]:
     return {
         "text": claim.text,
         "span": list(claim.span),
         "markers": list(claim.markers),
         "faults": list(claim.faults),
-        "support": _support(claim.support),
-        "elsewhere": _support(claim.elsewhere),
+        "support": _support_to_json(claim.support),
+        "elsewhere": _support_to_json(claim.other_support),
+        "over_cited": list(claim.over_cited),
         "figures": list(claim.figures),
         "quotations": [
             {"text": one.text, "span": list(one.span), "verdict": one.verdict}
@@ -102,7 +103,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _support(support: Support | None) -> dict[str, Any] | None:
+def _support_to_json(support: Support | None) -> dict[str, Any] | None:
     """`context_span`: where the passage stands in the context's text."""
     if support is None:
         return None

@@ -4,6 +4,6 @@
 the answers where they belong. The same partitions give the same bytes on every engine.
 """
 
-from foveate.batch.requests import Answer, answer, answers
+from foveate.batch.requests import BatchAnswer, answer_line, answer_lines
 
-__all__ = ["Answer", "answer", "answers"]
+__all__ = ["BatchAnswer", "answer_line", "answer_lines"]

@@ -9,48 +9,49 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from foveate.assembler import prepare_candidates
-from foveate.core.candidates import candidates_from, parse_json
-from foveate.core.errors import BadInput, BadOption, BadRequest, UnknownName
+from foveate.core.candidates import candidates_from_items, parse_json
+from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.wire import context_to_json
-from foveate.plan import plan
+from foveate.pipeline.assembler import assemble
+from foveate.pipeline.options import AssembleOptions, resolve_options
 
-KEYS = ("id", "query", "chunks", "budget", "recipe")
-MORE = ("tokenizer", "model", "format", "order", "principals", "messages")
-LISTS = ("chunks", "messages", "principals")
-TEXTS = ("query", "recipe", "tokenizer", "model", "format", "order")
+MAIN_KEYS = ("id", "query", "chunks", "budget", "recipe")
+OPTION_KEYS = ("tokenizer", "model", "format", "order", "principals", "messages")
+OPTIONS = ("budget", "recipe", *OPTION_KEYS)
+LIST_KEYS = ("chunks", "messages", "principals")
+TEXT_KEYS = ("query", "recipe", "tokenizer", "model", "format", "order")
 
-Answer = dict[str, Any]
+BatchAnswer = dict[str, Any]
 
 
-def answers(lines: Iterable[bytes]) -> Iterator[Answer]:
+def answer_lines(lines: Iterable[bytes]) -> Iterator[BatchAnswer]:
     """One answer a line, as they come; blank lines are passed over."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield answer(line, number)
+            yield answer_line(line, number)
 
 
-def answer(line: bytes, number: int) -> Answer:
+def answer_line(line: bytes, number: int) -> BatchAnswer:
     """The answer to one line, or `{"id", "error": {"type", "message"}}`; never raises.
 
     `number`: the line's, counted from 1; it is named where the line is no request at all.
 
-    >>> answer(b'{"id": 7, "query": "Who?", "chunks": [], "bugdet": 5}', 1)
+    >>> answer_line(b'{"id": 7, "query": "Who?", "chunks": [], "bugdet": 5}', 1)
     {'id': 7, 'error': {'type': 'UnknownName',
      'message': "unknown key 'bugdet'; did you mean 'budget'?"}}
     """
     name: Any = None
     try:
-        record = _record(line, number)
-        name = _id(record)
-        return {"id": name, **_context(record)}
+        record = _parse_record(line, number)
+        name = _get_id(record)
+        return {"id": name, **_assemble_record(record)}
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001  # one bad request must not stop the rest
         return {"id": name, "error": {"type": type(error).__name__, "message": str(error)}}
 
 
-def _record(line: bytes, number: int) -> Mapping[str, Any]:
+def _parse_record(line: bytes, number: int) -> Mapping[str, Any]:
     """The request as it stands there; what is no request is named by its line."""
     try:
         record = parse_json(line.decode())
@@ -64,7 +65,7 @@ def _record(line: bytes, number: int) -> Mapping[str, Any]:
     return record
 
 
-def _id(record: Mapping[str, Any]) -> str | int | None:
+def _get_id(record: Mapping[str, Any]) -> str | int | None:
     """The request's own id; None where it has none."""
     name = record.get("id")
     if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
@@ -72,51 +73,37 @@ def _id(record: Mapping[str, Any]) -> str | int | None:
     return name
 
 
-def _context(record: Mapping[str, Any]) -> Answer:
+def _assemble_record(record: Mapping[str, Any]) -> BatchAnswer:
     given = {key: value for key, value in record.items() if value is not None}
-    _check(given)
-    settled = plan(
-        recipe=given.get("recipe", "default"),
-        budget=given.get("budget"),
-        tokenizer=given.get("tokenizer"),
-        model=given.get("model"),
-        format=given.get("format"),
-        order=given.get("order"),
-        query=given["query"],
-    )
+    _check_keys(given)
+    options = AssembleOptions().changed({key: given[key] for key in OPTIONS if key in given})
+    resolve_options(options, given["query"])  # a wrong option is named before wrong chunks are
     try:
-        candidates = candidates_from(given["chunks"])
-    except BadRequest as error:
+        candidates = candidates_from_items(given["chunks"])
+    except InvalidRequest as error:
         raise BadInput(f"chunks: {error}") from error
-    prepared = prepare_candidates(
-        given["query"],
-        candidates,
-        settled,
-        principals=given.get("principals", ()),
-        messages=given.get("messages", ()),
-    )
-    return context_to_json(prepared.context)
+    return context_to_json(assemble(given["query"], candidates, options=options))
 
 
-def _check(given: Mapping[str, Any]) -> None:
+def _check_keys(given: Mapping[str, Any]) -> None:
     """Refuse what is misspelled, missing, or asked for twice."""
     for key in given:
-        if key not in KEYS and key not in MORE:
-            raise UnknownName("key", key, (*KEYS, *MORE))
+        if key not in MAIN_KEYS and key not in OPTION_KEYS:
+            raise UnknownName("key", key, (*MAIN_KEYS, *OPTION_KEYS))
     for key in ("query", "chunks"):
         if key not in given:
             raise BadInput("is missing", field=key)
     if "tokenizer" in given and "model" in given:
         raise BadOption("give tokenizer or model, not both: a model brings its tokenizer")
-    _check_kinds(given)
+    _check_types(given)
 
 
-def _check_kinds(given: Mapping[str, Any]) -> None:
+def _check_types(given: Mapping[str, Any]) -> None:
     """Refuse what is not of its kind."""
-    for key in TEXTS:
+    for key in TEXT_KEYS:
         if not isinstance(given.get(key, ""), str):
             raise BadInput(f"must be a string, not {type(given[key]).__name__}", field=key)
-    for key in LISTS:
+    for key in LIST_KEYS:
         if not isinstance(given.get(key, []), list):
             raise BadInput(f"must be a list, not {type(given[key]).__name__}", field=key)
     if not all(isinstance(name, str) for name in given.get("principals", [])):

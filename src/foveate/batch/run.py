@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import IO
 
+from foveate.batch.engines.engine import Engine, FailedTask
 from foveate.batch.partitions import (
-    Files,
-    Note,
+    CompletionNote,
+    FileAccess,
     Partition,
-    hash_of,
+    count_requests,
+    find_orphaned_partitions,
+    hash_file,
     is_table,
-    left_over,
-    lines_of,
-    noted,
-    requests_in,
+    load_valid_note,
+    read_requests,
 )
-from foveate.batch.slices import Row, Slice, answered, sliced
-from foveate.batch.tables import Table
-from foveate.core.errors import BadInput, OutsideFailure
-from foveate.fleet.engine import Engine, Lost
+from foveate.batch.slices import Row, Slice, answer_slice, split_slices
+from foveate.batch.tables import AnswerTable
+from foveate.core.errors import BadInput, ExternalError
 
-__all__ = ["Failure", "Progress", "Report", "run"]
+__all__ = ["Failure", "Progress", "Report", "run_partitions"]
 
 Progress = Callable[[int, int, str], None]
 """Called after each slice: requests done, requests in all as far as known, the partition."""
@@ -47,7 +47,8 @@ class Failure:
 class Report:
     """What a run did. `contexts` and `refused` count requests, `partitions` those written.
 
-    `unchanged`: partitions that were done before; `left_over`: answers whose requests are gone.
+    `unchanged`: partitions that were done before; `find_orphaned_partitions`: answers whose
+    requests are gone.
     """
 
     contexts: int = 0
@@ -58,46 +59,46 @@ class Report:
     left_over: tuple[str, ...] = ()
 
 
-class _GivenUp(Exception):
+class _PartitionFailed(Exception):
     """Ends a partition whose answers cannot be had."""
 
 
-def run(
+def run_partitions(
     found: Sequence[Partition],
     engine: Engine,
-    files: Files,
+    files: FileAccess,
     *,
     anew: bool = False,
     on_progress: Progress | None = None,
 ) -> Report:
     """Answer all requests. `anew`: also those of partitions that are done.
 
-    Raises `OutsideFailure` where nothing can be written or the engine broke down as a whole;
+    Raises `ExternalError` where nothing can be written or the engine broke down as a whole;
     partitions that were finished until then stay, and the next run goes on from there.
     """
-    books = _Books(tuple(found), engine, files, anew=anew, on_progress=on_progress)
-    with closing(engine.mapped(answered, books.slices())) as results:
+    books = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
+    with closing(engine.map_values(answer_slice, books.slices())) as results:
         for number, group in groupby(results, key=lambda pair: pair[0].partition):
-            books.take(number, group)
+            books.write_partition(number, group)
     return books.report()
 
 
-class _Books:
+class _BatchRun:
     """What became of each partition."""
 
     def __init__(
         self,
         found: tuple[Partition, ...],
         engine: Engine,
-        files: Files,
+        files: FileAccess,
         *,
         anew: bool,
         on_progress: Progress | None,
     ) -> None:
-        self._partitions, self._files, self._anew = found, files, anew
-        self._most = engine.bunch
+        self._partitions, self._files, self._rerun = found, files, anew
+        self._slice_size = engine.batch_size
         self._on_progress = on_progress
-        self._all = sum(map(requests_in, found)) if on_progress else 0
+        self._total = sum(map(count_requests, found)) if on_progress else 0
         self._done = self._contexts = self._refused = self._written = self._unchanged = 0
         self._hashes: dict[int, str] = {}
         self._failed: dict[int, Failure] = {}
@@ -107,80 +108,85 @@ class _Books:
         for number, partition in enumerate(self._partitions):
             if self._is_done(number, partition):
                 continue
-            yield from sliced(
+            yield from split_slices(
                 number,
-                lines_of(partition, self._files),
+                read_requests(partition, self._files),
                 columns=is_table(partition.target),
-                most=self._most,
+                most=self._slice_size,
                 wanted=lambda number=number: number not in self._failed,  # type: ignore[misc]
             )
 
     def _is_done(self, number: int, partition: Partition) -> bool:
         """Whether it was done before; remembers the hash of its requests otherwise."""
-        if partition.note is None:
+        if partition.note_path is None:
             return False
         try:
-            self._hashes[number] = hash_of(partition.source)
+            self._hashes[number] = hash_file(partition.source)
         except BadInput:
             return False  # reading it says why
-        note = None if self._anew else noted(partition, self._hashes[number])
+        note = None if self._rerun else load_valid_note(partition, self._hashes[number])
         if note is None:
             return False
         self._unchanged += 1
-        self._tell(note.contexts + note.refused, partition)
+        self._report_progress(note.contexts + note.refused, partition)
         return True
 
-    def take(self, number: int, results: Iterator[tuple[Slice, list[Row] | Lost]]) -> None:
+    def write_partition(
+        self, number: int, results: Iterator[tuple[Slice, list[Row] | FailedTask]]
+    ) -> None:
         """Write one partition, from its results in order."""
         partition = self._partitions[number]
         contexts = refused = 0
         try:
             _make_folder(partition)
-            with self._files.written(partition.target) as file, _sink(partition, file) as put:
+            with (
+                self._files.open_atomic(partition.target) as file,
+                _open_writer(partition, file) as put,
+            ):
                 for given, rows in results:
-                    for row in self._rows(number, given, rows):
+                    for row in self._check_rows(number, given, rows):
                         put(row)
                         refused += row.refused
                         contexts += not row.refused
-                    self._tell(len(given.lines), partition)
-        except _GivenUp:
+                    self._report_progress(len(given.lines), partition)
+        except _PartitionFailed:
             return
-        self._note(number, partition, contexts, refused)
+        self._write_note(number, partition, contexts, refused)
         self._contexts += contexts
         self._refused += refused
         self._written += 1
 
-    def _rows(self, number: int, given: Slice, rows: list[Row] | Lost) -> list[Row]:
+    def _check_rows(self, number: int, given: Slice, rows: list[Row] | FailedTask) -> list[Row]:
         """The answers; where there are none, this was the last that is wanted of the partition."""
-        if isinstance(rows, Lost):
+        if isinstance(rows, FailedTask):
             numbers = [number for number, _ in given.lines] or [0]
             what = f"requests {numbers[0]} to {numbers[-1]}"
-            self._give_up(number, f"{what}: {rows.reason}", outside=True)
+            self._fail_partition(number, f"{what}: {rows.reason}", outside=True)
         elif given.failure:
-            self._give_up(number, given.failure, outside=False)
+            self._fail_partition(number, given.failure, outside=False)
         return rows  # type: ignore[return-value]  # what is lost has left above
 
-    def _give_up(self, number: int, reason: str, *, outside: bool) -> None:
+    def _fail_partition(self, number: int, reason: str, *, outside: bool) -> None:
         name = self._partitions[number].name
         self._failed[number] = Failure(partition=name, reason=reason, outside=outside)
-        raise _GivenUp
+        raise _PartitionFailed
 
-    def _note(self, number: int, partition: Partition, contexts: int, refused: int) -> None:
-        if partition.note is None:
+    def _write_note(self, number: int, partition: Partition, contexts: int, refused: int) -> None:
+        if partition.note_path is None:
             return
-        note = Note(
+        note = CompletionNote(
             requests=self._hashes[number],
-            answers=hash_of(partition.target),
+            answers=hash_file(partition.target),
             contexts=contexts,
             refused=refused,
         )
-        with self._files.written(str(partition.note)) as file:
-            file.write(note.as_json())
+        with self._files.open_atomic(str(partition.note_path)) as file:
+            file.write(note.to_json())
 
-    def _tell(self, requests: int, partition: Partition) -> None:
+    def _report_progress(self, requests: int, partition: Partition) -> None:
         self._done += requests
         if self._on_progress is not None:
-            self._on_progress(self._done, max(self._all, self._done), partition.name)
+            self._on_progress(self._done, max(self._total, self._done), partition.name)
 
     def report(self) -> Report:
         """The books, closed."""
@@ -190,27 +196,27 @@ class _Books:
             partitions=self._written,
             unchanged=self._unchanged,
             failed=tuple(self._failed[number] for number in sorted(self._failed)),
-            left_over=left_over(self._partitions),
+            left_over=find_orphaned_partitions(self._partitions),
         )
 
 
 def _make_folder(partition: Partition) -> None:
     """A folder of partitions is made where it is not there; that of a single file is not."""
-    if partition.note is None:
+    if partition.note_path is None:
         return
     try:
-        partition.note.parent.mkdir(parents=True, exist_ok=True)
+        partition.note_path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or error
-        raise OutsideFailure(f"{partition.note.parent}: cannot be made: {reason}") from error
+        raise ExternalError(f"{partition.note_path.parent}: cannot be made: {reason}") from error
 
 
 @contextmanager
-def _sink(partition: Partition, file: IO[bytes]) -> Iterator[Callable[[Row], None]]:
+def _open_writer(partition: Partition, file: IO[bytes]) -> Iterator[Callable[[Row], None]]:
     """What takes the answers of a partition."""
     if is_table(partition.target):
-        with Table.into(file) as table:
-            yield table.put
+        with AnswerTable.open(file) as table:
+            yield table.write
     else:
 
         def put(row: Row) -> None:

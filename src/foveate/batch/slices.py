@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from foveate.batch.requests import Answer, answer
+from foveate.batch.requests import BatchAnswer, answer_line
 from foveate.core.errors import BadInput
 
-__all__ = ["Columns", "Line", "Row", "Slice", "answered", "sliced"]
+__all__ = ["AnswerColumns", "NumberedLine", "Row", "Slice", "answer_slice", "split_slices"]
 
-Line = tuple[int, bytes]
+NumberedLine = tuple[int, bytes]
 """A request and its number in its partition, counted from 1."""
 
-BYTES = 1 << 20
+MAX_SLICE_BYTES = 1 << 20
 """Of a slice, unless one request alone has more; so what is under way has a bound."""
 
 
@@ -27,13 +27,13 @@ class Slice:
     """
 
     partition: int
-    lines: tuple[Line, ...]
+    lines: tuple[NumberedLine, ...]
     columns: bool = False
     last: bool = False
     failure: str = ""
 
 
-class Columns(NamedTuple):
+class AnswerColumns(NamedTuple):
     """What a table shows beside the whole answer."""
 
     id: str | None
@@ -47,46 +47,48 @@ class Row(NamedTuple):
 
     line: bytes
     refused: bool
-    columns: Columns | None
+    columns: AnswerColumns | None
 
 
-def answered(given: Slice) -> list[Row]:
+def answer_slice(given: Slice) -> list[Row]:
     """The answers to a slice; what is mapped over them, by any engine."""
-    return [_row(answer(line, number), columns=given.columns) for number, line in given.lines]
+    return [
+        _build_row(answer_line(line, number), columns=given.columns) for number, line in given.lines
+    ]
 
 
-def _row(found: Answer, *, columns: bool) -> Row:
+def _build_row(found: BatchAnswer, *, columns: bool) -> Row:
     return Row(
-        line=as_line(found),
+        line=encode_line(found),
         refused="error" in found,
-        columns=_columns(found) if columns else None,
+        columns=_build_columns(found) if columns else None,
     )
 
 
-def as_line(found: Answer) -> bytes:
+def encode_line(found: BatchAnswer) -> bytes:
     """As the command line writes JSON; half a surrogate pair in an id becomes its JSON escape."""
     return json.dumps(found, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
 
 
-def _columns(found: Answer) -> Columns:
+def _build_columns(found: BatchAnswer) -> AnswerColumns:
     name: Any = found["id"]
     error = found.get("error")
-    return Columns(
-        id=None if name is None else _whole(str(name)),
+    return AnswerColumns(
+        id=None if name is None else _escape_surrogates(str(name)),
         text=found.get("text"),
         token_count=found.get("token_count"),
-        error=error and {key: _whole(value) for key, value in error.items()},
+        error=error and {key: _escape_surrogates(value) for key, value in error.items()},
     )
 
 
-def _whole(text: str) -> str:
+def _escape_surrogates(text: str) -> str:
     """Text that UTF-8 can hold."""
     return text.encode(errors="backslashreplace").decode()
 
 
-def sliced(
+def split_slices(
     partition: int,
-    lines: Iterable[Line],
+    lines: Iterable[NumberedLine],
     *,
     columns: bool,
     most: int,
@@ -96,11 +98,11 @@ def sliced(
 
     `most`: requests of a slice; `wanted` is asked after each whether anybody wants more of them.
     """
-    kept: list[Line] = []
+    kept: list[NumberedLine] = []
     size = 0
     try:
         for line in lines:
-            if kept and (len(kept) >= most or size + len(line[1]) > BYTES):
+            if kept and (len(kept) >= most or size + len(line[1]) > MAX_SLICE_BYTES):
                 yield Slice(partition=partition, lines=tuple(kept), columns=columns)
                 if not wanted():
                     return

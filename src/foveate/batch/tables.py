@@ -19,26 +19,26 @@ from datetime import date, datetime
 from math import isnan
 from typing import IO, Any
 
-from foveate.batch.requests import KEYS, LISTS, MORE
-from foveate.batch.slices import Line, Row
+from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS
+from foveate.batch.slices import NumberedLine, Row
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 
-__all__ = ["SUFFIX", "Table", "read_table", "rows_in"]
+__all__ = ["SUFFIX", "AnswerTable", "count_rows", "read_table"]
 
 SUFFIX = ".parquet"
-REQUEST = "request"
-ROWS, BYTES = 1_000, 32 << 20
+REQUEST_COLUMN = "request"
+MAX_GROUP_ROWS, MAX_GROUP_BYTES = 1_000, 32 << 20
 """Of a row group, at the most; so memory has a bound, and a reader can take a part."""
 
-AT_ONCE = 64
+READ_BATCH_ROWS = 64
 """Rows that are read at a time."""
 
-_UNFIT = (ValueError, TypeError, OverflowError, KeyError)
+_CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, KeyError)
 """What pyarrow raises at a map that has a key twice, or at a time that no calendar of ours has."""
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _import_pyarrow() -> tuple[Any, Any]:
     """pyarrow, and its Parquet."""
     try:
         import pyarrow as pa
@@ -48,7 +48,7 @@ def _pyarrow() -> tuple[Any, Any]:
     return pa, pq
 
 
-def _schema(arrow: Any) -> Any:
+def _answer_schema(arrow: Any) -> Any:
     """id, text, token_count and error for the eye and for joins; answer is the whole of it."""
     return arrow.schema(
         [
@@ -61,12 +61,12 @@ def _schema(arrow: Any) -> Any:
     )
 
 
-class Table:
+class AnswerTable:
     """Takes answers in order and writes them; `Table.into` opens one."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._arrow, parquet = _pyarrow()
-        self._schema = _schema(self._arrow)
+        self._arrow, parquet = _import_pyarrow()
+        self._schema = _answer_schema(self._arrow)
         self._writer = parquet.ParquetWriter(
             file,
             self._schema,
@@ -81,7 +81,7 @@ class Table:
 
     @classmethod
     @contextmanager
-    def into(cls, file: IO[bytes]) -> Iterator[Table]:
+    def open(cls, file: IO[bytes]) -> Iterator[AnswerTable]:
         """A table in that file; its end is written where all went well."""
         table = cls(file)
         try:
@@ -90,11 +90,11 @@ class Table:
         finally:
             table._writer.close()
 
-    def put(self, row: Row) -> None:
+    def write(self, row: Row) -> None:
         """One answer more."""
         self._rows.append(row)
         self._size += len(row.line)
-        if len(self._rows) >= ROWS or self._size >= BYTES:
+        if len(self._rows) >= MAX_GROUP_ROWS or self._size >= MAX_GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
@@ -116,85 +116,89 @@ class Table:
         self._rows, self._size = [], 0
 
 
-def rows_in(name: str) -> int:
+def count_rows(name: str) -> int:
     """How many rows the table has. Raises `BadInput`."""
-    arrow, parquet = _pyarrow()
-    return int(_opened(name, arrow, parquet).metadata.num_rows)
+    arrow, parquet = _import_pyarrow()
+    return int(_open_parquet(name, arrow, parquet).metadata.num_rows)
 
 
-def read_table(name: str) -> Iterator[Line]:
+def read_table(name: str) -> Iterator[NumberedLine]:
     """The requests of a table, one JSON object a row. Raises `BadInput`, also on the way."""
-    arrow, parquet = _pyarrow()
-    file = _opened(name, arrow, parquet)
+    arrow, parquet = _import_pyarrow()
+    file = _open_parquet(name, arrow, parquet)
     try:
-        names = _wanted(file.schema_arrow, arrow, name)
+        names = _request_columns(file.schema_arrow, arrow, name)
         number = 0
-        for batch in file.iter_batches(batch_size=AT_ONCE, columns=names):
-            for row in _lines(batch, arrow, name, number):
+        for batch in file.iter_batches(batch_size=READ_BATCH_ROWS, columns=names):
+            for row in _encode_rows(batch, arrow, name, number):
                 number += 1
                 yield number, row
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{name}: is damaged: {_short(error)}; write it anew") from None
+        raise BadInput(f"{name}: is damaged: {_short_error(error)}; write it anew") from None
     finally:
         file.close()
 
 
-def _opened(name: str, arrow: Any, parquet: Any) -> Any:
+def _open_parquet(name: str, arrow: Any, parquet: Any) -> Any:
     try:
         return parquet.ParquetFile(name)
     except FileNotFoundError:
         raise BadInput(f"{name}: no such file") from None
     except arrow.ArrowInvalid as error:
-        raise BadInput(f"{name}: is not Parquet: {_short(error)}") from None
+        raise BadInput(f"{name}: is not Parquet: {_short_error(error)}") from None
     except (arrow.ArrowException, OSError) as error:
-        raise BadInput(f"{name}: cannot be read: {_short(error)}") from None
+        raise BadInput(f"{name}: cannot be read: {_short_error(error)}") from None
 
 
-def _short(error: BaseException) -> str:
+def _short_error(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].partition(". ")[0]
 
 
-def _wanted(schema: Any, arrow: Any, name: str) -> list[str]:
+def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
     """The columns to read. Raises `BadInput` where they hold no requests."""
-    if REQUEST in schema.names:
-        kind = schema.field(REQUEST).type
-        if not _is_text(kind, arrow):
-            raise BadInput(f"{name}: column {REQUEST!r} is {kind}; it must hold JSON as a string")
-        return [REQUEST]
-    known = (*KEYS, *MORE)
+    if REQUEST_COLUMN in schema.names:
+        kind = schema.field(REQUEST_COLUMN).type
+        if not _is_text_type(kind, arrow):
+            raise BadInput(
+                f"{name}: column {REQUEST_COLUMN!r} is {kind}; it must hold JSON as a string"
+            )
+        return [REQUEST_COLUMN]
+    known = (*MAIN_KEYS, *OPTION_KEYS)
     if twice := {each for each in schema.names if schema.names.count(each) > 1}:
         raise BadInput(f"{name}: has column {min(twice)!r} more than once; keep one of them")
     for column in schema:
         if column.name not in known:
-            raise BadInput(f"{name}: {UnknownName('column', column.name, (*known, REQUEST))}")
-        if wrong := _unreadable(column.type, arrow):
+            raise BadInput(
+                f"{name}: {UnknownName('column', column.name, (*known, REQUEST_COLUMN))}"
+            )
+        if wrong := _unreadable_type(column.type, arrow):
             raise BadInput(
                 f"{name}: column {column.name!r} holds {wrong}, which JSON has no word for; "
-                f"cast it, or write requests as JSON into one column {REQUEST!r}"
+                f"cast it, or write requests as JSON into one column {REQUEST_COLUMN!r}"
             )
     for key in ("query", "chunks"):
         if key not in schema.names:
             raise BadInput(
-                f"{name}: has no column {key!r}; give one column {REQUEST!r} with JSON, or "
-                f"columns named {', '.join(KEYS)}"
+                f"{name}: has no column {key!r}; give one column {REQUEST_COLUMN!r} with JSON, or "
+                f"columns named {', '.join(MAIN_KEYS)}"
             )
     return list(schema.names)
 
 
-def _is_text(kind: Any, arrow: Any) -> bool:
+def _is_text_type(kind: Any, arrow: Any) -> bool:
     types = arrow.types
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _unreadable(kind: Any, arrow: Any) -> str:
+def _unreadable_type(kind: Any, arrow: Any) -> str:
     """The part of a column's type that has no JSON; empty where all of it has."""
     types = arrow.types
     if types.is_struct(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
     elif types.is_map(kind):
-        if not _is_text(kind.key_type, arrow):
+        if not _is_text_type(kind.key_type, arrow):
             return str(kind)
         parts = [kind.item_type]
     elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -202,65 +206,67 @@ def _unreadable(kind: Any, arrow: Any) -> str:
     else:
         plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
         timed = (types.is_timestamp, types.is_date)
-        good = _is_text(kind, arrow) or any(test(kind) for test in (*plain, *timed))
+        good = _is_text_type(kind, arrow) or any(test(kind) for test in (*plain, *timed))
         return "" if good else str(kind)
-    return next((wrong for part in parts if (wrong := _unreadable(part, arrow))), "")
+    return next((wrong for part in parts if (wrong := _unreadable_type(part, arrow))), "")
 
 
-def _lines(batch: Any, arrow: Any, name: str, before: int) -> Iterator[bytes]:
+def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[bytes]:
     """The rows of a batch as JSON; `before`: how many rows come before it."""
-    if batch.schema.names == [REQUEST]:
+    if batch.schema.names == [REQUEST_COLUMN]:
         for text in batch.column(0).to_pylist():
             yield b"null" if text is None else text.encode()
         return
-    for row in _rows(batch, arrow, name, before):
-        record = {key: _key(key, value) for key, value in row.items() if not _is_gap(value)}
-        line = json.dumps(record, ensure_ascii=False, default=_instant)
+    for row in _read_rows(batch, arrow, name, before):
+        record = {
+            key: _parse_value(key, value) for key, value in row.items() if not _is_missing(value)
+        }
+        line = json.dumps(record, ensure_ascii=False, default=_encode_datetime)
         yield line.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it
 
 
-def _rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
+def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
     """The rows of a batch as Python has them. Raises `BadInput` where it has no value for one."""
     try:
         return list(batch.to_pylist(maps_as_pydicts="strict"))
     except arrow.ArrowException:
         raise
-    except _UNFIT as error:
+    except _CONVERSION_ERRORS as error:
         if batch.num_rows > 1:  # only one of them is to blame: each alone says which
             return [
                 row
                 for i in range(batch.num_rows)
-                for row in _rows(batch.slice(i, 1), arrow, name, before + i)
+                for row in _read_rows(batch.slice(i, 1), arrow, name, before + i)
             ]
         raise BadInput(
-            f"{name}: row {before + 1} holds what cannot be read: {_short(error)}; "
+            f"{name}: row {before + 1} holds what cannot be read: {_short_error(error)}; "
             f"mend or drop that row"
         ) from None
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """Data frames write a missing number as NaN."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 
-def _key(key: str, value: Any) -> Any:
+def _parse_value(key: str, value: Any) -> Any:
     """The value of a request's key; lists may be written as JSON, a budget as a float."""
     if key == "budget" and isinstance(value, float) and value.is_integer():
         return int(value)
-    if key in LISTS and isinstance(value, str):
+    if key in LIST_KEYS and isinstance(value, str):
         try:
             return parse_json(value)
         except BadInput:
             return value  # the request is refused for it, by its name
-    return _dense(value)
+    return _drop_nulls(value)
 
 
-def _dense(value: Any) -> Any:
+def _drop_nulls(value: Any) -> Any:
     """Structs have all their fields in every row: what is null was left out."""
     if isinstance(value, dict):
-        return {key: _dense(each) for key, each in value.items() if each is not None}
-    return [_dense(each) for each in value] if isinstance(value, list) else value
+        return {key: _drop_nulls(each) for key, each in value.items() if each is not None}
+    return [_drop_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-def _instant(value: date | datetime) -> str:
+def _encode_datetime(value: date | datetime) -> str:
     return value.isoformat()

@@ -32,7 +32,7 @@ from foveate.cli import (
     store,
 )
 from foveate.cli import eval as eval_
-from foveate.cli.failures import exit_code_of, one_line
+from foveate.cli.failures import error_line, exit_code_from_error
 
 EPILOG = (
     "Exit codes: 0 ok, 1 a fault in foveate or in a plugin, 2 usage, 3 bad input (also: a replay "
@@ -55,7 +55,7 @@ app.command()(assemble.assemble)
 app.command("assemble-batch")(assemble_batch.assemble_batch)
 app.command()(ask.ask)
 app.command()(replay.replay)
-app.add_typer(eval_.app, name="eval", short_help="Hold recipes against each other on golden cases.")
+app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
 app.command(short_help="Say which layer lost each failing question.")(diagnose.diagnose)
 app.command(short_help="Measure how a model reads each place.")(calibrate.calibrate)
 app.command(cls=serve.ServeCommand, short_help="Serve all of it over HTTP.")(serve.serve)
@@ -95,15 +95,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     output.prepare_streams()
-    completion.prepare()
+    completion.enable_completion()
     try:
-        with output.warnings_as_lines():
+        with output.print_warnings():
             code = app(
                 None if argv is None else list(argv), prog_name="foveate", standalone_mode=False
             )
             output.flush()
     except BaseException as error:  # noqa: BLE001  # a panic of a compiled package is no Exception
-        code = exit_code_of(error)
-        if message := one_line(error):
+        code = exit_code_from_error(error)
+        if message := error_line(error):
             sys.stderr.write(f"{message}\n")
     return int(code or 0)

@@ -14,8 +14,8 @@ from foveate.cli.options import STORE
 def ask(
     question: given.Question = None,
     *,
-    store: given.From = str(STORE),
-    model: given.Asked = None,
+    store: given.StoreUrl = str(STORE),
+    model: given.ModelName = None,
     prompt: given.Prompt = "grounded",
     channel: given.Channel = "text",
     language: given.Language = "en",
@@ -24,7 +24,7 @@ def ask(
     max_tokens: given.MaxTokens = 1024,
     window: given.Window = None,
     timeout: given.Timeout = 120.0,
-    continued: given.Continued = None,
+    continued: given.ConversationFile = None,
     summariser: given.SummariserName = None,
     principal: options.Principals = None,
     as_json: options.Json = False,
@@ -43,14 +43,14 @@ def ask(
     if not model:
         raise typer.BadParameter(
             "name a model: --model openai:MODEL, ollama:MODEL, anthropic:MODEL (MODEL@URL for an "
-            f"address of your own) or gguf:FILE, or set {given.ENVIRONMENT}"
+            f"address of your own) or gguf:FILE, or set {given.MODEL_VARIABLE}"
         )
     talks = continued is not None or question is None
-    _refuse(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
-    from foveate.answer.ask import Asking
-    from foveate.cli.asked import answered, settled_for
+    _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
+    from foveate.answer.ask import AskOptions
+    from foveate.cli.ask_run import resolve_ask, run_ask
 
-    how = Asking(
+    how = AskOptions(
         prompt=prompt,
         channel=channel,
         language=language,
@@ -60,9 +60,9 @@ def ask(
     )
     who = tuple(principal or ())
     if question is None or talks:
-        from foveate.cli.talked import talked
+        from foveate.cli.conversation import run_conversation
 
-        talked(
+        run_conversation(
             question,
             model,
             how,
@@ -75,11 +75,11 @@ def ask(
             as_json=as_json,
         )
         return
-    settled = settled_for(question, model, how, recipe=recipe or "default", budget=budget)
-    answered(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
+    settled = resolve_ask(question, model, how, recipe=recipe or "default", budget=budget)
+    run_ask(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
 
 
-def _refuse(
+def _check_options(
     question: str | None,
     *,
     talks: bool,

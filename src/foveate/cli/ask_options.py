@@ -6,21 +6,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from foveate.cli.completion import names
+from foveate.cli.completion import complete_names
 
-ENVIRONMENT = "FOVEATE_MODEL"
+MODEL_VARIABLE = "FOVEATE_MODEL"
 
 Question = Annotated[
     str | None,
     typer.Argument(metavar="QUESTION", help="What you want to know; without it, a conversation."),
 ]
-From = Annotated[str, typer.Option("--store", metavar="URL", help="The store to answer from.")]
-Asked = Annotated[
+StoreUrl = Annotated[str, typer.Option("--store", metavar="URL", help="The store to answer from.")]
+ModelName = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="M",
-        envvar=ENVIRONMENT,
+        envvar=MODEL_VARIABLE,
         show_envvar=False,
         help="openai:MODEL, ollama:MODEL, anthropic:MODEL, each also as MODEL@URL, or "
         "gguf:FILE; else the environment's FOVEATE_MODEL.",
@@ -45,7 +45,7 @@ Recipe = Annotated[
         "--recipe",
         metavar="R",
         help="A recipe's name, or a TOML file [default; in a conversation agent-session].",
-        autocompletion=names("recipes"),
+        autocompletion=complete_names("recipes"),
     ),
 ]
 MaxTokens = Annotated[
@@ -60,7 +60,7 @@ Window = Annotated[
 Timeout = Annotated[
     float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for the answer.")
 ]
-Continued = Annotated[
+ConversationFile = Annotated[
     str | None,
     typer.Option(
         "--continue", metavar="FILE", help="Go on with the conversation in FILE, or begin it."

@@ -8,17 +8,18 @@ from foveate.cli import options
 
 
 def assemble(
+    question: options.Question = None,
     *,
-    query: options.Query,
+    query: options.Query = None,
     chunks: options.Chunks = None,
-    store: options.FromStore = None,
+    store: options.StoreUrl = None,
     recipe: options.RecipeName = "default",
     budget: options.Tokens = None,
     tokenizer: options.TokenizerName = None,
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
-    shortener: options.ShortenerName = None,
+    shortener: options.CompressorName = None,
     principal: options.Principals = None,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
@@ -30,33 +31,36 @@ def assemble(
     The context alone goes to stdout, byte for byte; --explain writes to stderr, so that the
     context can be piped on.
     """
-    if (chunks is None) == (store is None):
+    asked_for = options.one_question(question, query)
+    if chunks is not None and store is not None:
         raise typer.BadParameter("give either --chunks FILE or --store URL")
-    from foveate.cli.assembled import (
-        from_file,
-        from_store,
-        hand_over,
-        settle,
-        shortener_of,
-        side_knowledge,
+    from foveate.cli.assemble_run import (
+        assemble_file,
+        assemble_store,
+        load_compressor,
+        load_taxonomy,
+        write_result,
     )
-    from foveate.cli.files import refuse_same
+    from foveate.cli.files import refuse_same_file
+    from foveate.core.errors import BadOption
+    from foveate.pipeline.options import AssembleOptions
 
-    refuse_same(chunks, bundle)
-    settled = settle(
-        query=query,
+    refuse_same_file(chunks, bundle)
+    if tokenizer is not None and model is not None:
+        raise BadOption("give --tokenizer or --model, not both: a model brings its tokenizer")
+    asked = AssembleOptions(
         recipe=recipe,
         budget=budget,
         tokenizer=tokenizer,
         model=model,
         format=format,
         order=order,
+        principals=tuple(principal or ()),
     )
-    principals = tuple(principal or ())
-    aside, by = side_knowledge(taxonomy), shortener_of(shortener)
-    if store is not None:
-        prepared = from_store(store, query, settled, principals, taxonomy=aside, shortener=by)
+    aside, by = load_taxonomy(taxonomy), load_compressor(shortener)
+    if chunks is None:
+        url = store or str(options.STORE)
+        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, shortener=by)
     else:
-        found = chunks or ""
-        prepared = from_file(found, query, settled, principals, taxonomy=aside, shortener=by)
-    hand_over(prepared, as_json=as_json, explain=explain, bundle=bundle)
+        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, shortener=by)
+    write_result(prepared, as_json=as_json, explain=explain, bundle=bundle)

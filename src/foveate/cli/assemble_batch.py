@@ -43,11 +43,11 @@ def assemble_batch(
     left alone the next time. A partition that cannot be read (exit code 3), or whose worker died
     four times (5), is reported; the rest go on.
     """
-    from foveate.cli.batched import answer_all, print_report
+    from foveate.cli.batch_run import print_report, run_batch
 
     if as_json and contexts == "-":
         raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
-    report = answer_all(
+    report = run_batch(
         requests, contexts, engine=engine, workers=workers, address=address, anew=anew
     )
     if code := print_report(report, as_json=as_json):

@@ -48,32 +48,38 @@ def calibrate(
     Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
     """
     from foveate.cli import output
-    from foveate.cli.calibrated import counts_of, kinds_of, lines, refuse_unwritable, write
-    from foveate.cli.models import model_named
-    from foveate.cli.progress import progress
-    from foveate.evals.calibration.curve import to_json
-    from foveate.evals.calibration.sweep import Sweep, measure, said
+    from foveate.cli.calibrate_output import (
+        check_writable,
+        counts_to_json,
+        curve_lines,
+        select_kinds,
+        write_curve,
+    )
+    from foveate.cli.models import load_model
+    from foveate.cli.progress import progress_bar
+    from foveate.evals.calibration.curve import curve_to_json
+    from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
 
     sweep = Sweep(
-        kinds=kinds_of(probe),
+        kinds=select_kinds(probe),
         things=things,
         places=places,
         rounds=rounds,
         timeout=timeout,
         max_tokens=max_tokens,
     )
-    reader = model_named(model)
+    reader = load_model(model)
     if out is not None:
-        refuse_unwritable(out)
-    with progress() as on_progress:
-        measured = measure(reader, sweep, on_progress=on_progress)
-    verdict = said(measured)
+        check_writable(out)
+    with progress_bar() as on_progress:
+        measured = run_sweep(reader, sweep, on_progress=on_progress)
+    verdict = describe_result(measured)
     curves = measured.curves
-    record = to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
+    record = curve_to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
     if out is not None:
-        write(out, record)
+        write_curve(out, record)
     if as_json:
-        output.write_json({**record, **counts_of(measured), "said": list(verdict)})
+        output.write_json({**record, **counts_to_json(measured), "said": list(verdict)})
         return
-    for line in (*lines(curves), *verdict):
+    for line in (*curve_lines(curves), *verdict):
         output.write_line(line)

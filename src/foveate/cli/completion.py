@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-ASKED_BY = "_FOVEATE_COMPLETE"
+SHELL_VARIABLE = "_FOVEATE_COMPLETE"
 """The variable by which a shell says that it wants completions, and which shell it is."""
 
 
@@ -25,25 +25,25 @@ class Shell(StrEnum):
     fish = "fish"
 
 
-def prepare() -> None:
+def enable_completion() -> None:
     """Let a shell's question be understood, where it is a shell that runs the program.
 
     Typer would do it by itself, and offer the shell two options that a person cannot use.
     """
-    if ASKED_BY in os.environ:
+    if SHELL_VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
 
 
-def names(group: str) -> Callable[[str], list[str]]:
+def complete_names(group: str) -> Callable[[str], list[str]]:
     """A completion by the names of a group of plugins; where none fits, the shell shows files."""
 
     def fitting(incomplete: str) -> list[str]:
-        from foveate.plugins import listed
+        from foveate.plugins import list_plugins
 
         # a colon stands in names that go on with a path or a model, which nobody can list
-        found = [plugin.name for plugin in listed() if plugin.group == group]
+        found = [plugin.name for plugin in list_plugins() if plugin.group == group]
         return [name for name in found if name.startswith(incomplete) and ":" not in name]
 
     return fitting
@@ -57,5 +57,7 @@ def completion(
 
     from foveate.cli import output
 
-    script = get_completion_script(prog_name="foveate", complete_var=ASKED_BY, shell=shell.value)
+    script = get_completion_script(
+        prog_name="foveate", complete_var=SHELL_VARIABLE, shell=shell.value
+    )
     output.write_line(script)

@@ -50,12 +50,12 @@ def diagnose(
     search, in the context. Without --store the candidates of the cases are indexed and searched.
     """
     from foveate.cli import output
-    from foveate.cli.diagnosed import diagnosed
-    from foveate.cli.layout import rows
-    from foveate.evals.diagnosis.tables import advised, tables, to_json
-    from foveate.evals.table import markdown
+    from foveate.cli.diagnose_run import run_diagnosis
+    from foveate.cli.layout import format_columns
+    from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
+    from foveate.evals.table import table_to_markdown
 
-    found = diagnosed(
+    found = run_diagnosis(
         dataset,
         store=store,
         folders=folder or [],
@@ -68,11 +68,11 @@ def diagnose(
         principals=principal or [],
     )
     if as_json:
-        output.write_json(to_json(found))
+        output.write_json(diagnosis_to_json(found))
         return
-    for number, table in enumerate(tables(found)):
+    for number, table in enumerate(diagnosis_tables(found)):
         output.write_line(("\n" if number else "") + f"{table.title}\n")
-        output.write_line(markdown(table))
-    if pairs := advised(found):
-        said = ["What to try", "", *rows(pairs, output.terminal_width())]
+        output.write_line(table_to_markdown(table))
+    if pairs := list_advice(found):
+        said = ["What to try", "", *format_columns(pairs, output.terminal_width())]
         output.write_line("\n" + "\n".join(said))

@@ -8,56 +8,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foveate.cli.failures import printable
-from foveate.cli.progress import progress
-from foveate.evals.answers.asking import How, Judge, Need, Spent
-from foveate.evals.answers.figures import Answers
+from foveate.cli.failures import escape_unprintable
+from foveate.cli.progress import progress_bar
+from foveate.evals.answers.figures import AnswersSummary
 from foveate.evals.answers.outcome import Outcome
+from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
-from foveate.evals.report import ANSWERS
+from foveate.evals.report import ANSWERS_FILE
 from foveate.evals.trials import Setting
 from foveate.ports import Model
 
-_SHOWN = 3
+_MAX_ERRORS = 3
 """Errors that are repeated in words; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AnswerOptions:
     """Who is asked, and how."""
 
     model: Model
-    how: How
+    options: AnswerRunOptions
 
 
-def answered(
-    wanted: Wanted, cases: Sequence[Case], made: Setting, baseline: str, out: Path | None
-) -> Answers:
+def run_answers(
+    wanted: AnswerOptions, cases: Sequence[Case], made: Setting, baseline: str, out: Path | None
+) -> AnswersSummary:
     """Ask about every context; raises `OutsideFailure` where nobody answers any more."""
-    kept = out / ANSWERS if out is not None else None
-    judge = Judge(wanted.model, wanted.how, kept)
-    judge.settle()
-    _say(before(judge.need(cases, made), judge.model.name, wanted.how))
+    kept = out / ANSWERS_FILE if out is not None else None
+    judge = AnswerRunner(wanted.model, wanted.options, kept)
+    judge.detect_scoring()
+    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, wanted.options))
     try:
-        with progress() as on_progress:
+        with progress_bar() as on_progress:
             outcomes = judge.run(cases, made, on_progress=on_progress)
     finally:
-        _say(after(judge.spent))
-    _say(*failures(outcomes))
+        _print_lines(usage_line(judge.usage))
+    _print_lines(*failure_lines(outcomes))
     return summarise_answers(
         outcomes,
         baseline=baseline,
         model=judge.model.name,
-        prompt=wanted.how.prompt,
-        tokens=wanted.how.tokens,
+        prompt=wanted.options.prompt,
+        tokens=wanted.options.tokens,
     )
 
 
-def before(need: Need, model: str, how: How) -> str:
+def estimate_line(need: CallEstimate, model: str, how: AnswerRunOptions) -> str:
     """What asking will take.
 
-    >>> before(Need(answers=40, scores=40, read=51_000), "told", How(tokens=32))
+    >>> estimate_line(
+    ...     CallEstimate(answers=40, scores=40, read=51_000), "told", AnswerRunOptions(tokens=32)
+    ... )
     'told: 40 answers, 40 probabilities; about 51,000 tokens to read, at most 1,280 to write'
     """
     most = need.answers * how.tokens
@@ -68,10 +70,10 @@ def before(need: Need, model: str, how: How) -> str:
     )
 
 
-def after(spent: Spent) -> str:
+def usage_line(spent: CallUsage) -> str:
     """What it took.
 
-    >>> after(Spent(calls=80, failed=1, read=52_300, wrote=901))
+    >>> usage_line(CallUsage(calls=80, failed=1, read=52_300, wrote=901))
     'asked: 80 calls, 1 failed; 52,300 tokens read, 901 written, as the model counts them'
     """
     failed = f", {spent.failed:,} failed" if spent.failed else ""
@@ -81,14 +83,14 @@ def after(spent: Spent) -> str:
     )
 
 
-def failures(outcomes: Sequence[Outcome]) -> list[str]:
+def failure_lines(outcomes: Sequence[Outcome]) -> list[str]:
     """The errors, the most frequent first; nothing where there is none."""
     found = Counter(one.failed for one in outcomes if one.failed)
-    lines = [f"failed {count:,} times: {why}" for why, count in found.most_common(_SHOWN)]
-    more = len(found) - _SHOWN
+    lines = [f"failed {count:,} times: {why}" for why, count in found.most_common(_MAX_ERRORS)]
+    more = len(found) - _MAX_ERRORS
     return [*lines, *([f"and {more:,} other errors"] if more > 0 else [])]
 
 
-def _say(*lines: str) -> None:
-    sys.stderr.writelines(f"foveate: {printable(line)}\n" for line in lines)
+def _print_lines(*lines: str) -> None:
+    sys.stderr.writelines(f"foveate: {escape_unprintable(line)}\n" for line in lines)
     sys.stderr.flush()

@@ -12,9 +12,9 @@ import typer
 from foveate.cli.options import Json
 
 if TYPE_CHECKING:
-    from foveate.evals.converters.source import Source
+    from foveate.evals.converters.source import SourceDataset
 
-SHOWN = 20
+MAX_SHOWN_FAILURES = 20
 """Failures that are named where a person reads; all of them are counted."""
 
 
@@ -53,60 +53,66 @@ def convert(
     none of a file was usable).
     """
     from foveate.cli import output
-    from foveate.cli.files import refuse_same
+    from foveate.cli.files import refuse_same_file
     from foveate.core.errors import UnknownName
     from foveate.evals.converters import FORMATS
 
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     for one in inputs:
-        refuse_same(one, out)
+        refuse_same_file(one, out)
     if as_json and out == "-":
         raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
 
-    def read() -> Source:
+    def read() -> SourceDataset:
         return FORMATS[format](inputs, name or format, language)
 
-    count, source = _written(out, read, name or format, pool=pool, limit=limit, seed=seed)
+    count, source = _write_cases(out, read, name or format, pool=pool, limit=limit, seed=seed)
     if as_json:
-        output.write_json(_report_as_json(count, source))
+        output.write_json(_report_to_json(count, source))
         return
     if out != "-":
-        sys.stderr.write(f"{count:,} cases written to {out}{_left_out(source)}\n")
-    sys.stderr.writelines(f"{line}\n" for line in _failed(source, output.terminal_width()))
+        sys.stderr.write(f"{count:,} cases written to {out}{_left_out_text(source)}\n")
+    sys.stderr.writelines(f"{line}\n" for line in _failure_lines(source, output.terminal_width()))
 
 
-def _written(
-    out: str, read: Callable[[], Source], name: str, *, pool: int, limit: int | None, seed: int
-) -> tuple[int, Source]:
+def _write_cases(
+    out: str,
+    read: Callable[[], SourceDataset],
+    name: str,
+    *,
+    pool: int,
+    limit: int | None,
+    seed: int,
+) -> tuple[int, SourceDataset]:
     """Write the cases, how many there are, and what they were read from.
 
     What cannot be written is refused before anything is read. The same cases give the same bytes.
     """
-    from foveate.cli.files import written
-    from foveate.cli.output import as_json
-    from foveate.evals.converters.build import records
+    from foveate.cli.files import open_output
+    from foveate.cli.output import encode_json
+    from foveate.evals.converters.build import build_records
 
     count = 0
     with (
-        written(out) as file,
-        _packed(file) if out.endswith(".gz") else nullcontext(file) as target,
+        open_output(out) as file,
+        _gzip_file(file) if out.endswith(".gz") else nullcontext(file) as target,
     ):
         source = read()
-        made = records(source, name, pool=pool, limit=limit, seed=seed)
+        made = build_records(source, name, pool=pool, limit=limit, seed=seed)
         for count, record in enumerate(made, 1):  # noqa: B007  # the last is the count
-            target.write(f"{as_json(record)}\n".encode())
+            target.write(f"{encode_json(record)}\n".encode())
     return count, source
 
 
-def _packed(file: IO[bytes]) -> IO[bytes]:
+def _gzip_file(file: IO[bytes]) -> IO[bytes]:
     """Without a name and without a clock in its head."""
     from gzip import GzipFile
 
     return cast("IO[bytes]", GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
 
 
-def _report_as_json(count: int, source: Source) -> Mapping[str, Any]:
+def _report_to_json(count: int, source: SourceDataset) -> Mapping[str, Any]:
     """The report as one object, with every failure."""
     from dataclasses import asdict
 
@@ -114,21 +120,21 @@ def _report_as_json(count: int, source: Source) -> Mapping[str, Any]:
     return {"cases": count, "left_out": dict(source.left_out), "failed": failed}
 
 
-def _failed(source: Source, width: int) -> Iterator[str]:
+def _failure_lines(source: SourceDataset, width: int) -> Iterator[str]:
     """The records that failed with their reasons; the first of very many."""
-    from foveate.cli.failures import plain
-    from foveate.cli.layout import wrapped
+    from foveate.cli.failures import single_line
+    from foveate.cli.layout import wrap_words
 
     if not source.failed:
         return
     yield f"{len(source.failed):,} failed:"
-    for failure in source.failed[:SHOWN]:
-        said = f"{failure.path}: {plain(failure.reason)}"
-        yield from wrapped(said, width, first="  ", rest="    ")
-    if more := len(source.failed[SHOWN:]):
+    for failure in source.failed[:MAX_SHOWN_FAILURES]:
+        said = f"{failure.path}: {single_line(failure.reason)}"
+        yield from wrap_words(said, width, first="  ", rest="    ")
+    if more := len(source.failed[MAX_SHOWN_FAILURES:]):
         yield f"  and {more:,} more; --json names them all"
 
 
-def _left_out(source: Source) -> str:
+def _left_out_text(source: SourceDataset) -> str:
     said = [f"{count:,} left out: {reason}" for reason, count in sorted(source.left_out.items())]
     return "".join(f"; {one}" for one in said)

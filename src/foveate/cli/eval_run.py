@@ -14,7 +14,7 @@ from foveate.cli.options import Json
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
-RULES = (".json", ".toml")
+RULE_SUFFIXES = (".json", ".toml")
 
 
 class RunCommand(TyperCommand):
@@ -25,7 +25,7 @@ class RunCommand(TyperCommand):
         given = []
         for i, word in enumerate(args):
             following = args[i + 1] if i + 1 < len(args) else ""
-            bare = word == "--gate" and not following.endswith(RULES)
+            bare = word == "--gate" and not following.endswith(RULE_SUFFIXES)
             given.append(f"--gate={BUILT_IN}" if bare else word)
         return super().parse_args(ctx, given)
 
@@ -105,21 +105,21 @@ def run(
     names = [*(dataset or []), *(files or [])]
     if not names:
         raise typer.BadParameter("give the cases: --dataset FILE...")
-    checks = eval_steps.read_checks(None if gate == BUILT_IN else gate, gate is not None, against)
-    summary = eval_steps.evaluated(
+    checks = eval_steps.load_checks(None if gate == BUILT_IN else gate, gate is not None, against)
+    summary = eval_steps.run_evaluation(
         names,
-        recipes=_split(recipes, "naive,default,tight"),
-        budgets=[_tokens(word) for word in _split(budgets, "500,1000,2000,4000")],
+        recipes=_split_list(recipes, "naive,default,tight"),
+        budgets=[_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
         limit=limit,
         jobs=jobs,
         out=out,
-        wanted=eval_steps.wanted(model, answer_tokens, timeout),
+        wanted=eval_steps.answer_options(model, answer_tokens, timeout),
     )
-    missing = eval_steps.write(summary, out, plot=plot) if out is not None else None
-    eval_steps.show(summary, as_json=as_json)
+    missing = eval_steps.write_files(summary, out, plot=plot) if out is not None else None
+    eval_steps.print_summary(summary, as_json=as_json)
     output.flush()
     if said := checks(summary):
         sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
@@ -128,13 +128,13 @@ def run(
         raise missing
 
 
-def _split(words: list[str] | None, default: str) -> list[str]:
+def _split_list(words: list[str] | None, default: str) -> list[str]:
     """`a,b` and repeated options alike."""
     parts = [part.strip() for word in words or [default] for part in word.split(",")]
     return [part for part in parts if part]
 
 
-def _tokens(word: str) -> int:
+def _parse_budget(word: str) -> int:
     try:
         return int(word.replace("_", ""))
     except ValueError:

@@ -10,48 +10,48 @@ from pathlib import Path
 
 from foveate._version import __version__
 from foveate.cli import output
-from foveate.cli.eval_answers import Wanted, answered
-from foveate.cli.failures import in_file
+from foveate.cli.eval_answers import AnswerOptions, run_answers
+from foveate.cli.failures import name_file_in_errors
 from foveate.cli.files import read_json
-from foveate.cli.models import model_named
-from foveate.cli.progress import progress
-from foveate.core.errors import MissingExtra, OutsideFailure
-from foveate.evals.against import check_form, regressions
-from foveate.evals.answers.asking import How
+from foveate.cli.models import load_model
+from foveate.cli.progress import progress_bar
+from foveate.core.errors import ExternalError, MissingExtra
+from foveate.evals.answers.run import AnswerRunOptions
+from foveate.evals.baseline import check_summary, find_regressions
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
-from foveate.evals.gate import Rules, broken, read_rules
+from foveate.evals.gate import Rules, find_broken_rules, read_rules
 from foveate.evals.read import read_cases
-from foveate.evals.report import RESULTS, heading, write_report
+from foveate.evals.report import RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
-from foveate.evals.table import markdown
-from foveate.evals.tables import LEGEND, tables
-from foveate.evals.trials import setting
+from foveate.evals.table import table_to_markdown
+from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.trials import build_setting
 from foveate.evals.wire import summary_to_json
 
-Checks = Callable[[Summary], list[str]]
+SummaryCheck = Callable[[Summary], list[str]]
 
 
-def read_checks(rules: str | None, asked: bool, against: str | None) -> Checks:
+def load_checks(rules: str | None, asked: bool, against: str | None) -> SummaryCheck:
     """What the summary must pass; a file that cannot be read is refused before the work."""
     held = (read_rules(rules) if rules is not None else Rules()) if asked else None
     earlier = read_json(against) if against is not None else None
     if against is not None:
-        with in_file(against):
-            check_form(earlier)
+        with name_file_in_errors(against):
+            check_summary(earlier)
 
     def checks(summary: Summary) -> list[str]:
-        said = broken(summary, held) if held is not None else []
+        said = find_broken_rules(summary, held) if held is not None else []
         if earlier is not None:
-            with in_file(against):
-                said += regressions(summary, earlier)
+            with name_file_in_errors(against):
+                said += find_regressions(summary, earlier)
         return said
 
     return checks
 
 
-def evaluated(
+def run_evaluation(
     names: Sequence[str],
     *,
     recipes: Sequence[str],
@@ -62,20 +62,20 @@ def evaluated(
     limit: int | None,
     jobs: int,
     out: Path | None,
-    wanted: Wanted | None = None,
+    wanted: AnswerOptions | None = None,
 ) -> Summary:
     """Read, run with a bar, ask the model that is wanted, summarise."""
-    made, reference = setting(
+    made, reference = build_setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
-    cases = first(read_cases(names), limit)
+    cases = limit_cases(read_cases(names), limit)
     if out is not None:
-        _made(out)
-    with progress() as on_progress:
+        _create_folder(out)
+    with progress_bar() as on_progress:
         rows = run(
             cases,
             made,
-            results=out / RESULTS if out is not None else None,
+            results=out / RESULTS_FILE if out is not None else None,
             jobs=jobs,
             on_progress=on_progress,
         )
@@ -84,31 +84,35 @@ def evaluated(
     )
     if wanted is None:
         return summary
-    return replace(summary, answers=answered(wanted, cases, made, reference, out))
+    return replace(summary, answers=run_answers(wanted, cases, made, reference, out))
 
 
-def wanted(model: str, tokens: int, timeout: float) -> Wanted | None:
+def answer_options(model: str, tokens: int, timeout: float) -> AnswerOptions | None:
     """Who is asked, where somebody is; what it lacks is said before the work."""
     return (
-        Wanted(model=model_named(model), how=How(tokens=tokens, timeout=timeout)) if model else None
+        AnswerOptions(
+            model=load_model(model), options=AnswerRunOptions(tokens=tokens, timeout=timeout)
+        )
+        if model
+        else None
     )
 
 
-def _made(out: Path) -> None:
-    """The folder, before the work; raises `OutsideFailure` where it cannot be."""
+def _create_folder(out: Path) -> None:
+    """The folder, before the work; raises `ExternalError` where it cannot be."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
     except FileExistsError:
-        raise OutsideFailure(f"{out}: is no folder; name another one for --out") from None
+        raise ExternalError(f"{out}: is no folder; name another one for --out") from None
     except OSError as error:
         reason = error.strerror or error
-        raise OutsideFailure(f"{out}: cannot be made: {reason}; name another --out") from error
+        raise ExternalError(f"{out}: cannot be made: {reason}; name another --out") from error
     if not fine:
-        raise OutsideFailure(f"{out}: cannot be written to; name another --out")
+        raise ExternalError(f"{out}: cannot be written to; name another --out")
 
 
-def first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
+def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
     """The first of each set."""
     seen: Counter[str] = Counter()
     kept = []
@@ -119,22 +123,22 @@ def first(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
     return kept
 
 
-def write(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
+def write_files(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
     """The report's files; why there is no chart, where there should be one."""
     try:
         return write_report(summary, out, plot=plot)
     except OSError as error:
-        raise OutsideFailure(f"{out}: cannot be written: {error.strerror or error}") from error
+        raise ExternalError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
-def show(summary: Summary, *, as_json: bool) -> None:
+def print_summary(summary: Summary, *, as_json: bool) -> None:
     """The summary on stdout, as tables or as one object."""
     if as_json:
         output.write_json(summary_to_json(summary))
         return
-    output.write_line(heading(summary))
-    for i, table in enumerate(tables(summary)):
+    output.write_line(format_heading(summary))
+    for i, table in enumerate(summary_tables(summary)):
         output.write_line(f"\n{table.title}\n")
-        output.write_line(markdown(table))
+        output.write_line(table_to_markdown(table))
         if i == 0:
             output.write_line(f"\n{LEGEND}")

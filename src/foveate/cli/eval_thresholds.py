@@ -10,7 +10,7 @@ import typer
 from foveate.cli.options import Json
 
 if TYPE_CHECKING:
-    from foveate.core.stages.dedup_near import Method
+    from foveate.core.stages.dedup.near import Method
     from foveate.core.types import Candidate
     from foveate.evals.thresholds import Level
 
@@ -61,43 +61,45 @@ def thresholds(
 
     from foveate import plugins
     from foveate.cli import eval_pools, output
-    from foveate.cli.progress import progress
-    from foveate.core.stages.dedup_near import DedupNear
-    from foveate.evals.thresholds import steps, sweep
+    from foveate.cli.progress import progress_bar
+    from foveate.core.stages.dedup.near import DedupNear
+    from foveate.evals.thresholds import parse_thresholds, sweep_thresholds
 
     stage = DedupNear(method=cast("Method", method))
-    wanted = steps(low, high, step)
+    wanted = parse_thresholds(low, high, step)
     counter = plugins.tokenizer(tokenizer)
-    pools = eval_pools.pools(chunks, names, store)
+    pools = eval_pools.load_pools(chunks, names, store)
     if stage.method == "semantic":
-        pools = eval_pools.embedded(pools, embedder)
+        pools = eval_pools.add_embeddings(pools, embedder)
     levels: list[Level] = []
-    with progress() as on_progress:
-        for level in sweep(pools, wanted, counter, method=stage.method, examples=examples):
+    with progress_bar() as on_progress:
+        for level in sweep_thresholds(
+            pools, wanted, counter, method=stage.method, examples=examples
+        ):
             levels.append(level)
             if on_progress is not None:
                 on_progress(len(levels), len(wanted), f"{level.threshold:g}")
     if as_json:
         output.write_json({"method": stage.method, "levels": [asdict(level) for level in levels]})
         return
-    for line in _lines(stage.method, levels, pools):
+    for line in _threshold_lines(stage.method, levels, pools):
         output.write_line(line)
 
 
-def _lines(
+def _threshold_lines(
     method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
 ) -> Iterator[str]:
     """The table, then the examples of each threshold."""
-    from foveate.cli.layout import wrapped
+    from foveate.cli.layout import wrap_words
     from foveate.cli.output import terminal_width
-    from foveate.evals.table import Table, markdown
+    from foveate.evals.table import Table, table_to_markdown
 
     width = terminal_width()
     first = levels[0]
     pooled = "" if len(pools) == 1 else f" in {len(pools):,} pools"
     yield f"{method}: {first.chunks:,} chunks{pooled}, {first.tokens:,} tokens"
     yield ""
-    yield markdown(
+    yield table_to_markdown(
         Table(
             title="",
             head=("threshold", "dropped", "share", "tokens saved", "share", "new here"),
@@ -105,9 +107,9 @@ def _lines(
                 (
                     f"{level.threshold:g}",
                     f"{level.dropped:,}",
-                    _share(level.dropped, level.chunks),
+                    _format_share(level.dropped, level.chunks),
                     f"{level.tokens_saved:,}",
-                    _share(level.tokens_saved, level.tokens),
+                    _format_share(level.tokens_saved, level.tokens),
                     f"{level.new:,}",
                 )
                 for level in levels
@@ -119,9 +121,9 @@ def _lines(
             yield f"\n{level.threshold:g} drops, and a higher one would not:"
         for pair in level.examples:
             yield f"\n  {pair.similarity:.3f}  {pair.dropped} for {pair.kept}"
-            yield from wrapped(pair.kept_text, width, first="    kept     ")
-            yield from wrapped(pair.dropped_text, width, first="    dropped  ")
+            yield from wrap_words(pair.kept_text, width, first="    kept     ")
+            yield from wrap_words(pair.dropped_text, width, first="    dropped  ")
 
 
-def _share(part: int, whole: int) -> str:
+def _format_share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 from foveate.core.errors import BadOption
 
 
-def expiry(text: str, now: datetime) -> datetime:
+def parse_expiry(text: str, now: datetime) -> datetime:
     """The moment, in UTC; a time without a zone is in UTC, a date is its first second.
 
     Raises `BadOption` where it is no such thing, or has passed.
 
-    >>> print(expiry("90d", datetime(2027, 1, 1, tzinfo=UTC)))
+    >>> print(parse_expiry("90d", datetime(2027, 1, 1, tzinfo=UTC)))
     2027-04-01 00:00:00+00:00
-    >>> print(expiry("2027-01-31", datetime(2027, 1, 1, tzinfo=UTC)))
+    >>> print(parse_expiry("2027-01-31", datetime(2027, 1, 1, tzinfo=UTC)))
     2027-01-31 00:00:00+00:00
     """
     days = re.fullmatch(r"(\d{1,5})d", text, re.ASCII)

@@ -23,10 +23,10 @@ import typer
 
 from foveate.core.errors import (
     BadInput,
-    BadRequest,
     BudgetTooSmall,
+    ExternalError,
     FoveateError,
-    OutsideFailure,
+    InvalidRequest,
     StageBroke,
 )
 
@@ -34,25 +34,25 @@ FAULT, USAGE, INPUT, BUDGET, OUTSIDE, GATE = 1, 2, 3, 4, 5, 6
 INTERRUPTED, PIPE_CLOSED = 130, 141
 """As a shell reports SIGINT and SIGPIPE."""
 
-WrongUsage: type[BaseException] = typer.BadParameter.__mro__[1]
+UsageError: type[BaseException] = typer.BadParameter.__mro__[1]
 """click's UsageError, which typer hands on without naming it."""
 
-PARSER = re.compile(r"Value error, |, unable to parse string as an? \w+")
+PARSER_NOISE = re.compile(r"Value error, |, unable to parse string as an? \w+")
 """What the library that reads values adds, and tells nobody anything."""
 
 SPACES = "\t\n\u00a0\u2002\u2003\u2009\u202f\u3000"
 """White space that is not `isprintable` and harms nobody."""
 
-LONGEST = 1_000
+MAX_MESSAGE_LENGTH = 1_000
 """Characters of a message; a wrong value can be a megabyte long."""
 
 CODES: tuple[tuple[type[BaseException], int], ...] = (
     (BadInput, INPUT),
-    (BadRequest, USAGE),
+    (InvalidRequest, USAGE),
     (BudgetTooSmall, BUDGET),
-    (OutsideFailure, OUTSIDE),
+    (ExternalError, OUTSIDE),
     (StageBroke, FAULT),
-    (WrongUsage, USAGE),
+    (UsageError, USAGE),
     (BrokenPipeError, PIPE_CLOSED),
     (OSError, OUTSIDE),
     (KeyboardInterrupt, INTERRUPTED),
@@ -60,27 +60,27 @@ CODES: tuple[tuple[type[BaseException], int], ...] = (
 )
 
 
-def exit_code_of(error: BaseException) -> int:
+def exit_code_from_error(error: BaseException) -> int:
     """The exit code for this error; the first kind in the table that it is of."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else FAULT
     return next((code for kind, code in CODES if isinstance(error, kind)), FAULT)
 
 
-def one_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """What to say about it, in one line; empty where there is nothing to say."""
     if isinstance(error, SystemExit | KeyboardInterrupt | BrokenPipeError | typer.Abort):
         return ""
     if os.environ.get("FOVEATE_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip("\n")
-    return f"foveate: {plain(_said(error))}"
+    return f"foveate: {single_line(_error_message(error))}"
 
 
-def _said(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     if isinstance(error, FoveateError):
         return str(error)
-    if isinstance(error, WrongUsage):
-        return _usage(error)
+    if isinstance(error, UsageError):
+        return _usage_message(error)
     if isinstance(error, OSError):
         where = f": {error.filename!r}" if error.filename else ""
         return f"{error.strerror or error}{where}"
@@ -90,28 +90,28 @@ def _said(error: BaseException) -> str:
     )
 
 
-def _usage(error: BaseException) -> str:
+def _usage_message(error: BaseException) -> str:
     """A mistake in the flags, and where to read about them."""
     said = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "foveate"
-    plainly = PARSER.sub("", said).replace("Input should be", "must be").rstrip(".")
+    plainly = PARSER_NOISE.sub("", said).replace("Input should be", "must be").rstrip(".")
     return f"{plainly}; see {command} --help"
 
 
-def plain(text: str) -> str:
+def single_line(text: str) -> str:
     r"""One line of printable characters, shortened in the middle where it is very long.
 
-    >>> plain("two\nlines \x1b[31m")
+    >>> single_line("two\nlines \x1b[31m")
     'two lines \\x1b[31m'
     """
-    shown = printable(" ".join(text.split()))
-    if len(shown) <= LONGEST:
+    shown = escape_unprintable(" ".join(text.split()))
+    if len(shown) <= MAX_MESSAGE_LENGTH:
         return shown
-    return f"{shown[: LONGEST // 2]} … {shown[-LONGEST // 2 :]}"
+    return f"{shown[: MAX_MESSAGE_LENGTH // 2]} … {shown[-MAX_MESSAGE_LENGTH // 2 :]}"
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """What a terminal could take for a command is spelled out; spaces of any kind stay."""
     if text.isprintable():
         return text
@@ -119,11 +119,11 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def in_file(name: object) -> Iterator[None]:
+def name_file_in_errors(name: object) -> Iterator[None]:
     """Whatever is wrong with a request inside is this file's fault, and says so."""
     try:
         yield
-    except BadRequest as error:
+    except InvalidRequest as error:
         line = error.line if isinstance(error, BadInput) else None
         field = error.field if isinstance(error, BadInput) else None
         found = BadInput(f"{name}: {error}")

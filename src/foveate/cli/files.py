@@ -13,39 +13,39 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from foveate.cli.aside import whole
-from foveate.cli.output import nobody_reads, stdout
-from foveate.core.errors import BadInput, BadOption, OutsideFailure
+from foveate.cli.atomic_write import atomic_write
+from foveate.cli.output import exit_broken_pipe, stdout
+from foveate.core.errors import BadInput, BadOption, ExternalError
 
 STDIO = "-"
 BOM = b"\xef\xbb\xbf"
 
 
-def raw_lines(name: str) -> Iterator[bytes]:
+def read_lines(name: str) -> Iterator[bytes]:
     """The file's lines, one at a time, without their ends."""
     try:
-        with _opened(name) as file:
+        with _open_binary(name) as file:
             for number, line in enumerate(file):
                 shown = line.removeprefix(BOM) if number == 0 else line
                 yield shown.rstrip(b"\r\n")
     except FileNotFoundError:
-        raise BadInput(f"{called(name)}: no such file") from None
+        raise BadInput(f"{display_name(name)}: no such file") from None
     except IsADirectoryError:
-        raise BadInput(f"{called(name)}: is a folder; name a file") from None
+        raise BadInput(f"{display_name(name)}: is a folder; name a file") from None
     except OSError as error:
-        raise BadInput(f"{called(name)}: cannot be read: {error.strerror or error}") from None
+        raise BadInput(f"{display_name(name)}: cannot be read: {error.strerror or error}") from None
 
 
-def text_lines(name: str) -> Iterator[str]:
+def read_text_lines(name: str) -> Iterator[str]:
     """The same, decoded; raises `BadInput` naming the file and the line."""
-    for number, line in enumerate(raw_lines(name), 1):
+    for number, line in enumerate(read_lines(name), 1):
         try:
-            yield decoded(line)
+            yield decode_utf8(line)
         except BadInput as error:
-            raise BadInput(f"{called(name)}: line {number}: {error}") from None
+            raise BadInput(f"{display_name(name)}: line {number}: {error}") from None
 
 
-def decoded(line: bytes) -> str:
+def decode_utf8(line: bytes) -> str:
     """UTF-8, strictly."""
     if b"\0" in line:
         raise BadInput("this is no text (it holds a zero byte); give UTF-8 text")
@@ -62,21 +62,21 @@ def read_json(name: str) -> Any:
     """The one JSON value that a file holds."""
     from foveate.core.candidates import parse_json
 
-    text = "\n".join(text_lines(name))
+    text = "\n".join(read_text_lines(name))
     if not text.strip():
-        raise BadInput(f"{called(name)}: is empty")
+        raise BadInput(f"{display_name(name)}: is empty")
     try:
         return parse_json(text)
     except BadInput as error:
-        raise BadInput(f"{called(name)}: {error}") from None
+        raise BadInput(f"{display_name(name)}: {error}") from None
 
 
-def called(name: str) -> str:
+def display_name(name: str) -> str:
     """What an error calls it."""
     return "standard input" if name == STDIO else name
 
 
-def _opened(name: str) -> Any:
+def _open_binary(name: str) -> Any:
     if name != STDIO:
         return Path(name).open("rb")
     if sys.stdin is None:
@@ -85,15 +85,15 @@ def _opened(name: str) -> Any:
 
 
 @contextmanager
-def written(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
+def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to; it takes its name when all is written, and else is not there.
 
     A link stays a link and a file keeps its mode; what is no file (a pipe, a device) stays what it
-    is and is written to at once. `private`: its owner alone may read it. Raises `OutsideFailure`
+    is and is written to at once. `private`: its owner alone may read it. Raises `ExternalError`
     where it cannot be written.
     """
     if name == STDIO:
-        with _stdout() as file:
+        with _stdout_bytes() as file:
             yield file
         return
     try:
@@ -101,15 +101,15 @@ def written(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
             with Path(name).open("wb") as file:
                 yield file
         else:
-            with whole(Path(os.path.realpath(name)), private=private) as file:
+            with atomic_write(Path(os.path.realpath(name)), private=private) as file:
                 yield file
     except IsADirectoryError:
-        raise OutsideFailure(f"{name}: is a folder; name a file to write") from None
+        raise ExternalError(f"{name}: is a folder; name a file to write") from None
     except OSError as error:
-        raise OutsideFailure(f"{name}: cannot be written: {error.strerror or error}") from error
+        raise ExternalError(f"{name}: cannot be written: {error.strerror or error}") from error
 
 
-def refuse_same(read: str | None, write: str | None) -> None:
+def refuse_same_file(read: str | None, write: str | None) -> None:
     """Raise `BadOption` where what is read would be overwritten by what is written."""
     if read is None or write is None or STDIO in (read, write):
         return
@@ -119,13 +119,13 @@ def refuse_same(read: str | None, write: str | None) -> None:
 
 
 @contextmanager
-def _stdout() -> Iterator[IO[bytes]]:
+def _stdout_bytes() -> Iterator[IO[bytes]]:
     file = stdout().buffer
     try:
         yield file
         file.flush()
     except BrokenPipeError:
-        nobody_reads()
+        exit_broken_pipe()
 
 
 def _is_special(name: str) -> bool:

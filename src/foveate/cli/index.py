@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, EngineName, Json, LimitsGiven, RayAddress, Readers
+from foveate.cli.options import STORE, EngineName, Json, LimitOptions, RayAddress, Readers
 from foveate.core.errors import BadOption
 
 
@@ -29,7 +29,7 @@ def index(
     overlap: Annotated[
         int, typer.Option("--overlap", metavar="N", help="Tokens of it that the next one repeats.")
     ] = 70,
-    limit: LimitsGiven = None,
+    limit: LimitOptions = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
@@ -58,7 +58,7 @@ def index(
 
     Only what changed is read again; what is gone is deleted. A file that cannot be read is
     reported with its reason and the rest go on (exit code 3 only where none could be read). Limits:
-    file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars,
+    file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars, chunks,
     attachments, seconds, memory_bytes; what is over one is said with its name.
 
     Summaries and questions are made of a document's own words: its headings, what it asks, its
@@ -71,14 +71,14 @@ def index(
     With --engine ray, the workers of a Ray cluster read the files, and this process writes them,
     256 documents at a time: for bulk. They must see the files at the same place.
     """
-    from foveate.cli.indexed import opened, report_written
-    from foveate.cli.limits import limits_of
+    from foveate.cli.index_run import open_indexer, write_report
+    from foveate.cli.limits import parse_limits
     from foveate.ingest import Enrich
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
-    limits = limits_of(limit or ())
-    with opened(
+    limits = parse_limits(limit or ())
+    with open_indexer(
         paths,
         store,
         embedder,
@@ -92,12 +92,12 @@ def index(
         address=address,
     ) as into:
         if watch:
-            from foveate.cli.watching import watched
+            from foveate.cli.watching import watch_paths
 
-            watched(into, paths, as_json=as_json)
+            watch_paths(into, paths, as_json=as_json)
             return
         done = into.run(paths)
-    report_written(done, as_json=as_json)
+    write_report(done, as_json=as_json)
     report = done.report
     if report.failed and not (report.added or report.updated or report.unchanged):
         raise typer.Exit(INPUT)

@@ -64,15 +64,15 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
     A running service takes it with the next request.
     """
     from foveate.cli import output
-    from foveate.cli.expiry import expiry
-    from foveate.service.auth.keyfile import changing
-    from foveate.service.auth.keys import Key, digest_of, minted, now
+    from foveate.cli.expiry import parse_expiry
+    from foveate.service.auth.keyfile import edit_keys
+    from foveate.service.auth.keys import Key, generate_key, key_digest, utc_now
 
-    place = _place(keys, settings, tenant)
-    created = now()
-    ends = None if expires is None else expiry(expires, created)
-    with changing(place) as held:
-        number, token = minted(frozenset(key.id for key in held))
+    place = _find_key_file(keys, settings, tenant)
+    created = utc_now()
+    ends = None if expires is None else parse_expiry(expires, created)
+    with edit_keys(place) as held:
+        number, token = generate_key(frozenset(key.id for key in held))
         made = Key(
             id=number,
             name=name,
@@ -82,30 +82,33 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
             created=created,
             expires=ends,
             revoked=None,
-            digest=digest_of(token),
+            digest=key_digest(token),
         )
         held.append(made)
     if as_json:
-        output.write_json({"key": token, **_shown(made)})
+        output.write_json({"key": token, **_key_to_json(made)})
     else:
         output.write_line(token)
 
 
 @app.command("list")
-def names(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
     from foveate.cli import output
-    from foveate.cli.layout import rows
+    from foveate.cli.layout import format_columns
     from foveate.service.auth.keyfile import read_keys
-    from foveate.service.auth.keys import now
+    from foveate.service.auth.keys import utc_now
 
-    held = read_keys(_place(keys, settings))
+    place = _find_key_file(keys, settings)
+    held = read_keys(place)
     if as_json:
-        output.write_json({"keys": [_shown(key) for key in held]})
+        output.write_json({"keys": [_key_to_json(key) for key in held]})
         return
-    moment = now()
-    pairs = [(key.id, _line(key, moment)) for key in held]
-    for line in rows(pairs, output.terminal_width(), indent=""):
+    if not held:
+        output.write_note(f"no keys in {place}; `foveate keys add` makes one")
+    moment = utc_now()
+    pairs = [(key.id, _key_line(key, moment)) for key in held]
+    for line in format_columns(pairs, output.terminal_width(), indent=""):
         output.write_line(line)
 
 
@@ -124,11 +127,11 @@ def revoke(
 
     from foveate.cli import output
     from foveate.core.errors import UnknownName
-    from foveate.service.auth.keyfile import changing
-    from foveate.service.auth.keys import now
+    from foveate.service.auth.keyfile import edit_keys
+    from foveate.service.auth.keys import utc_now
 
-    moment = now()
-    with changing(_place(keys, settings)) as held:
+    moment = utc_now()
+    with edit_keys(_find_key_file(keys, settings)) as held:
         places = {key.id: place for place, key in enumerate(held)}
         unknown = next((name for name in ids if name not in places), None)
         if unknown is not None:
@@ -138,13 +141,13 @@ def revoke(
                 held[place] = replace(held[place], revoked=moment, digest="")
         gone = [held[places[name]] for name in dict.fromkeys(ids)]
     if as_json:
-        output.write_json({"keys": [_shown(key) for key in gone]})
+        output.write_json({"keys": [_key_to_json(key) for key in gone]})
     else:
         for key in gone:
             output.write_line(f"{key.id} revoked")
 
 
-def _place(keys: Path | None, settings: Path | None, tenant: str = "default") -> Path:
+def _find_key_file(keys: Path | None, settings: Path | None, tenant: str = "default") -> Path:
     """The file of keys; raises `BadOption` for a tenant that the service has no store for."""
     import os
 
@@ -154,9 +157,9 @@ def _place(keys: Path | None, settings: Path | None, tenant: str = "default") ->
     store = os.environ.get("FOVEATE_SERVE_STORE")
     place = keys or KEY_FILE
     if settings is not None:
-        from foveate.service.settings import settings_from
+        from foveate.service.settings import load_settings
 
-        found = settings_from(settings, **({} if keys is None else {"keys": keys}))
+        found = load_settings(settings, **({} if keys is None else {"keys": keys}))
         store, place = found.store, found.keys
     if tenant != "default" and store is not None and "{tenant}" not in store:
         raise BadOption(
@@ -166,23 +169,23 @@ def _place(keys: Path | None, settings: Path | None, tenant: str = "default") ->
     return place
 
 
-def _shown(key: Key) -> dict[str, Any]:
+def _key_to_json(key: Key) -> dict[str, Any]:
     """A key for whoever looks after it: all but its hash."""
-    from foveate.service.auth.keyfile import record_of
+    from foveate.service.auth.keyfile import key_to_json
 
-    return {name: value for name, value in record_of(key).items() if name != "blake3"}
+    return {name: value for name, value in key_to_json(key).items() if name != "blake3"}
 
 
-def _line(key: Key, moment: datetime) -> str:
+def _key_line(key: Key, moment: datetime) -> str:
     """The same, for a person."""
-    shown = _shown(key)
+    shown = _key_to_json(key)
     readers = ", ".join(key.principals) or "nobody in particular"
     if key.revoked is not None:
         state = f"revoked {shown['revoked']}"
     elif key.expires is None:
         state = "does not expire"
     else:
-        state = f"{'expires' if key.usable(moment) else 'expired'} {shown['expires']}"
+        state = f"{'expires' if key.is_usable(moment) else 'expired'} {shown['expires']}"
     return (
         f"{key.name}: tenant {key.tenant}; reads as {readers}; may {', '.join(key.scopes)}; "
         f"made {shown['created']}, {state}"

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, chop_cells
 
-from foveate.cli.failures import printable
+from foveate.cli.failures import escape_unprintable
 
 
-def wrapped(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
+def wrap_words(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
     """The words in lines of at most `width` columns, the first after `first`, others after `rest`.
 
-    >>> wrapped("one two three", 9, first="- ")
+    >>> wrap_words("one two three", 9, first="- ")
     ['- one two', '  three']
     """
     indent = " " * cell_len(first) if rest is None else rest
     lines, line, fresh = [], first, True
-    for word in _words(text, width - cell_len(indent)):
+    for word in _split_words(text, width - cell_len(indent)):
         added = word if fresh else f" {word}"
         if not fresh and cell_len(line) + cell_len(added) > width:
             lines.append(line)
@@ -26,25 +26,25 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str | None = None) 
     return [*lines, line.rstrip()]
 
 
-def _words(text: str, room: int) -> Iterator[str]:
+def _split_words(text: str, room: int) -> Iterator[str]:
     """The words, one that is longer than a line in pieces."""
-    for word in printable(text).split():
+    for word in escape_unprintable(text).split():
         if cell_len(word) <= room:
             yield word
         else:
             yield from chop_cells(word, max(room, 2))
 
 
-def folded(text: str, width: int, *, prefix: str = "") -> list[str]:
+def wrap_lines(text: str, width: int, *, prefix: str = "") -> list[str]:
     r"""Every line of the text as it is, one that is too long broken between words where it can be.
 
-    >>> folded("two words\n\n    x", 8, prefix="| ")
+    >>> wrap_lines("two words\n\n    x", 8, prefix="| ")
     ['| two', '| words', '|', '|     x']
     """
     room = max(width - cell_len(prefix), 2)
     lines = []
     for line in text.split("\n"):
-        rest = printable(line.expandtabs(4))
+        rest = escape_unprintable(line.expandtabs(4))
         while cell_len(rest) > room:
             piece = chop_cells(rest, room)[0]
             at = piece.rfind(" ") + 1 if piece.lstrip().count(" ") else 0
@@ -55,21 +55,21 @@ def folded(text: str, width: int, *, prefix: str = "") -> list[str]:
     return lines
 
 
-def rows(
+def format_columns(
     pairs: Sequence[tuple[str, str]], width: int, *, indent: str = "  ", most: int = 24
 ) -> list[str]:
     """Names and texts in two columns; a name over `most` columns has a line of its own.
 
-    >>> rows([("a", "one two"), ("bcd", "three")], 40)
+    >>> format_columns([("a", "one two"), ("bcd", "three")], 40)
     ['  a    one two', '  bcd  three']
     """
-    sizes = [cell_len(printable(name)) for name, _ in pairs]
+    sizes = [cell_len(escape_unprintable(name)) for name, _ in pairs]
     column = max((size for size in sizes if size <= most), default=2)
     lines = []
     for (name, text), size in zip(pairs, sizes, strict=True):
-        shown = printable(name)
+        shown = escape_unprintable(name)
         if size > column:
-            lines += wrapped(shown, width, first=indent)
+            lines += wrap_words(shown, width, first=indent)
             shown, size = "", 0  # noqa: PLW2901
-        lines += wrapped(text, width, first=f"{indent}{shown}{' ' * (column - size)}  ")
+        lines += wrap_words(text, width, first=f"{indent}{shown}{' ' * (column - size)}  ")
     return lines

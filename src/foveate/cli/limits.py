@@ -8,13 +8,13 @@ from dataclasses import fields
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ingest import Limits
 
-_NUMBER = 15  # digits: more than any file has bytes
+_MAX_DIGITS = 15  # digits: more than any file has bytes
 
 
-def limits_of(told: Sequence[str]) -> Limits:
+def parse_limits(told: Sequence[str]) -> Limits:
     """The bounds, those told instead of the defaults. Raises `BadOption` and `UnknownName`.
 
-    >>> limits_of(["pages=9_000"]).pages
+    >>> parse_limits(["pages=9_000"]).pages
     9000
     """
     known = [each.name for each in fields(Limits)]
@@ -24,7 +24,7 @@ def limits_of(told: Sequence[str]) -> Limits:
         digits = number.replace("_", "")
         if name not in known:
             raise UnknownName("limit", name, known)
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= _NUMBER):
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
             raise BadOption(f"--limit {each!r}: a limit is NAME=N with a whole number N")
         values[name] = int(digits)
     return Limits(**values)

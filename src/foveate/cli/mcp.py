@@ -30,15 +30,15 @@ def mcp(
     tools themselves do, and ends when its input ends. `foveate serve` has the same tools over HTTP,
     at /mcp.
     """
-    from foveate.service.mcp.bounds import Bounds
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
+    from foveate.service.mcp.bounds import ToolLimits
     from foveate.service.mcp.stdio import serve
-    from foveate.stored import opened
 
-    with opened(store) as (shelf, embedder):
+    with open_store_with_embedder(store) as (shelf, embedder):
         serve(
             shelf,
             embedder,
             principals=tuple(principal or ()),
-            bounds=Bounds(budget=max_budget, usual=min(budget, max_budget)),
+            bounds=ToolLimits(budget=max_budget, usual_budget=min(budget, max_budget)),
             seconds=timeout,
         )

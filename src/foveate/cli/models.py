@@ -6,7 +6,7 @@ from foveate import plugins
 from foveate.ports import Model
 
 
-def model_named(name: str) -> Model:
+def load_model(name: str) -> Model:
     """The model; raises `OutsideFailure` where its package or its key is known to be missing.
 
     A plugin's model may have a `check` too; one that has none is taken as it is.

@@ -7,64 +7,72 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.completion import names
+from foveate.cli.completion import complete_names
 
 STORE = Path(".foveate")
-"""Where `index` puts its store and `search` looks for one when neither is told."""
+"""The store of every command, unless --store names another."""
 
-Query = Annotated[str, typer.Option("--query", metavar="Q", help="The question.")]
+Question = Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")]
+Query = Annotated[
+    str | None, typer.Option("--query", metavar="Q", help="The question, as an option.")
+]
 Chunks = Annotated[
     str | None,
     typer.Option("--chunks", metavar="FILE", help="Candidates as JSON Lines; - is stdin."),
 ]
-FromStore = Annotated[
+StoreUrl = Annotated[
     str | None,
-    typer.Option("--store", metavar="URL", help="Retrieve them from this store instead."),
+    typer.Option(
+        "--store", metavar="URL", help="The store to search (default: .foveate, without --chunks)."
+    ),
 ]
 RecipeName = Annotated[
     str,
     typer.Option(
         "--recipe",
         metavar="R",
-        help="A recipe's name, or a TOML file.",
-        autocompletion=names("recipes"),
+        help="Recipe: a name, or the path of a TOML file.",
+        autocompletion=complete_names("recipes"),
     ),
 ]
 Tokens = Annotated[
     int | None,
-    typer.Option("--budget", metavar="N", help="Tokens for the context [the recipe's]."),
+    typer.Option(
+        "--budget", metavar="N", help="Token budget of the context (default: the recipe's)."
+    ),
 ]
 TokenizerName = Annotated[
     str | None,
     typer.Option(
         "--tokenizer",
         metavar="T",
-        help="What counts them [the recipe's].",
-        autocompletion=names("tokenizers"),
+        help="Tokenizer for the budget (default: the recipe's).",
+        autocompletion=complete_names("tokenizers"),
     ),
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", metavar="M", help="Take its tokenizer and its window instead."),
+    typer.Option("--model", metavar="M", help="Use the tokenizer and the window of this model."),
 ]
 FormatName = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="F",
-        help="Another format than the recipe's.",
-        autocompletion=names("formats"),
+        help="Output format (default: the recipe's).",
+        autocompletion=complete_names("formats"),
     ),
 ]
 OrderName = Annotated[
-    str | None, typer.Option("--order", metavar="O", help="Another order than the recipe's.")
+    str | None,
+    typer.Option("--order", metavar="O", help="Order of the blocks (default: the recipe's)."),
 ]
-ShortenerName = Annotated[
+CompressorName = Annotated[
     str | None,
     typer.Option(
         "--shortener",
         metavar="M",
-        help="A model to ask for shorter versions, where the recipe wants them: openai:MODEL, …",
+        help="Model that writes shorter versions, if the recipe asks for them: openai:MODEL, …",
     ),
 ]
 Principals = Annotated[
@@ -72,32 +80,34 @@ Principals = Annotated[
     typer.Option(
         "--principal",
         metavar="P",
-        help="Who asks; once for each. What is restricted to others is never seen.",
+        help="A principal to read as; repeat for several. Other texts are never read.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Say on stderr what happened to every chunk, and why.")
+    bool, typer.Option("--explain", help="Print to stderr what happened to every chunk, and why.")
 ]
 Bundle = Annotated[
     str | None,
-    typer.Option("--bundle", metavar="FILE", help="Write all that `foveate replay` needs."),
+    typer.Option("--bundle", metavar="FILE", help="Write a bundle for `foveate replay`."),
 ]
-EngineName = Annotated[str, typer.Option("--engine", metavar="local|ray", help="What runs it.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="local|ray", help="Engine that runs the requests.")
+]
 Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
         "--jobs",
         metavar="N",
-        help="How many at a time [local: 1, ray: the processors].",
+        help="Parallel workers (default: 1; with ray: the processors).",
     ),
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option("--address", metavar="A", help="A Ray cluster [one of this machine's own]."),
+    typer.Option("--address", metavar="A", help="Address of a Ray cluster (default: a local one)."),
 ]
-LimitsGiven = Annotated[
+LimitOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
@@ -110,12 +120,19 @@ Readers = Annotated[
         "--workers",
         metavar="N",
         min=1,
-        help="Processes that read files [one for each 32 files, up to the cores and 8].",
+        help="Processes that read files (default: one for each 32 files, up to 8).",
     ),
 ]
 TaxonomyFile = Annotated[
     Path | None,
     typer.Option(
-        "--taxonomy", metavar="FILE.toml", help="Side knowledge, where retrieval is not enough."
+        "--taxonomy", metavar="FILE.toml", help="Side knowledge, used if retrieval is not enough."
     ),
 ]
+
+
+def one_question(question: str | None, query: str | None) -> str:
+    """The question, which is an argument or --query; raises `BadParameter` for none or both."""
+    if (question is None) == (query is None):
+        raise typer.BadParameter('give the question once: foveate COMMAND "QUESTION"')
+    return question or query or ""

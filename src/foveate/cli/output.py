@@ -6,14 +6,14 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
-from foveate.cli.failures import PIPE_CLOSED, plain
-from foveate.core.errors import OutsideFailure
+from foveate.cli.failures import PIPE_CLOSED, single_line
+from foveate.core.errors import ExternalError
 
 
 def prepare_streams() -> None:
@@ -26,9 +26,9 @@ def prepare_streams() -> None:
 
 
 def stdout() -> TextIO:
-    """Where output goes; raises `OutsideFailure` where it was closed before we were started."""
+    """Where output goes; raises `ExternalError` where it was closed before we were started."""
     if sys.stdout is None:
-        raise OutsideFailure("standard output is closed; nothing can be printed")
+        raise ExternalError("standard output is closed; nothing can be printed")
     return sys.stdout
 
 
@@ -37,7 +37,7 @@ def write(text: str) -> None:
     try:
         stdout().write(text)
     except BrokenPipeError:
-        nobody_reads()
+        exit_broken_pipe()
 
 
 def write_line(text: str) -> None:
@@ -52,10 +52,10 @@ def write_text(text: str) -> None:
 
 def write_json(value: Any) -> None:
     """One object on one line."""
-    write_line(as_json(value))
+    write_line(encode_json(value))
 
 
-def as_json(value: Any) -> str:
+def encode_json(value: Any) -> str:
     """How JSON is written everywhere: UTF-8, no NaN, keys in the order they were put in."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
@@ -67,10 +67,10 @@ def flush() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        nobody_reads()
+        exit_broken_pipe()
 
 
-def nobody_reads() -> None:
+def exit_broken_pipe() -> None:
     """Stop quietly; the interpreter flushes once more at the end, so give it somewhere to."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(PIPE_CLOSED)
@@ -97,8 +97,18 @@ def terminal_width() -> int:
     return max(40, min(get_terminal_size((80, 24)).columns, 100))
 
 
+def write_note(text: str) -> None:
+    """A line on stderr, beside what a program reads."""
+    sys.stderr.write(f"foveate: {single_line(text)}\n")
+
+
+def write_warnings(said: Iterable[object]) -> None:
+    """A line each on stderr."""
+    sys.stderr.writelines(f"foveate: warning: {single_line(str(one))}\n" for one in said)
+
+
 @contextmanager
-def warnings_as_lines() -> Iterator[None]:
+def print_warnings() -> Iterator[None]:
     """Our own warnings as one line each on stderr; those of other packages are not the user's."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -107,4 +117,4 @@ def warnings_as_lines() -> Iterator[None]:
             yield
         finally:
             ours = [w for w in caught if w.category.__module__.partition(".")[0] == "foveate"]
-            sys.stderr.writelines(f"foveate: warning: {plain(str(w.message))}\n" for w in ours)
+            write_warnings(w.message for w in ours)

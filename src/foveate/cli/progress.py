@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from foveate.cli.failures import printable
+from foveate.cli.failures import escape_unprintable
 
 Advance = Callable[[int, int, str], None]
 """Told how many are done, of how many, and what is at work."""
 
 
 @contextmanager
-def progress() -> Iterator[Advance | None]:
+def progress_bar() -> Iterator[Advance | None]:
     """What moves the bar on; None where there is no terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -31,17 +31,17 @@ def progress() -> Iterator[Advance | None]:
         began = monotonic()
 
         def advance(done: int, total: int, name: str) -> None:
-            rate = per_second(done, monotonic() - began)
-            shown = printable(name)[-50:]
+            rate = format_rate(done, monotonic() - began)
+            shown = escape_unprintable(name)[-50:]
             bar.update(task, completed=done, total=total, description=shown, rate=rate)
 
         yield advance
 
 
-def per_second(done: int, seconds: float) -> str:
+def format_rate(done: int, seconds: float) -> str:
     """How fast it goes, in two or three digits.
 
-    >>> per_second(30, 2.0), per_second(1, 4.0), per_second(0, 0.0)
+    >>> format_rate(30, 2.0), format_rate(1, 4.0), format_rate(0, 0.0)
     ('15/s', '0.2/s', '')
     """
     if not done or seconds <= 0:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.completion import names as completing
+from foveate.cli.completion import complete_names as completing
 from foveate.cli.options import Json
 
 app = typer.Typer(
@@ -15,19 +15,20 @@ app = typer.Typer(
 
 
 @app.command("list")
-def names(as_json: Json = False) -> None:
+def list_recipes(as_json: Json = False) -> None:
     """The recipes by name, with what each is for."""
     from foveate import plugins
     from foveate.cli import output
-    from foveate.cli.layout import rows
+    from foveate.cli.layout import format_columns
 
     table = plugins.recipe_table()
+    output.write_warnings(plugins.broken("recipes"))
     if as_json:
         found = [{"name": name, "description": r.description} for name, r in table.items()]
         output.write_json({"recipes": found})
         return
     pairs = [(name, recipe.description) for name, recipe in table.items()]
-    for line in rows(pairs, output.terminal_width(), indent=""):
+    for line in format_columns(pairs, output.terminal_width(), indent=""):
         output.write_line(line)
 
 
@@ -48,6 +49,6 @@ def show(
 
     recipe = plugins.recipe(name)
     if as_json:
-        output.write_json(recipe_to_dict(recipe, plugins.known()))
+        output.write_json(recipe_to_dict(recipe, plugins.component_registry()))
     else:
-        output.write(recipe_to_toml(recipe, plugins.known()))
+        output.write(recipe_to_toml(recipe, plugins.component_registry()))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from foveate.cli.failures import INPUT, in_file
+from foveate.cli.failures import INPUT, name_file_in_errors
 from foveate.cli.options import Json
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 
@@ -21,13 +21,15 @@ def replay(
 ) -> None:
     """Assemble a bundle again, and compare. Says `identical`, or what diverged (exit code 3).
 
-    With two bundles: how their runs differ (exit code 0).
+    With two bundles: how their runs differ.
     """
     from foveate.cli import output
-    from foveate.core.replay import verdict
+    from foveate.core.replay import compare_bundles
 
-    old = _bundle(file)
-    found = verdict(old, _bundle(other) if other is not None else _again(file, old))
+    old = _read_bundle(file)
+    found = compare_bundles(
+        old, _read_bundle(other) if other is not None else _assemble_again(file, old)
+    )
     if as_json:
         output.write_json(
             {
@@ -39,43 +41,43 @@ def replay(
         )
     else:
         output.write_line(str(found))
-    if other is None and not found.identical:
+    if not found.identical:
         raise typer.Exit(INPUT)
 
 
-def _bundle(name: str) -> Mapping[str, Any]:
+def _read_bundle(name: str) -> Mapping[str, Any]:
     """What the file holds, as far as a comparison reads it."""
-    from foveate.cli.files import called, decoded, raw_lines
+    from foveate.cli.files import decode_utf8, display_name, read_lines
     from foveate.core.candidates import parse_json
-    from foveate.core.replay import check_kind
+    from foveate.core.replay import check_bundle
 
-    data = b"\n".join(raw_lines(name))
-    with in_file(called(name)):
+    data = b"\n".join(read_lines(name))
+    with name_file_in_errors(display_name(name)):
         if not data.strip():
             raise BadInput("is empty")
         try:
-            bundle = parse_json(decoded(data))
+            bundle = parse_json(decode_utf8(data))
         except BadInput as error:
             what = str(error).partition(";")[0]
             raise BadInput(
                 f"this is not a bundle ({what}); `foveate assemble --bundle FILE` writes one"
             ) from None
-        check_kind(bundle)
+        check_bundle(bundle)
     return bundle  # type: ignore[no-any-return]
 
 
-def _again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
+def _assemble_again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
     """The bundle of the same inputs, assembled here and now."""
     from foveate import plugins
-    from foveate.cli.files import called
+    from foveate.cli.files import display_name
     from foveate.core.assemble import assemble
-    from foveate.core.replay import bundle_of, inputs_from
+    from foveate.core.replay import build_bundle, inputs_from_bundle
 
-    with in_file(called(name)):
-        inputs = inputs_from(old, plugins.known())
+    with name_file_in_errors(display_name(name)):
+        inputs = inputs_from_bundle(old, plugins.component_registry())
         tokenizer = plugins.tokenizer(str(old["manifest"].get("tokenizer", "")))
         try:
             context = assemble(inputs, tokenizer)
         except (BudgetTooSmall, StageBroke) as error:
             raise BadInput(f"cannot be assembled again: {error}") from error
-        return bundle_of(inputs, context, plugins.known())
+        return build_bundle(inputs, context, plugins.component_registry())

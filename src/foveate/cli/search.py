@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import STORE, Json, Principals, Query
+from foveate.cli.options import STORE, Json, Principals, Query, Question, one_question
 
 
 def search(
-    query: Query,
+    question: Question = None,
+    *,
+    query: Query = None,
     store: Annotated[
         str, typer.Option("--store", metavar="URL", help="The store to search.")
     ] = str(STORE),
@@ -20,18 +22,19 @@ def search(
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
-    """Search a store. By meaning and by words together; the best first."""
-    from foveate.assembler import Assembler
+    """Search a store by meaning and by words."""
+    asked = one_question(question, query)
     from foveate.cli import output
-    from foveate.cli.show import found_lines
+    from foveate.cli.show import search_lines
     from foveate.core.candidates import candidate_to_json
-    from foveate.stored import opened
+    from foveate.pipeline.assembler import Assembler
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
 
-    with opened(store) as (shelf, embedder):
-        assembler = Assembler(store=shelf, embedder=embedder, limit=limit)
-        found = assembler.search(query, principals=tuple(principal or ()))
+    with open_store_with_embedder(store) as (shelf, embedder):
+        assembler = Assembler(store=shelf, embedder=embedder)
+        found = assembler.search(asked, limit=limit, principals=tuple(principal or ()))
     if not as_json:
-        for line in found_lines(found, output.terminal_width()):
+        for line in search_lines(found, output.terminal_width()):
             output.write_line(line)
         return
     records = [candidate_to_json(candidate) for candidate in found.candidates]
@@ -39,7 +42,7 @@ def search(
         record.pop("embedding", None)
     output.write_json(
         {
-            "query": query,
+            "query": asked,
             "badge": found.badge,
             "lexical_matches": found.lexical_matches,
             "exact": found.exact,

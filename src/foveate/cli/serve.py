@@ -15,12 +15,14 @@ class ServeCommand(TyperCommand):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Name, default and purpose of each setting."""
         try:
-            from foveate.service.settings import PREFIX, described
+            from foveate.service.settings import PREFIX, describe_settings
         except ImportError:
             formatter.write_paragraph()
             formatter.write_text("Settings: pip install 'foveate[serve]' to see them here.")
             return
-        rows = [(name, f"{said}  [{default}]") for name, (default, said) in described().items()]
+        rows = [
+            (name, f"{said}  [{default}]") for name, (default, said) in describe_settings().items()
+        ]
         with formatter.section(f"Settings, in a file or as {PREFIX}NAME"):
             formatter.write_dl(rows)
 
@@ -42,7 +44,7 @@ def serve(
         int | None, typer.Option("--workers", metavar="N", help="Processes that share the port.")
     ] = None,
 ) -> None:
-    """Serve over HTTP: assemble, search, ask, check answers, replay, keep documents.
+    """Run the HTTP API and the playground.
 
     On this machine alone, unless there are keys. Told to stop (SIGTERM, Ctrl-C) it finishes what it
     took and ends with 0. An option stands over the environment, which stands over the file.
@@ -50,10 +52,10 @@ def serve(
     given = {"host": host, "port": port, "store": store, "workers": workers}
     try:
         from foveate.service.run import serve as served
-        from foveate.service.settings import settings_from
+        from foveate.service.settings import load_settings
     except ModuleNotFoundError as error:
         from foveate.core.errors import MissingExtra
 
         raise MissingExtra(str(error.name), "serve") from None
-    found = settings_from(settings, **{k: v for k, v in given.items() if v is not None})
+    found = load_settings(settings, **{k: v for k, v in given.items() if v is not None})
     raise typer.Exit(served(found))

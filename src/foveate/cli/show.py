@@ -8,69 +8,72 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from foveate.cli.layout import rows, wrapped
+from foveate.cli.layout import format_columns, wrap_words
 from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
-from foveate.ports import Found
-from foveate.words import figure, in_words
+from foveate.pipeline.reason_messages import format_decision, format_number
+from foveate.ports import SearchResult
 
-SNIPPET = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
+SNIPPET_LENGTH = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
 USED, RESERVED = "█", "░"
 
 
-def explained(context: Context, width: int = 80) -> list[str]:
+def explain_lines(context: Context, width: int = 80) -> list[str]:
     """Everything: summary, trace, decisions, tokens by zone, citations."""
     parts = (
-        summary(context, width),
-        trace(context, width),
-        decisions(context, width),
-        zones(context, width),
-        citations(context, width),
+        summary_lines(context, width),
+        trace_lines(context, width),
+        decision_lines(context, width),
+        zone_lines(context, width),
+        citation_lines(context, width),
     )
     return [line for part in parts if part for line in ("", *part)][1:]
 
 
-def summary(context: Context, width: int = 80) -> list[str]:
+def summary_lines(context: Context, width: int = 80) -> list[str]:
     """What was made, by which recipe, and how much of the budget it took."""
     seal = context.manifest
     blocks, documents = len(context.blocks), len({b.document_id for b in context.blocks})
     said = (
-        f"{seal.recipe}: {_many(blocks, 'block')} of {_many(documents, 'document')}, "
-        f"{_spent(context)}, counted by {seal.tokenizer}"
+        f"{seal.recipe}: {_count_noun(blocks, 'block')} of {_count_noun(documents, 'document')}, "
+        f"{_usage_text(context)}, counted by {seal.tokenizer}"
     )
-    return wrapped(said, width)
+    return wrap_words(said, width)
 
 
-def trace(context: Context, width: int = 80) -> list[str]:
+def trace_lines(context: Context, width: int = 80) -> list[str]:
     """A line for each stage: `7 → 12 chunks`, and what became of them."""
     column = max((len(stage.stage) for stage in context.trace), default=0)
     digits = max((len(f"{stage.before}") for stage in context.trace), default=1)
     pairs = [
         (
-            f"{stage.stage:<{column}}  {stage.before:>{digits}} → {_many(stage.after, 'chunk')}",
-            _became(stage),
+            (
+                f"{stage.stage:<{column}}  {stage.before:>{digits}} → "
+                f"{_count_noun(stage.after, 'chunk')}"
+            ),
+            _stage_counts(stage),
         )
         for stage in context.trace
     ]
-    return ["Trace", *rows(pairs, width, most=width // 2)]
+    return ["Trace", *format_columns(pairs, width, most=width // 2)]
 
 
-def _became(stage: StageTrace) -> str:
+def _stage_counts(stage: StageTrace) -> str:
     """How many of each kind of decision, and the stage's own figures."""
     done = Counter(d.action for d in stage.decisions)
     said = [f"{done[action]} {action}" for action in sorted(done)]
-    said += [f"{name.replace('_', ' ')} {figure(v)}" for name, v in stage.notes.items() if v]
+    said += [f"{name.replace('_', ' ')} {format_number(v)}" for name, v in stage.notes.items() if v]
     return ", ".join(said)
 
 
-def decisions(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
+def decision_lines(context: Context, width: int = 80, *, most: int | None = None) -> list[str]:
     """Every decision with its reason and numbers, stage by stage; at the `most` of one kind."""
     lines = ["Decisions"]
     for stage in context.trace:
         if not stage.decisions:
             continue
         shown = _first_of_each_kind(stage.decisions, most)
-        pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {in_words(d)}") for d in shown]
-        lines += [f"  {stage.stage}", *rows(pairs, width, indent="    ", most=28)]
+        pairs = [(d.chunk_id, f"{d.action}, {d.reason}: {format_decision(d)}") for d in shown]
+        lines += [f"  {stage.stage}", *format_columns(pairs, width, indent="    ", most=28)]
         if left := len(stage.decisions) - len(shown):
             lines.append(f"    ... and {left} more")
     return lines if len(lines) > 1 else [*lines, "  none: everything went through as it came"]
@@ -88,7 +91,7 @@ def _first_of_each_kind(made: tuple[Decision, ...], most: int | None) -> list[De
     return shown
 
 
-def zones(context: Context, width: int = 80) -> list[str]:
+def zone_lines(context: Context, width: int = 80) -> list[str]:
     """The token bar: how much of the window each zone has, and what the documents took of theirs.
 
     Where the window is not known, only the documents' own room is shown.
@@ -103,7 +106,7 @@ def zones(context: Context, width: int = 80) -> list[str]:
     if budget.characters is not None:
         bar = _bar(len(context.text), budget.characters, width - 30)
         lines.append(f"  {'characters':<13}{budget.characters:>9,}  {bar}")
-    return ["Tokens by zone", *lines, *wrapped(_spent(context), width, first="  ")]
+    return ["Tokens by zone", *lines, *wrap_words(_usage_text(context), width, first="  ")]
 
 
 def _waterfall(context: Context, window: int, cells: int) -> Iterator[str]:
@@ -130,7 +133,7 @@ def _bar(part: int, whole: int, cells: int) -> str:
     return USED * full + RESERVED * (cells - full)
 
 
-def _spent(context: Context) -> str:
+def _usage_text(context: Context) -> str:
     """Used of allowed, in the units that the budget has."""
     said = []
     for used, allowed, unit in (
@@ -142,72 +145,72 @@ def _spent(context: Context) -> str:
     return " and ".join(said)
 
 
-def citations(context: Context, width: int = 80) -> list[str]:
+def citation_lines(context: Context, width: int = 80) -> list[str]:
     """What each marker stands for, where it is in the source, and how it begins."""
     lines = ["Citations"]
     for entry in context.citations:
         first = f"  [{entry.marker}] "
-        lines += wrapped(place(entry), width, first=first)
+        lines += wrap_words(format_location(entry), width, first=first)
         indent = " " * len(first)
-        lines += wrapped(f"“{_beginning(entry.snippet)}”", width, first=indent)
+        lines += wrap_words(f"“{_snippet(entry.snippet)}”", width, first=indent)
         if entry.corroborating:
             others = sorted({s.source for s in entry.corroborating})
-            lines += wrapped(f"also in {', '.join(others)}", width, first=indent)
+            lines += wrap_words(f"also in {', '.join(others)}", width, first=indent)
     return lines if len(lines) > 1 else [*lines, "  none"]
 
 
-def place(entry: Citation) -> str:
+def format_location(entry: Citation) -> str:
     """Source, title, section, page, row, line, characters: as far as they are known."""
     said = [entry.source]
     nested = entry.section.startswith(entry.title)
     said += [part for part in ("" if nested else entry.title, entry.section) if part]
-    said += _numbered(entry)
-    said += [_spans(entry.document_spans)] if entry.document_spans else []
-    said.append(_chunks(entry.chunk_ids))
+    said += _position_parts(entry)
+    said += [_format_spans(entry.document_spans)] if entry.document_spans else []
+    said.append(_format_chunk_ids(entry.chunk_ids))
     return "; ".join(said)
 
 
-def _numbered(entry: Citation | Chunk) -> list[str]:
+def _position_parts(entry: Citation | Chunk) -> list[str]:
     """Page, row, line, as far as they are known."""
     named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
     return [f"{name} {value}" for name, value in named if value is not None]
 
 
-def _chunks(ids: tuple[str, ...]) -> str:
+def _format_chunk_ids(ids: tuple[str, ...]) -> str:
     """Their ids; where the next one begins like the first up to `#`, the rest of it alone."""
     stem = ids[0].rpartition("#")[0]
     rest = [i.removeprefix(stem) if stem and i.startswith(f"{stem}#") else i for i in ids[1:]]
     return ("chunks " if rest else "chunk ") + ", ".join((ids[0], *rest))
 
 
-def _beginning(text: str) -> str:
+def _snippet(text: str) -> str:
     """The first words, on one line."""
     flat = " ".join(text.split())
-    if len(flat) <= SNIPPET:
+    if len(flat) <= SNIPPET_LENGTH:
         return flat
-    return f"{flat[:SNIPPET].rpartition(' ')[0] or flat[:SNIPPET]} ..."
+    return f"{flat[:SNIPPET_LENGTH].rpartition(' ')[0] or flat[:SNIPPET_LENGTH]} ..."
 
 
-def _spans(spans: tuple[Span, ...]) -> str:
+def _format_spans(spans: tuple[Span, ...]) -> str:
     """From where to where, and in how many pieces."""
     whole = f"characters {spans[0][0]}-{spans[-1][1]}"
     return whole if len(spans) == 1 else f"{whole} in {len(spans)} pieces"
 
 
-def _many(count: int, noun: str) -> str:
+def _count_noun(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def found_lines(found: Found, width: int) -> list[str]:
+def search_lines(found: SearchResult, width: int) -> list[str]:
     """Rank, score, place and beginning of each."""
     count = len(found.candidates)
     lines = [f"{count} found ({found.badge}, {found.lexical_matches} by their words)"]
     for number, candidate in enumerate(found.candidates, 1):
         chunk = candidate.chunk
-        first = f"{number:>3}  {figure(candidate.score):<7} "
-        said = [part for part in (chunk.source, chunk.section) if part] + _numbered(chunk)
-        lines += wrapped("; ".join([*said, f"chunk {chunk.id}"]), width, first=first)
+        first = f"{number:>3}  {format_number(candidate.score):<7} "
+        said = [part for part in (chunk.source, chunk.section) if part] + _position_parts(chunk)
+        lines += wrap_words("; ".join([*said, f"chunk {chunk.id}"]), width, first=first)
         start = " ".join(chunk.text.split())
         shown = start if len(start) <= 160 else f"{start[:156]} ..."
-        lines += wrapped(shown, width, first=" " * len(first))
+        lines += wrap_words(shown, width, first=" " * len(first))
     return lines

@@ -19,57 +19,61 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from foveate.core.errors import StageBroke
-from foveate.core.text.salience import joined
+from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Decision, Step
 
-_LEFT = ("dropped", "merged")
-_ENTERED = ("entered",)
-_CHANGED = ("changed", "kept")
+_ACTIONS_WHEN_REMOVED = ("dropped", "merged")
+_ACTIONS_WHEN_ADDED = ("entered",)
+_ACTIONS_WHEN_CHANGED = ("changed", "kept")
 
 
 def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None:
     """Raise `StageBroke`, naming the candidate and the fault, unless the step's books balance."""
-    _shape(step, stage)
+    _check_shape(step, stage)
     if step.candidates is before and not step.decisions:
         return
     was = {candidate.chunk.id: candidate for candidate in before}
-    now = _by_id(step.candidates, stage)
+    now = _candidates_by_id(step.candidates, stage)
     old = {i: candidate for i, candidate in was.items() if now.get(i) is not candidate}
     new = {i: candidate for i, candidate in now.items() if was.get(i) is not candidate}
-    said = _by_chunk(step.decisions, stage)
+    said = _decisions_by_chunk(step.decisions, stage)
     if idle := [i for i in said if i not in old and i not in new]:
-        _idle(idle, said, was, stage)
+        _raise_needless_decision(idle, said, was, stage)
     left = {i: said.get(i) for i in old if i not in new}
-    for chunk_id in [i for i, d in left.items() if d is None or d.action not in _LEFT]:
-        _expect(left[chunk_id], _LEFT, stage, chunk_id, "left")
+    for chunk_id in [
+        i for i, d in left.items() if d is None or d.action not in _ACTIONS_WHEN_REMOVED
+    ]:
+        _check_action(left[chunk_id], _ACTIONS_WHEN_REMOVED, stage, chunk_id, "left")
     for chunk_id, candidate in new.items():
         if candidate.shown is not None or candidate.renditions:
-            _honest(candidate, stage)
-        _explained(old.get(chunk_id), candidate, said.get(chunk_id), stage)
+            _check_renditions(candidate, stage)
+        _check_decision(old.get(chunk_id), candidate, said.get(chunk_id), stage)
 
 
-def _idle(
+def _raise_needless_decision(
     idle: list[str], said: dict[str, Decision], was: dict[str, Candidate], stage: str
 ) -> NoReturn:
     """Decisions on what is the same as before, or never was there."""
     for chunk_id in [i for i in idle if i not in was]:
-        _broke(stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there")
-    _unchanged(said[idle[0]], stage, idle[0])
+        _fail_candidate(
+            stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there"
+        )
+    _raise_unchanged(said[idle[0]], stage, idle[0])
 
 
-def _explained(
+def _check_decision(
     was: Candidate | None, candidate: Candidate, decision: Decision | None, stage: str
 ) -> None:
     """What is there now has the decision it should have, or none."""
     if was is None:
-        _expect(decision, _ENTERED, stage, candidate.id, "entered")
-    elif _differs(was, candidate):
-        _expect(decision, _CHANGED, stage, candidate.id, "changed")
+        _check_action(decision, _ACTIONS_WHEN_ADDED, stage, candidate.id, "entered")
+    elif _is_changed(was, candidate):
+        _check_action(decision, _ACTIONS_WHEN_CHANGED, stage, candidate.id, "changed")
     elif decision is not None:
-        _unchanged(decision, stage, candidate.id)
+        _raise_unchanged(decision, stage, candidate.id)
 
 
-def _differs(was: Candidate, now: Candidate) -> bool:
+def _is_changed(was: Candidate, now: Candidate) -> bool:
     """Whether the two values differ; what most changes change is looked at first."""
     if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
         return True
@@ -78,25 +82,29 @@ def _differs(was: Candidate, now: Candidate) -> bool:
     return was is not now and was != now
 
 
-def _unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:
+def _raise_unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:
     fault = f"has a decision {decision.action!r} but did not change; give it none"
-    _broke(stage, chunk_id, fault)
+    _fail_candidate(stage, chunk_id, fault)
 
 
-def _honest(candidate: Candidate, stage: str) -> None:
+def _check_renditions(candidate: Candidate, stage: str) -> None:
     """What is to be shown is of the candidate's text, where it says that it is verbatim."""
     for way in (candidate.shown, *candidate.renditions):
         if way is None or (way.text is candidate.chunk.text and way.spans == ((0, len(way.text)),)):
             continue
         if any(not 0 <= a <= b <= len(candidate.text) for a, b in way.spans):
-            _broke(stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text")
-        shown = joined(candidate.text, way.spans)[0]
+            _fail_candidate(
+                stage, candidate.id, f"has a rendition whose spans {way.spans} leave its text"
+            )
+        shown = join_spans(candidate.text, way.spans)[0]
         cut = way.kind == "truncated" and way.text.startswith(shown)
         if way.verbatim and not cut and way.text != shown:
-            _broke(stage, candidate.id, "has a rendition that is not the text of its spans")
+            _fail_candidate(
+                stage, candidate.id, "has a rendition that is not the text of its spans"
+            )
 
 
-def _shape(step: object, stage: str) -> None:
+def _check_shape(step: object, stage: str) -> None:
     if not isinstance(step, Step):
         _fail(stage, f"it handed back {type(step).__name__}; it must return a Step")
     for name, kind in (("candidates", Candidate), ("decisions", Decision)):
@@ -110,36 +118,38 @@ def _shape(step: object, stage: str) -> None:
             _fail(stage, f"its {name} hold a {found}; give {kind.__name__} values")
 
 
-def _by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
+def _candidates_by_id(candidates: tuple[Candidate, ...], stage: str) -> dict[str, Candidate]:
     found = {candidate.chunk.id: candidate for candidate in candidates}
     if len(found) < len(candidates):
         counts = Counter(candidate.chunk.id for candidate in candidates)
-        _broke(stage, max(counts, key=counts.__getitem__), "is in the output twice")
+        _fail_candidate(stage, max(counts, key=counts.__getitem__), "is in the output twice")
     return found
 
 
-def _by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision]:
+def _decisions_by_chunk(decisions: tuple[Decision, ...], stage: str) -> dict[str, Decision]:
     found = {decision.chunk_id: decision for decision in decisions}
     if len(found) < len(decisions):
         first = {decision.chunk_id: decision for decision in reversed(decisions)}
         one = next(d for d in decisions if first[d.chunk_id] is not d)
         fault = f"has two decisions, {first[one.chunk_id].action!r} and {one.action!r}; give it one"
-        _broke(stage, one.chunk_id, fault)
+        _fail_candidate(stage, one.chunk_id, fault)
     return found
 
 
-def _expect(
+def _check_action(
     decision: Decision | None, allowed: tuple[str, ...], stage: str, chunk_id: str, event: str
 ) -> None:
     if decision is not None and decision.action in allowed:
         return
     wanted = " or ".join(repr(action) for action in allowed)
     if decision is None:
-        _broke(stage, chunk_id, f"{event} without a decision; it needs one, {wanted}")
-    _broke(stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}")
+        _fail_candidate(stage, chunk_id, f"{event} without a decision; it needs one, {wanted}")
+    _fail_candidate(
+        stage, chunk_id, f"{event}, but its decision says {decision.action!r}, not {wanted}"
+    )
 
 
-def _broke(stage: str, chunk_id: str, fault: str) -> NoReturn:
+def _fail_candidate(stage: str, chunk_id: str, fault: str) -> NoReturn:
     _fail(stage, f"candidate {chunk_id!r} {fault}")
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foveate.core.checks import check_text
-from foveate.core.corroborate import sources_of
-from foveate.core.made import maker
-from foveate.core.metadata import plain as plain_metadata
-from foveate.core.pack.scale import whole
-from foveate.core.text.profile import Written, profile
-from foveate.core.text.sanitise import plain, sanitise
+from foveate.core.corroborate import corroborating_sources
+from foveate.core.made import unchecked_constructor
+from foveate.core.metadata import plain_metadata
+from foveate.core.stages.pack.budget_tracker import full_rendition
+from foveate.core.text.profile import HashedText, text_profile
+from foveate.core.text.sanitise import sanitise, strip_hidden
 from foveate.core.types import (
     Block,
     Candidate,
@@ -21,17 +21,17 @@ from foveate.core.types import (
     Recipe,
     Rendition,
     Span,
-    text_key,
+    rendition_hash,
 )
 
-made = maker(Block)
-_NOTHING: tuple[Span, ...] = ((0, 0),)
+new_block = unchecked_constructor(Block)
+_EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 
 
-def blocks_of(
+def blocks_from_candidates(
     candidates: Sequence[Candidate],
     recipe: Recipe,
-    texts: Sequence[Written] = (),
+    texts: Sequence[HashedText] = (),
     summaries: Mapping[int, str] | None = None,
 ) -> tuple[Block, ...]:
     """One block a candidate; markers count blocks, or documents where the recipe cites those.
@@ -39,7 +39,7 @@ def blocks_of(
     Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate,
     where it is known already; `summaries`: by place, where there is one.
     """
-    texts = texts or [shown_text(candidate) for candidate in candidates]
+    texts = texts or [rendition_text(candidate) for candidate in candidates]
     summaries = summaries or {}
     blocks = []
     documents: dict[str, int] = {}
@@ -50,75 +50,87 @@ def blocks_of(
             marker = 0
         else:
             marker = documents.setdefault(key, len(documents) + 1)
-        blocks.append(block_of(candidate, text, marker, recipe, summaries.get(place, "")))
+        blocks.append(
+            block_from_candidate(candidate, text, marker, recipe, summaries.get(place, ""))
+        )
     return tuple(blocks)
 
 
-def block_of(
-    candidate: Candidate, text: Written, marker: int, recipe: Recipe, summary: str = ""
+def block_from_candidate(
+    candidate: Candidate, text: HashedText, marker: int, recipe: Recipe, summary: str = ""
 ) -> Block:
     """The candidate as it is about to be rendered."""
-    shown = candidate.shown or whole(candidate)
-    chunks = shown_chunks(candidate, shown)
+    shown = candidate.shown or full_rendition(candidate)
+    chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
-    return made(
+    return new_block(
         marker=marker,
-        text=clean(text)[0],
-        source=plain(chunk.source),
+        text=sanitise_text(text)[0],
+        source=strip_hidden(chunk.source),
         document_id=chunk.document_id,
-        title=plain(chunk.title),
-        section=plain(chunk.section),
+        title=strip_hidden(chunk.title),
+        section=strip_hidden(chunk.section),
         page=chunk.page,
-        pages=_pages(chunks) if len(chunks) > 1 else () if chunk.page is None else (chunk.page,),
+        pages=_page_numbers(chunks)
+        if len(chunks) > 1
+        else ()
+        if chunk.page is None
+        else (chunk.page,),
         row=chunk.row,
         line=chunk.line,
         score=candidate.score,
         rendition=shown.kind,
         kind="supplement" if candidate.origin == "supplement" else "chunk",
         summary=summary,
-        metadata=chosen_metadata(chunk.metadata, names) if names else (),
+        metadata=select_metadata(chunk.metadata, names) if names else (),
         chunk_ids=tuple([c.id for c in chunks]),
         document_spans=document_spans(candidate, shown),
-        corroborating=sources_of(candidate, [c.id for c in chunks]),
+        corroborating=corroborating_sources(candidate, [c.id for c in chunks]),
     )
 
 
-def _pages(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:
     pages = {c.page for c in chunks if c.page is not None}
     return tuple(sorted(pages)) if len(pages) > 1 else tuple(pages)
 
 
-def shown_text(candidate: Candidate) -> Written:
+def rendition_text(candidate: Candidate) -> HashedText:
     """What is shown of the candidate, as it came, and its hash."""
     chunk, shown = candidate.chunk, candidate.shown
     if shown is None or shown.text is chunk.text or shown.text == chunk.text:
-        return Written(chunk.text, chunk.content_hash)
-    return Written(shown.text, text_key(shown))
+        return HashedText(chunk.text, chunk.content_hash)
+    return HashedText(shown.text, rendition_hash(shown))
 
 
-def clean(shown: Written) -> tuple[str, Mapping[str, int]]:
+def sanitise_text(shown: HashedText) -> tuple[str, Mapping[str, int]]:
     """The text without hidden characters, and how many of them there were; looked for once."""
-    own = profile(shown.key)
+    own = text_profile(shown.key)
     found = own.sanitised
     if found is None:
         text, record = sanitise(shown.text)
         found = own.sanitised = (text if record else None, record)
+        own.changed = True
     return (shown.text if found[0] is None else found[0]), found[1]
 
 
-def chosen_metadata(
+def select_metadata(
     metadata: Mapping[str, Any], names: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """The metadata that the header shows, in the order that the recipe names it."""
     if not names:
         return ()
-    return tuple((name, plain(_said(metadata[name]))) for name in names if name in metadata)
+    return tuple(
+        (name, strip_hidden(_format_metadata_value(metadata[name])))
+        for name in names
+        if name in metadata
+    )
 
 
-def _said(value: Any) -> str:
+def _format_metadata_value(value: Any) -> str:
     """A metadata value in one spelling, whatever order its keys came in."""
-    if isinstance(value, dict | list | tuple):
+    if not isinstance(value, str | int | float | None):
         value = plain_metadata({"": value})[""]
+    if isinstance(value, dict | list):
         text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     else:
         text = str(value)
@@ -126,12 +138,12 @@ def _said(value: Any) -> str:
     return text
 
 
-def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
+def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
     """The chunks of which something is shown, as they are read; at least one."""
     if not candidate.parts:
         return (candidate.chunk,)
     chunks: dict[str, Chunk] = {}
-    first, last = (shown.spans or _NOTHING)[0]
+    first, last = (shown.spans or _EMPTY_SPANS)[0]
     for part in candidate.parts:
         start, end = part.span
         seen = first < end and start < last
@@ -142,12 +154,12 @@ def shown_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
 
 def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
     """Ranges of the document that are shown; none where the chunk's offsets cannot be true."""
-    start = _start(candidate.chunk)
+    start = _document_offset(candidate.chunk)
     if start is not None:
         return tuple([(start + a, start + b) for a, b in shown.spans])
     found: list[Span] = []
     for part in candidate.parts:
-        offset = _start(part.chunk)
+        offset = _document_offset(part.chunk)
         if offset is None:
             continue
         first, last = part.span
@@ -156,7 +168,7 @@ def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _start(chunk: Chunk) -> int | None:
+def _document_offset(chunk: Chunk) -> int | None:
     """Where the chunk starts in its document, unless its offsets cannot be true."""
     if chunk.start is None or chunk.end is None or chunk.end - chunk.start == len(chunk.text):
         return chunk.start
@@ -164,12 +176,12 @@ def _start(chunk: Chunk) -> int | None:
 
 
 def sanitising_decisions(
-    candidates: Sequence[Candidate], texts: Sequence[Written]
+    candidates: Sequence[Candidate], texts: Sequence[HashedText]
 ) -> tuple[Decision, ...]:
     """On the record: which texts had invisible or control characters, and how many of each."""
     found = []
     for candidate, text in zip(candidates, texts, strict=True):
-        record = clean(text)[1]
+        record = sanitise_text(text)[1]
         if record:
             found.append(
                 Decision(

@@ -16,39 +16,39 @@ from operator import index
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.metadata import plain, said
+from foveate.core.metadata import canonical_metadata, plain_metadata
 from foveate.core.types import Candidate, Chunk
 
-TEXTS = ("id", "document_id", "source", "title", "summary")
-WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
-SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
-OTHERS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
-FIELDS = frozenset((*TEXTS, *WHOLE, *SCORES, *OTHERS))
+TEXT_FIELDS = ("id", "document_id", "source", "title", "summary")
+INTEGER_FIELDS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
+SCORE_FIELDS = ("score", "semantic_score", "lexical_score", "rerank_score")
+OTHER_FIELDS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
+FIELDS = frozenset((*TEXT_FIELDS, *INTEGER_FIELDS, *SCORE_FIELDS, *OTHER_FIELDS))
 ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, the gate
 
 
-def candidates_from(items: Any) -> tuple[Candidate, ...]:
+def candidates_from_items(items: Any) -> tuple[Candidate, ...]:
     """Candidates, chunks or mappings → candidates, in the given order.
 
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
-    found = tuple(_numbered(_rows(items), _one))
-    check_together(found)
+    found = tuple(_parse_numbered(_check_iterable(items), _candidate_from_item))
+    check_consistency(found)
     return found
 
 
 def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
     """JSON Lines → candidates; blank lines are passed over, a line that is not JSON is refused."""
     read = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    found = tuple(_at(number, line, _from_line) for number, line in read)
-    check_together(found)
+    found = tuple(_parse_at_line(number, line, _candidate_from_line) for number, line in read)
+    check_consistency(found)
     return found
 
 
 def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:
     """One JSON value; `BadInput` says what is wrong, where in the line, and the advice."""
     try:
-        return json.loads(line, object_pairs_hook=_no_repeats)
+        return json.loads(line, object_pairs_hook=_refuse_repeated_keys)
     except BadInput:
         raise
     except json.JSONDecodeError as error:
@@ -58,7 +58,7 @@ def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:
         raise BadInput(f"not JSON: {error}; {advice}") from None
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; a key that comes twice is refused, for one of the two would be lost."""
     record = dict(pairs)
     if len(record) != len(pairs):
@@ -68,15 +68,15 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def check_together(candidates: tuple[Candidate, ...]) -> None:
+def check_consistency(candidates: tuple[Candidate, ...]) -> None:
     """Refuse what only shows side by side: one id for two chunks, vectors of unequal length."""
     chunks = [candidate.chunk for candidate in candidates]
     lengths = {len(c.embedding) for c in chunks if c.embedding is not None}
     if len(lengths) > 1 or len({c.id for c in chunks}) < len(chunks):
-        _check_each(candidates)
+        _raise_first_inconsistency(candidates)
 
 
-def _check_each(candidates: tuple[Candidate, ...]) -> None:
+def _raise_first_inconsistency(candidates: tuple[Candidate, ...]) -> None:
     """Find the first that does not go with those before it."""
     seen: dict[str, Chunk] = {}
     length: int | None = None
@@ -89,7 +89,7 @@ def _check_each(candidates: tuple[Candidate, ...]) -> None:
                 line=number,
                 field="id",
             )
-        if first is not chunk and not _same_vector(first.embedding, chunk.embedding):
+        if first is not chunk and not _is_same_vector(first.embedding, chunk.embedding):
             message = f"the chunk {chunk.id!r} came before with another one"
             raise BadInput(message, line=number, field="embedding")
         if chunk.embedding is None:
@@ -104,7 +104,7 @@ def _check_each(candidates: tuple[Candidate, ...]) -> None:
             )
 
 
-def _same_vector(one: Any, other: Any) -> bool:
+def _is_same_vector(one: Any, other: Any) -> bool:
     if one is None or other is None or len(one) != len(other):
         return one is other
     return all(float(a) == float(b) for a, b in zip(one, other, strict=True))
@@ -113,7 +113,7 @@ def _same_vector(one: Any, other: Any) -> bool:
 def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
     """The candidate as the JSON object of one line; what is unknown or empty is left out."""
     record: dict[str, Any] = chunk_to_json(candidate.chunk) | {"score": candidate.score}
-    for name in SCORES[1:]:
+    for name in SCORE_FIELDS[1:]:
         if (value := getattr(candidate, name)) is not None:
             record[name] = value
     if candidate.origin != "retrieved":
@@ -130,7 +130,7 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
         "sequence": chunk.sequence,
         "text": chunk.text,
     }
-    for name in ("title", "summary", "section", *WHOLE[1:]):
+    for name in ("title", "summary", "section", *INTEGER_FIELDS[1:]):
         if (value := getattr(chunk, name)) not in (None, ""):
             record[name] = value
     if chunk.modified_at is not None:
@@ -138,13 +138,13 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
     if chunk.principals:
         record["principals"] = list(chunk.principals)
     if chunk.metadata:
-        record["metadata"] = plain(chunk.metadata)
+        record["metadata"] = plain_metadata(chunk.metadata)
     if chunk.embedding is not None:
         record["embedding"] = [float(x) for x in chunk.embedding]
     return record
 
 
-def _rows(items: Any) -> Iterable[Any]:
+def _check_iterable(items: Any) -> Iterable[Any]:
     """Refuse what is not many."""
     if isinstance(items, str | bytes | Mapping | Candidate):
         raise BadInput("give a list of candidates, not a single value")
@@ -153,19 +153,19 @@ def _rows(items: Any) -> Iterable[Any]:
     return items
 
 
-def _numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:
+def _parse_numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> Iterator[Candidate]:
     for number, item in enumerate(items, 1):
-        yield _at(number, item, make)
+        yield _parse_at_line(number, item, make)
 
 
-def _from_line(line: str) -> Candidate:
+def _candidate_from_line(line: str) -> Candidate:
     item = parse_json(line)
     if isinstance(item, list):
         raise BadInput("a list is no candidate; give each of its objects a line of its own")
-    return _one(item)
+    return _candidate_from_item(item)
 
 
-def _at(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:
+def _parse_at_line(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:
     """Make one candidate; a `BadInput` about it gets the line's number."""
     try:
         return make(item)
@@ -178,35 +178,37 @@ def _at(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:
         raise BadInput(message, line=number, field=error.field) from None
 
 
-def _one(item: Any) -> Candidate:
+def _candidate_from_item(item: Any) -> Candidate:
     if isinstance(item, Candidate):
         return item
     if isinstance(item, Chunk):
         return Candidate(chunk=item)
     if not isinstance(item, Mapping):
         raise BadInput(f"a candidate is an object with a text, not {type(item).__name__}")
-    return candidate_from(item)
+    return candidate_from_record(item)
 
 
-def candidate_from(record: Mapping[str, Any]) -> Candidate:
+def candidate_from_record(record: Mapping[str, Any]) -> Candidate:
     """One mapping → one candidate."""
     if record.get("text") is None:
         raise BadInput("is missing; it is the one field that is required", field="text")
-    scores = {name: _number(name, v) for name in SCORES if (v := record.get(name)) is not None}
+    scores = {
+        name: _parse_number(name, v) for name in SCORE_FIELDS if (v := record.get(name)) is not None
+    }
     origin = "retrieved" if record.get("origin") is None else record["origin"]
     if origin not in ORIGINS:
         raise BadInput(f"must be one of {', '.join(ORIGINS)}, not {origin!r}", field="origin")
-    return Candidate(chunk=chunk_from(record), origin=origin, **scores)  # type: ignore[arg-type]
+    return Candidate(chunk=chunk_from_record(record), origin=origin, **scores)  # type: ignore[arg-type]
 
 
-def chunk_from(record: Mapping[str, Any]) -> Chunk:
+def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
     """One mapping → one chunk; scores are passed over, what has no name here is metadata."""
     values: dict[str, Any] = {"text": None}
     extra: dict[str, Any] = {}
     for key, value in record.items():
         if value is None:
             continue
-        if (read := _READ.get(key)) is not None:
+        if (read := _FIELD_PARSERS.get(key)) is not None:
             values[key] = read(key, value)
         elif key not in FIELDS:
             extra[str(key)] = value
@@ -214,17 +216,17 @@ def chunk_from(record: Mapping[str, Any]) -> Chunk:
     if not isinstance(metadata, Mapping):
         raise BadInput(f"must be an object, not {type(metadata).__name__}", field="metadata")
     for key in extra.keys() & metadata.keys():
-        if said({key: extra[key]}) != said({key: metadata[key]}):
+        if canonical_metadata({key: extra[key]}) != canonical_metadata({key: metadata[key]}):
             raise BadInput("stands in the metadata with another value; give it once", field=key)
     return Chunk(**values, metadata={**extra, **metadata})
 
 
-def _as_it_is(_name: str, value: Any) -> Any:
+def _accept_any(_name: str, value: Any) -> Any:
     """For the chunk itself to judge."""
     return value
 
 
-def _text(name: str, value: Any) -> str:
+def _parse_text(name: str, value: Any) -> str:
     if value.__class__ is str and value.isascii():
         return str(value)
     if isinstance(value, int) and not isinstance(value, bool) and name in ("id", "document_id"):
@@ -239,7 +241,7 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _whole(name: str, value: Any) -> int:
+def _parse_integer(name: str, value: Any) -> int:
     if value.__class__ is int and value >= 0:
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -253,7 +255,7 @@ def _whole(name: str, value: Any) -> int:
     return number
 
 
-def _number(name: str, value: Any) -> float:
+def _parse_number(name: str, value: Any) -> float:
     if value.__class__ is float and isfinite(value):
         return float(value)
     try:
@@ -265,13 +267,13 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _section(_name: str, value: Any) -> str:
+def _parse_section(_name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
-        return " > ".join(_text("section", part) for part in value)
-    return _text("section", value)
+        return " > ".join(_parse_text("section", part) for part in value)
+    return _parse_text("section", value)
 
 
-def _instant(_name: str, value: Any) -> datetime:
+def _parse_datetime(_name: str, value: Any) -> datetime:
     if isinstance(value, datetime) and value == value:  # noqa: PLR0124 (pandas' NaT is none)
         return value
     try:
@@ -282,19 +284,19 @@ def _instant(_name: str, value: Any) -> datetime:
         ) from None
 
 
-def _principals(_name: str, value: Any) -> tuple[str, ...]:
+def _parse_principals(_name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise BadInput(f"must be a list of strings, not {value!r}", field="principals")
-    return tuple(sorted({_text("principals", item) for item in value}))
+    return tuple(sorted({_parse_text("principals", item) for item in value}))
 
 
-def _vector(_name: str, value: Any) -> Any:
+def _parse_vector(_name: str, value: Any) -> Any:
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or len(value) == 0:
         raise BadInput("must be a list of numbers with at least one", field="embedding")
     if isinstance(value, list | tuple):
         if set(map(type, value)) == {float} and isfinite(sum(value)):
             return tuple(value)
-        return tuple(_number("embedding", item) for item in value)
+        return tuple(_parse_number("embedding", item) for item in value)
     _check_array(value)
     return value
 
@@ -314,18 +316,18 @@ def _check_array(value: Any) -> None:
         raise BadInput("holds a number that is not finite", field="embedding")
 
 
-_READ: Mapping[str, Callable[[str, Any], Any]] = {
-    "text": _as_it_is,
-    **dict.fromkeys(TEXTS, _text),
-    **dict.fromkeys(WHOLE, _whole),
-    "section": _section,
-    "modified_at": _instant,
-    "principals": _principals,
-    "embedding": _vector,
+_FIELD_PARSERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "text": _accept_any,
+    **dict.fromkeys(TEXT_FIELDS, _parse_text),
+    **dict.fromkeys(INTEGER_FIELDS, _parse_integer),
+    "section": _parse_section,
+    "modified_at": _parse_datetime,
+    "principals": _parse_principals,
+    "embedding": _parse_vector,
 }
 """How each field of a chunk is read."""
 
 
-def readable(principals: tuple[str, ...], allowed: frozenset[str]) -> bool:
+def is_readable(principals: tuple[str, ...], allowed: frozenset[str]) -> bool:
     """Whether a caller with `allowed` may read what is restricted to `principals`."""
     return not principals or not allowed.isdisjoint(principals)

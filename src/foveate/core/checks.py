@@ -9,10 +9,10 @@ from typing import Any
 
 from foveate.core.errors import BadInput, BadOption
 
-STRINGS = ("text", "id", "document_id", "source", "title", "section", "summary")
-COUNTED = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
-LARGEST = 2**63 - 1
-_strings, _counted = attrgetter(*STRINGS), attrgetter(*COUNTED)
+STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "summary")
+INTEGER_FIELDS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
+MAX_INTEGER = 2**63 - 1
+_get_strings, _get_integers = attrgetter(*STRING_FIELDS), attrgetter(*INTEGER_FIELDS)
 
 
 def check_text(name: str, value: object) -> None:
@@ -28,33 +28,50 @@ def check_text(name: str, value: object) -> None:
         raise BadInput(message, field=name) from None
 
 
-def check_counted(name: str, value: object) -> None:
+def check_integer(name: str, value: object) -> None:
     """Refuse what counts nothing."""
     if type(value) is not int or value < 0:
         raise BadInput(f"must be a whole number of 0 or more, not {value!r}", field=name)
-    if value > LARGEST:
+    if value > MAX_INTEGER:
         raise BadInput("takes more than 64 bits, which no store and no table holds", field=name)
 
 
-def check_fields(chunk: object) -> None:
+def check_chunk_fields(chunk: object) -> None:
     """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
-    for name, value in zip(STRINGS, _strings(chunk), strict=True):
+    for name, value in zip(STRING_FIELDS, _get_strings(chunk), strict=True):
         if value.__class__ is not str or not value.isascii():
             check_text(name, value)
-    for name, value in zip(COUNTED, _counted(chunk), strict=True):
+    for name, value in zip(INTEGER_FIELDS, _get_integers(chunk), strict=True):
         if value is not None:
-            check_counted(name, value)
+            check_integer(name, value)
 
 
-OTHER_SCORES = ("semantic_score", "lexical_score", "rerank_score")
+OPTIONAL_SCORES = ("semantic_score", "lexical_score", "rerank_score")
 
 
-def check_score(name: str, value: Any) -> None:
-    """Refuse a score that has no place in a total order."""
+def check_score(name: str, value: Any) -> int | float:
+    """The score as a plain number; refuses one that has no place in a total order."""
     if type(value) is float and isfinite(value):
-        return
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise BadInput(f"must be a finite number, not {value!r}", field=name)
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
+        raise BadInput(f"must be a finite number, not {_shown(value)}", field=name)
+    return value if isinstance(value, int) else float(value)
+
+
+def _finite(value: Real) -> bool:
+    """Whether it is a number that a float can hold."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _shown(value: Any) -> str:
+    """Python refuses to write whole numbers of thousands of digits."""
+    try:
+        return repr(value)[:80]
+    except ValueError:
+        return "a whole number of thousands of digits"
 
 
 def check_zone(name: str, value: object, least: int) -> None:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 if TYPE_CHECKING:
     from foveate.core.types import Block
 
-Around: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+StepObserver: TypeAlias = Callable[[str], AbstractContextManager[Any]]
 """What is entered around each step of an assembly; for whoever watches how long they take.
 
 It is called with the step's name, as the trace has it, and with nothing else; what it gives back
 is entered before the step and left after it, and decides nothing. The core takes it as it is: it
-must raise nothing and swallow nothing. `foveate.around.guarded` makes that true of any.
+must raise nothing and swallow nothing. `foveate.pipeline.observers.combine_observers` makes that
+true of any.
 """
 
 
@@ -43,7 +44,7 @@ class Tokenizer(Protocol):
         """The longest prefix found of at most `n` tokens, cut between characters."""
 
 
-class Breaking(Tokenizer, Protocol):
+class BoundaryTokenizer(Tokenizer, Protocol):
     """A tokenizer that knows where its counts add up, so that no text is counted twice.
 
     Without it a finished text is counted anew, whatever its parts count.
@@ -57,7 +58,7 @@ class Breaking(Tokenizer, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
+class ParsedBlock:
     """A block read back from a rendered context: its body and the header fields that were shown."""
 
     text: str
@@ -97,10 +98,10 @@ class Format(Protocol):
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """What stands before and after a supplement's body; `separator` comes before that."""
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, supplements left out; a preamble comes back as the field `summary`."""
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""
 
     def label(self, block: Block) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from foveate.core.types import Candidate, Source
 
 
-def sources_of(candidate: Candidate, shown: Collection[str]) -> tuple[Source, ...]:
+def corroborating_sources(candidate: Candidate, shown: Collection[str]) -> tuple[Source, ...]:
     """The candidate's corroborating sources, but for those of chunks that are not among `shown`."""
     if not candidate.corroborating or not candidate.parts:
         return candidate.corroborating

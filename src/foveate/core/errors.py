@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-FEW = 5
+MAX_LISTED_NAMES = 5
 """Names; so many are listed in an error beside the nearest one."""
-LONG = 200
+MAX_COMPARED_LENGTH = 200
 """Characters; what is so long is no name that was misspelled, and takes long to compare."""
 
 
@@ -26,11 +26,11 @@ class FoveateError(Exception):
     """Base of everything foveate raises on purpose."""
 
 
-class BadRequest(FoveateError, ValueError):
+class InvalidRequest(FoveateError, ValueError):
     """The caller asked for something that cannot be done."""
 
 
-class BadInput(BadRequest):
+class BadInput(InvalidRequest):
     """A candidate, a query or a file is not usable; names the line and the field where it can."""
 
     def __init__(self, message: str, *, line: int | None = None, field: str | None = None) -> None:
@@ -42,11 +42,11 @@ class BadInput(BadRequest):
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
 
 
-class BadOption(BadRequest):
+class BadOption(InvalidRequest):
     """An option, a recipe or a budget has a value it cannot have."""
 
 
-class UnknownName(BadRequest):
+class UnknownName(InvalidRequest):
     """A name that does not exist; gives the nearest that does, and where there are few, all."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -54,9 +54,13 @@ class UnknownName(BadRequest):
         self.name = name
         self.known = tuple(sorted(known))
         # Every code of two letters is near every other.
-        near = get_close_matches(name, self.known, n=1, cutoff=0.5) if 2 < len(name) < LONG else []
+        near = (
+            get_close_matches(name, self.known, n=1, cutoff=0.5)
+            if 2 < len(name) < MAX_COMPARED_LENGTH
+            else []
+        )
         hints = [f"did you mean {near[0]!r}?"] if near else []
-        if not near or len(self.known) <= FEW:
+        if not near or len(self.known) <= MAX_LISTED_NAMES:
             hints.append(f"known: {', '.join(self.known)}")
         super().__init__(f"unknown {kind} {name!r}; {' '.join(hints)}")
 
@@ -79,11 +83,11 @@ class StageBroke(FoveateError):
     """A stage broke a law: it lost, invented or changed a candidate without a decision."""
 
 
-class OutsideFailure(FoveateError):
+class ExternalError(FoveateError):
     """Something outside the process failed: a store, a model, a file system."""
 
 
-class MissingExtra(OutsideFailure):
+class MissingExtra(ExternalError):
     """An optional part needs a package that is not installed; says the install line."""
 
     def __init__(self, package: str, extra: str) -> None:

@@ -10,22 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from foveate.core.blocks import blocks_of, sanitising_decisions, shown_text
+from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
-from foveate.core.made import changer
-from foveate.core.manifest import spelling
-from foveate.core.pack.scale import Scale, scale_for, whole
+from foveate.core.made import unchecked_replacer
+from foveate.core.manifest import canonical_recipe
 from foveate.core.render import Renderer
+from foveate.core.stages.pack.budget_tracker import (
+    BudgetTracker,
+    full_rendition,
+    tracker_for_budget,
+)
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Candidate, Decision, Inputs, Number, Request, StageTrace, rank
-from foveate.core.window import over_window
+from foveate.core.window import window_excess
 from foveate.core.zones import Budget
 
-placed = changer(Block)
+replace_block = unchecked_replacer(Block)
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedContext:
     """The finished text and what it took."""
 
     text: str
@@ -37,39 +41,41 @@ class Fitted:
 
 def fit(
     candidates: tuple[Candidate, ...], inputs: Inputs, request: Request, renderer: Renderer
-) -> Fitted:
+) -> FittedContext:
     """Render, count the real string, shed until it fits. Summaries go first, then the least."""
-    gauge, budget = request.gauge, request.budget
+    gauge, budget = request.token_counter, request.budget
     shed: list[Decision] = []
     shown, attempts = candidates, 0
-    summaries = seat_summaries(shown, request, renderer)
+    summaries = place_summaries(shown, request, renderer)
     while True:
-        texts = [shown_text(candidate) for candidate in shown]
-        blocks = blocks_of(shown, inputs.recipe, texts, summaries)
-        bodies = [gauge.written(*text) for text in texts]
+        texts = [rendition_text(candidate) for candidate in shown]
+        blocks = blocks_from_candidates(shown, inputs.recipe, texts, summaries)
+        bodies = [gauge.render_body(*text) for text in texts]
         rendered = renderer.render(blocks, [body.text for body in bodies])
-        tokens = gauge.whole(rendered.text, rendered.glue, [bodies[n] for n in rendered.order])
+        tokens = gauge.count_joined(
+            rendered.text, rendered.glue, [bodies[n] for n in rendered.order]
+        )
         attempts += 1
-        over = _over(rendered.text, tokens, budget, inputs, gauge.tokenizer)
+        over = _excess(rendered.text, tokens, budget, inputs, gauge.tokenizer)
         if over <= 0 or not shown:
             break
         if summaries:
             summaries = {}
             continue
-        shown, lost = _shed(shown, over, request)
+        shown, lost = _drop_least_valued(shown, over, request)
         shed.extend(lost)
     notes: dict[str, Number] = {"attempts": attempts, "summaries": len(summaries)}
     pairs = zip(blocks, bodies, strict=True)
     notes["neutralised"] = sum([body.text != block.text for block, body in pairs])
     decisions = (*sanitising_decisions(shown, texts), *shed)
-    return Fitted(
+    return FittedContext(
         text=rendered.text,
         tokens=tokens,
-        blocks=tuple(placed(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        blocks=tuple(replace_block(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
         candidates=shown,
         trace=StageTrace(
             stage="render",
-            options=spelling(inputs.recipe).format,
+            options=canonical_recipe(inputs.recipe).format,
             before=len(candidates),
             after=len(shown),
             decisions=decisions,
@@ -78,22 +84,22 @@ def fit(
     )
 
 
-def _over(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
+def _excess(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
     """By how much the finished text is over, in tokens or characters; 0 or less: it fits."""
     over = tokens - budget.documents if budget.documents is not None else 0
     if budget.characters is not None:
         over = max(over, len(text) - budget.characters)
-    return max(over, over_window(inputs, text, tokens, tokenizer))
+    return max(over, window_excess(inputs, text, tokens, tokenizer))
 
 
-def _shed(
+def _drop_least_valued(
     shown: tuple[Candidate, ...], over: int, request: Request
 ) -> tuple[tuple[Candidate, ...], list[Decision]]:
     """Take the least-valued away until the estimate says that it is enough; at least one."""
-    scale = scale_for(request.budget, request.gauge, None)
+    scale = tracker_for_budget(request.budget, request.token_counter, None)
     freed, gone = 0, []
     for candidate in sorted(shown, key=rank, reverse=True):
-        cost = scale.cost(candidate, candidate.shown or whole(candidate))
+        cost = scale.cost(candidate, candidate.shown or full_rendition(candidate))
         gone.append(
             Decision(
                 chunk_id=candidate.id,
@@ -109,7 +115,7 @@ def _shed(
     return tuple(c for c in shown if c.id not in ids), gone
 
 
-def seat_summaries(
+def place_summaries(
     shown: Sequence[Candidate], request: Request, renderer: Renderer
 ) -> Mapping[int, str]:
     """Page summaries for the first block of each document, as far as the rest of the budget goes.
@@ -118,9 +124,9 @@ def seat_summaries(
     """
     if not renderer.label or not any(c.chunk.summary for c in shown):
         return {}
-    scale = scale_for(request.budget, request.gauge, None)
+    scale = tracker_for_budget(request.budget, request.token_counter, None)
     for candidate in shown:
-        scale.take(candidate, scale.cost(candidate, candidate.shown or whole(candidate)))
+        scale.take(candidate, scale.cost(candidate, candidate.shown or full_rendition(candidate)))
     first: dict[str, int] = {}
     texts: dict[str, str] = {}
     for n, candidate in enumerate(shown):
@@ -131,14 +137,14 @@ def seat_summaries(
     seated: dict[int, str] = {}
     for document, n in first.items():
         summary = sanitise(texts.get(document, ""))[0]
-        if summary and _pay(renderer.format.preamble(renderer.label, summary), scale):
+        if summary and _spend_on_summary(renderer.format.preamble(renderer.label, summary), scale):
             seated[n] = summary
     return seated
 
 
-def _pay(line: str, scale: Scale) -> bool:
+def _spend_on_summary(line: str, scale: BudgetTracker) -> bool:
     """Spend what the summary's line costs, if it is there."""
-    tokens, characters = scale.gauge.rendered(line) + 1, len(line)
+    tokens, characters = scale.gauge.count_rendered(line) + 1, len(line)
     if scale.tokens is not None and scale.tokens < tokens:
         return False
     if scale.characters is not None and scale.characters < characters:

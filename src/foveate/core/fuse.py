@@ -36,7 +36,7 @@ def rrf(rankings: Sequence[Sequence[Key]], *, k: int = 60) -> list[tuple[Key, fl
     for ranking in rankings:
         for place, key in enumerate(dict.fromkeys(ranking), start=1):
             shares.setdefault(key, []).append(1.0 / (k + place))
-    return _best_first({key: fsum(parts) for key, parts in shares.items()})
+    return _sort_best_first({key: fsum(parts) for key, parts in shares.items()})
 
 
 def zsum(scored: Sequence[Mapping[Key, float]]) -> list[tuple[Key, float]]:
@@ -47,10 +47,10 @@ def zsum(scored: Sequence[Mapping[Key, float]]) -> list[tuple[Key, float]]:
     >>> [key for key, score in zsum([{"a": 3.0, "b": 1.0}, {"a": 0.4, "c": 0.5}])]
     ['a', 'c', 'b']
     """
-    lists = [_standardised(scores) for scores in scored if scores]
+    lists = [_standardise(scores) for scores in scored if scores]
     keys = dict.fromkeys(key for scores in lists for key in scores)
     lowest = [min(scores.values()) for scores in lists]
-    return _best_first(
+    return _sort_best_first(
         {
             key: fsum(scores.get(key, low) for scores, low in zip(lists, lowest, strict=True))
             for key in keys
@@ -58,7 +58,7 @@ def zsum(scored: Sequence[Mapping[Key, float]]) -> list[tuple[Key, float]]:
     )
 
 
-def _standardised(scores: Mapping[Key, float]) -> dict[Key, float]:
+def _standardise(scores: Mapping[Key, float]) -> dict[Key, float]:
     mean = fsum(scores.values()) / len(scores)
     spread = sqrt(fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
     if not spread:
@@ -66,5 +66,5 @@ def _standardised(scores: Mapping[Key, float]) -> dict[Key, float]:
     return {key: (score - mean) / spread for key, score in scores.items()}
 
 
-def _best_first(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
+def _sort_best_first(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Sequence
 from foveate.core.types import Candidate
 
 
-def by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
+def group_by_document(candidates: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
     """Document groups, best score first (ties by source, then document id), each as it reads."""
     groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.document_id, []).append(candidate)
-    read = [tuple(sorted(group, key=_within)) for group in groups.values()]
-    return sorted(read, key=_between)
+    read = [tuple(sorted(group, key=_reading_order_key)) for group in groups.values()]
+    return sorted(read, key=_document_order_key)
 
 
-def set_aside(
+def split_supplements(
     candidates: Sequence[Candidate],
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Side knowledge and the rest, each in its present order."""
@@ -30,11 +30,11 @@ def set_aside(
     return aside, tuple(c for c in candidates if c.origin != "supplement")
 
 
-def _within(candidate: Candidate) -> tuple[int, int, str]:
+def _reading_order_key(candidate: Candidate) -> tuple[int, int, str]:
     chunk = candidate.chunk
     return (chunk.sequence, chunk.byte_offset or 0, chunk.id)
 
 
-def _between(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
+def _document_order_key(group: tuple[Candidate, ...]) -> tuple[float, str, str]:
     best = max(candidate.score for candidate in group)
     return (-best, min(candidate.chunk.source for candidate in group), group[0].document_id)

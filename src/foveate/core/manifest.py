@@ -17,19 +17,19 @@ from blake3 import blake3
 
 from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
-from foveate.core.made import maker
-from foveate.core.metadata import said
-from foveate.core.types import Candidate, Chunk, Inputs, Recipe, Spelling, Stage, Vector
-from foveate.core.types import spelled as spelled_chunk
+from foveate.core.made import unchecked_constructor
+from foveate.core.metadata import canonical_metadata
+from foveate.core.types import Candidate, CanonicalRecipe, Chunk, Inputs, Recipe, Stage, Vector
+from foveate.core.types import canonical_chunk as spelled_chunk
 from foveate.core.zones import Budget
 
 SCHEMA = 2
-BLOCK = 256  # vectors
+VECTORS_PER_BLOCK = 256  # vectors
 
-_OTHERS = ("principals", "messages", "intent", "instant", "language")
-_ZONES = tuple(f.name for f in fields(Budget))
-_zones = attrgetter(*_ZONES)
-_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
+_OTHER_INPUTS = ("principals", "messages", "intent", "instant", "language")
+_ZONE_NAMES = tuple(f.name for f in fields(Budget))
+_get_zones = attrgetter(*_ZONE_NAMES)
+_get_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
 _NO_SCORES = (None, None, None, "retrieved")
 
 
@@ -58,14 +58,14 @@ class Manifest:
     when: str = field(default="", compare=False)
 
 
-sealed = maker(Manifest)
+new_manifest = unchecked_constructor(Manifest)
 
 
-def manifest_of(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int) -> Manifest:
+def build_manifest(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int) -> Manifest:
     """Seal a context."""
-    return sealed(
+    return new_manifest(
         recipe=inputs.recipe.name,
-        recipe_hash=spelling(inputs.recipe).hash,
+        recipe_hash=canonical_recipe(inputs.recipe).hash,
         query_hash=digest(inputs.query),
         inputs_hash=inputs_hash(inputs),
         budget_hash=budget_hash(inputs.budget),
@@ -87,15 +87,15 @@ def digest(text: str) -> str:
 
 def budget_hash(budget: Budget) -> str:
     """The zones, by name: a subclass with the same zones has the same hash."""
-    return _zones_hash(_zones(budget))
+    return _zones_hash(_get_zones(budget))
 
 
 @lru_cache(maxsize=256)
 def _zones_hash(zones: tuple[int | None, ...]) -> str:
-    return digest(repr(list(zip(_ZONES, zones, strict=True))))
+    return digest(repr(list(zip(_ZONE_NAMES, zones, strict=True))))
 
 
-def spelling(recipe: Recipe) -> Spelling:
+def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     """All of a recipe that can change a byte, as text; not its budget, nor its description.
 
     Kept with the recipe where every part of it is a value, which cannot come to be typed otherwise.
@@ -103,7 +103,7 @@ def spelling(recipe: Recipe) -> Spelling:
     known = recipe._spelling  # noqa: SLF001 (kept for this function alone)
     if known is not None:
         return known
-    stages = tuple(spelled_stage(stage) for stage in recipe.stages)
+    stages = tuple(canonical_stage(stage) for stage in recipe.stages)
     form = repr(recipe.format)
     rest = (
         recipe.name,
@@ -114,15 +114,15 @@ def spelling(recipe: Recipe) -> Spelling:
     )
     whole = f"{rest!r} {form} ({', '.join(stages)})"
     names = tuple(stage_name(stage) for stage in recipe.stages)
-    found = Spelling(names, stages, form, whole, digest(whole))
+    found = CanonicalRecipe(names, stages, form, whole, digest(whole))
     if all(map(_is_value, (*recipe.stages, recipe.format))):
         object.__setattr__(recipe, "_spelling", found)
     return found
 
 
-def spelled(recipe: Recipe) -> str:
+def canonical_recipe_text(recipe: Recipe) -> str:
     """The recipe as it is typed, stages and format included."""
-    return spelling(recipe).recipe
+    return canonical_recipe(recipe).recipe
 
 
 def _is_value(part: object) -> bool:
@@ -131,12 +131,12 @@ def _is_value(part: object) -> bool:
     return isinstance(part, FunctionType) or bool(parameters and parameters.frozen)
 
 
-def spelled_stage(stage: Stage) -> str:
+def canonical_stage(stage: Stage) -> str:
     """How the stage is typed; a plain function by its module and name."""
     if is_dataclass(stage):
         return repr(stage)
     if isinstance(stage, partial):
-        return f"partial({spelled_stage(stage.func)}, {stage.args!r}, {stage.keywords!r})"
+        return f"partial({canonical_stage(stage.func)}, {stage.args!r}, {stage.keywords!r})"
     kind = stage if isinstance(stage, FunctionType) else type(stage)
     return f"{kind.__module__}:{kind.__qualname__}"
 
@@ -151,11 +151,11 @@ def inputs_hash(inputs: Inputs) -> str:
     """One hash over everything that is read; `part_hashes` has them one by one."""
     hashes = [
         candidates_hash(inputs.candidates),
-        chunks_hash(inputs.neighbours) if inputs.neighbours else _no_chunks(),
+        chunks_hash(inputs.neighbours) if inputs.neighbours else _hash_of_no_chunks(),
         digest(repr(inputs.supplements)),
         vectors_hash((inputs.query_embedding,)),
     ]
-    others = [getattr(inputs, name) for name in _OTHERS]
+    others = [getattr(inputs, name) for name in _OTHER_INPUTS]
     others += [more for more in (inputs.notes, inputs.offers) if more]  # where there are none: as
     return digest("".join(hashes) + repr(others))  # before there could be any
 
@@ -169,7 +169,7 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
     found |= {f"neighbour {c.id}": chunks_hash((c,)) for c in inputs.neighbours}
     found |= {f"supplement {s.id}": digest(repr(s)) for s in inputs.supplements}
     found["query embedding"] = vectors_hash((inputs.query_embedding,))
-    for name in _OTHERS:
+    for name in _OTHER_INPUTS:
         found[name] = digest(repr(getattr(inputs, name)))
     if inputs.notes:
         found["notes"] = digest(repr(inputs.notes))
@@ -180,7 +180,7 @@ def part_hashes(inputs: Inputs) -> dict[str, str]:
 def candidates_hash(candidates: Sequence[Candidate]) -> str:
     """Everything of candidates, in order, that a stage or a format may look at."""
     hasher = blake3(pack(f"<{len(candidates)}d", *[c.score for c in candidates]))
-    more = [(n, *_scores(c)) for n, c in enumerate(candidates) if _scores(c) != _NO_SCORES]
+    more = [(n, *_get_scores(c)) for n, c in enumerate(candidates) if _get_scores(c) != _NO_SCORES]
     hasher.update((chunks_hash([c.chunk for c in candidates]) + repr(more)).encode())
     return hasher.hexdigest(16)
 
@@ -189,7 +189,7 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     """The same of chunks: a line for each, what few of them have, and the vectors."""
     lines = [spelled_chunk(chunk) for chunk in chunks]
     lines += [
-        repr((n, c.modified_at and c.modified_at.isoformat(), said(c.metadata)))
+        repr((n, c.modified_at and c.modified_at.isoformat(), canonical_metadata(c.metadata)))
         for n, c in enumerate(chunks)
         if c.metadata or c.modified_at is not None
     ]
@@ -198,7 +198,7 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
 
 
 @cache
-def _no_chunks() -> str:
+def _hash_of_no_chunks() -> str:
     return chunks_hash(())
 
 
@@ -207,17 +207,17 @@ def vectors_hash(vectors: Sequence[Vector | None]) -> str:
     lengths = [-1 if v is None else len(v) for v in vectors]
     hasher = blake3(pack(f"<{len(lengths)}q", *lengths))
     known = [v for v in vectors if v is not None]
-    for start in range(0, len(known), BLOCK):
-        hasher.update(_numbers_of(known[start : start + BLOCK]))
+    for start in range(0, len(known), VECTORS_PER_BLOCK):
+        hasher.update(_vector_bytes(known[start : start + VECTORS_PER_BLOCK]))
     return hasher.hexdigest(16)
 
 
-def _numbers_of(vectors: list[Vector]) -> bytes:
+def _vector_bytes(vectors: list[Vector]) -> bytes:
     """The numbers in four bytes each where that loses nothing, else in eight."""
     import numpy as np
 
     if len(set(map(len, vectors))) > 1:
-        return b"".join(_numbers_of([v]) for v in vectors)
+        return b"".join(_vector_bytes([v]) for v in vectors)
     found = np.array(vectors)
     if found.dtype != np.float32:
         found = found.astype(np.float64)
@@ -227,7 +227,7 @@ def _numbers_of(vectors: list[Vector]) -> bytes:
     return found.tobytes()
 
 
-def changed(old: dict[str, str], new: dict[str, str]) -> Iterable[str]:
+def describe_hash_differences(old: dict[str, str], new: dict[str, str]) -> Iterable[str]:
     """What differs between two sets of hashes, in words."""
     for name in sorted(old.keys() | new.keys()):
         if name not in new:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from foveate.core.text.words import words
+from foveate.core.text.words import split_words
 from foveate.core.types import Block, Candidate, Trace, rank
 
-GRAM = 8  # words; a repeated run of that many is a repetition, not a phrase
+NGRAM_WORDS = 8  # words; a repeated run of that many is a repetition, not a phrase
 
 
-class Measures(Mapping[str, float]):
+class LazyMetrics(Mapping[str, float]):
     """The self-measures, worked out when they are first looked at.
 
     Counting repeated runs of words takes longer than packing them, and not everybody asks.
@@ -23,30 +23,30 @@ class Measures(Mapping[str, float]):
         self._make = make
         self._found: dict[str, float] | None = None
 
-    def _all(self) -> dict[str, float]:
+    def _values(self) -> dict[str, float]:
         found = self._found
         if found is None:
             found = self._found = self._make()
         return found
 
     def __getitem__(self, name: str) -> float:
-        return self._all()[name]
+        return self._values()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(self._values())
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._values())
 
     def __repr__(self) -> str:
-        return repr(self._all())
+        return repr(self._values())
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, float]]]:
         """A copy, or what is pickled, is the figures alone."""
-        return dict, (self._all(),)
+        return dict, (self._values(),)
 
 
-def measures(
+def compute_metrics(
     text_blocks: Sequence[Block],
     candidates: Sequence[Candidate],
     trace: Trace,
@@ -55,8 +55,8 @@ def measures(
 ) -> dict[str, float]:
     """All self-measures, shares from 0 to 1 but for the counts."""
     blocks = [b for b in text_blocks if b.kind == "chunk"]
-    terms = [words(block.text) for block in blocks]
-    excluded, excluded_tokens = exclusions(trace)
+    terms = [split_words(block.text) for block in blocks]
+    excluded, excluded_tokens = count_exclusions(trace)
     total = len(blocks) + excluded
     return {
         "tokens": token_count,
@@ -64,15 +64,15 @@ def measures(
         "unique_token_share": unique_share(terms),
         "redundancy": redundancy(terms),
         "adjacency": adjacency(blocks),
-        "top3_in_first5": top_first(candidates),
-        **{f"share_{kind}": share for kind, share in shares(blocks).items()},
+        "top3_in_first5": share_of_best_in_front(candidates),
+        **{f"share_{kind}": share for kind, share in rendition_shares(blocks).items()},
         "excluded_chunks": excluded,
         "excluded_tokens": excluded_tokens,
-        "exclusion_rate": _share(excluded, total),
+        "exclusion_rate": _ratio(excluded, total),
     }
 
 
-def exclusions(trace: Trace) -> tuple[int, int]:
+def count_exclusions(trace: Trace) -> tuple[int, int]:
     """How many candidates, and tokens, the budget kept out."""
     reasons = {"over_budget", "after_stop", "document_over_budget", "shed"}
     found = [d for stage in trace for d in stage.decisions if d.reason in reasons]
@@ -81,13 +81,15 @@ def exclusions(trace: Trace) -> tuple[int, int]:
 
 def unique_share(texts: Sequence[Sequence[str]]) -> float:
     """Distinct words over words."""
-    return _share(len(set().union(*texts)), sum(map(len, texts)))
+    return _ratio(len(set().union(*texts)), sum(map(len, texts)))
 
 
 def redundancy(texts: Sequence[Sequence[str]]) -> float:
     """1 - distinct / all runs of eight words, none of them over a block's end."""
     grams = [
-        gram for terms in texts for gram in zip(*(terms[i:] for i in range(GRAM)), strict=False)
+        gram
+        for terms in texts
+        for gram in zip(*(terms[i:] for i in range(NGRAM_WORDS)), strict=False)
     ]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
@@ -98,24 +100,24 @@ def adjacency(blocks: Sequence[Block]) -> float:
     counts = Counter(ids)
     spots = [n for n, i in enumerate(ids) if counts[i] > 1]
     beside = sum(ids[n] in (*ids[max(n - 1, 0) : n], *ids[n + 1 : n + 2]) for n in spots)
-    return _share(beside, len(spots)) if spots else 1.0
+    return _ratio(beside, len(spots)) if spots else 1.0
 
 
-def top_first(candidates: Sequence[Candidate]) -> float:
+def share_of_best_in_front(candidates: Sequence[Candidate]) -> float:
     """Of the three best-scored, the share that stands among the first five."""
     best = {c.id for c in sorted(candidates, key=rank)[:3]}
-    return _share(sum(c.id in best for c in candidates[:5]), len(best)) if best else 1.0
+    return _ratio(sum(c.id in best for c in candidates[:5]), len(best)) if best else 1.0
 
 
-def shares(blocks: Sequence[Block]) -> dict[str, float]:
+def rendition_shares(blocks: Sequence[Block]) -> dict[str, float]:
     """Characters shown by kind of rendition."""
     total = sum(len(block.text) for block in blocks)
     kinds = ("verbatim", "stripped", "extract", "abstract", "truncated")
     return {
-        kind: _share(sum(len(b.text) for b in blocks if b.rendition == kind), total)
+        kind: _ratio(sum(len(b.text) for b in blocks if b.rendition == kind), total)
         for kind in kinds
     }
 
 
-def _share(part: float, whole: float) -> float:
+def _ratio(part: float, whole: float) -> float:
     return round(part / whole, 6) if whole else 0.0

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foveate.core.types import Block, Citation, Context, Decision, StageTrace
 
-ROWS = 40
+MAX_ROWS = 40
 """Of a table; the rest is counted."""
-FEW = 12
+MAX_DECISIONS = 12
 """Of a stage's decisions where all stages are shown."""
-LONGEST = 600
+MAX_TEXT_LENGTH = 600
 """Characters of a text; ids and names have a quarter of it."""
 
 _OUTER = '<div class="foveate tex2jax_ignore mathjax_ignore" style="line-height:1.4">'
@@ -31,7 +31,7 @@ _TEXT = "white-space:pre-wrap;overflow-wrap:anywhere;max-width:42em"
 _FAINT = '<span style="opacity:.7">'
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
-_TURNING = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_BIDI = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _HIDDEN = (
     *(0xAD, 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x200B, 0x2028, 0x2029),
     *range(0x2060, 0x2066),
@@ -40,8 +40,8 @@ _HIDDEN = (
     *range(0xFFF0, 0xFFFC),
     *range(0xE0000, 0xE0100),
 )
-_SHOWN = dict.fromkeys((*_CONTROLS, *_TURNING, *_HIDDEN), "\ufffd")
-del _SHOWN[9], _SHOWN[10]
+_REPLACEMENTS = dict.fromkeys((*_CONTROLS, *_BIDI, *_HIDDEN), "\ufffd")
+del _REPLACEMENTS[9], _REPLACEMENTS[10]
 
 
 def context_html(context: Context) -> str:
@@ -50,30 +50,31 @@ def context_html(context: Context) -> str:
     tokens = f"{context.token_count:,}" + (f" of {budget:,}" if budget is not None else "")
     facts = [
         f"{tokens} tokens",
-        _counted(len(context.blocks), "block"),
-        f"recipe {_name(context.manifest.recipe)}",
-        _name(context.manifest.tokenizer),
+        _format_count(len(context.blocks), "block"),
+        f"recipe {_format_name(context.manifest.recipe)}",
+        _format_name(context.manifest.tokenizer),
     ]
     labels = {entry.marker: entry for entry in context.citations}
-    head = f"<p><b>{_name(context.query)}</b><br>{_FAINT}{' · '.join(facts)}</span></p>"
-    rows = [_block(block, labels.get(block.marker)) for block in context.blocks[:ROWS]]
-    shown = _table(("", "source", "score", "text"), rows, len(context.blocks))
-    return f"{_OUTER}{head}{shown}{_trace(context.trace)}</div>"
+    head = f"<p><b>{_format_name(context.query)}</b><br>{_FAINT}{' · '.join(facts)}</span></p>"
+    rows = [_block_row(block, labels.get(block.marker)) for block in context.blocks[:MAX_ROWS]]
+    shown = _render_table(("", "source", "score", "text"), rows, len(context.blocks))
+    return f"{_OUTER}{head}{shown}{_trace_summary(context.trace)}</div>"
 
 
 def stage_html(stage: StageTrace) -> str:
     """One step: how many came and went, and each decision with its numbers."""
-    head = f"<p><b>{_name(stage.stage)}</b> {stage.before:,} → {stage.after:,}"
-    notes = f"<br>{_FAINT}{_pairs(stage.notes)}</span>" if stage.notes else ""
-    return f"{_OUTER}{head}{notes}</p>{_decisions(stage, ROWS)}</div>"
+    head = f"<p><b>{_format_name(stage.stage)}</b> {stage.before:,} → {stage.after:,}"
+    notes = f"<br>{_FAINT}{_format_pairs(stage.notes)}</span>" if stage.notes else ""
+    return f"{_OUTER}{head}{notes}</p>{_decision_table(stage, MAX_ROWS)}</div>"
 
 
 def trace_html(trace: Sequence[StageTrace]) -> str:
     """All steps, and the first decisions of each, folded."""
-    table = _table(*_stages(trace))
+    table = _render_table(*_stage_table(trace))
     folded = (
-        f"<details><summary>{_name(stage.stage)}</summary>{_decisions(stage, FEW)}</details>"
-        for stage in trace[:ROWS]
+        f"<details><summary>{_format_name(stage.stage)}</summary>"
+        f"{_decision_table(stage, MAX_DECISIONS)}</details>"
+        for stage in trace[:MAX_ROWS]
         if stage.decisions
     )
     return f"{_OUTER}{table}{''.join(folded)}</div>"
@@ -83,59 +84,66 @@ def table_html(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
     """The first rows of a table, and how many there are."""
     size = len(next(iter(columns.values()), ()))
     rows = [
-        [_value(cells[place]) for cells in columns.values()] for place in range(min(size, ROWS))
+        [_format_value(cells[place]) for cells in columns.values()]
+        for place in range(min(size, MAX_ROWS))
     ]
-    head = f"<p><b>{_name(name)}</b> {_FAINT}{_counted(size, 'row')}</span></p>"
-    return f"{_OUTER}{head}{_table(tuple(columns), rows, size)}</div>"
+    head = f"<p><b>{_format_name(name)}</b> {_FAINT}{_format_count(size, 'row')}</span></p>"
+    return f"{_OUTER}{head}{_render_table(tuple(columns), rows, size)}</div>"
 
 
-def _trace(trace: Sequence[StageTrace]) -> str:
+def _trace_summary(trace: Sequence[StageTrace]) -> str:
     decisions = sum(len(stage.decisions) for stage in trace)
-    table = _table(*_stages(trace))
-    head = f"Trace: {_counted(len(trace), 'stage')}, {_counted(decisions, 'decision')}"
+    table = _render_table(*_stage_table(trace))
+    head = f"Trace: {_format_count(len(trace), 'stage')}, {_format_count(decisions, 'decision')}"
     return f"<details><summary>{head}</summary>{table}</details>"
 
 
-def _stages(trace: Sequence[StageTrace]) -> tuple[Sequence[str], list[list[str]], int]:
+def _stage_table(trace: Sequence[StageTrace]) -> tuple[Sequence[str], list[list[str]], int]:
     """Names, rows and how many there are."""
     names = ("stage", "before", "after", "decisions")
-    return names, [_stage(stage) for stage in trace[:ROWS]], len(trace)
+    return names, [_stage_row(stage) for stage in trace[:MAX_ROWS]], len(trace)
 
 
-def _decisions(stage: StageTrace, most: int) -> str:
-    rows = [_decision(one) for one in stage.decisions[:most]]
+def _decision_table(stage: StageTrace, most: int) -> str:
+    rows = [_decision_row(one) for one in stage.decisions[:most]]
     names = ("chunk", "action", "reason", "by", "numbers")
-    return _table(names, rows, len(stage.decisions)) if rows else ""
+    return _render_table(names, rows, len(stage.decisions)) if rows else ""
 
 
-def _stage(stage: StageTrace) -> list[str]:
+def _stage_row(stage: StageTrace) -> list[str]:
     kinds = Counter(f"{one.action} {one.reason}" for one in stage.decisions)
-    said = ", ".join(f"{count:,} × {_name(kind)}" for kind, count in sorted(kinds.items()))
-    return [_name(stage.stage), f"{stage.before:,}", f"{stage.after:,}", said]
+    said = ", ".join(f"{count:,} × {_format_name(kind)}" for kind, count in sorted(kinds.items()))
+    return [_format_name(stage.stage), f"{stage.before:,}", f"{stage.after:,}", said]
 
 
-def _block(block: Block, entry: Citation | None) -> list[str]:
-    label = _name(entry.label) if entry is not None else _name(block.kind)
+def _block_row(block: Block, entry: Citation | None) -> list[str]:
+    label = _format_name(entry.label) if entry is not None else _format_name(block.kind)
     place = [block.source, block.section and f"§ {block.section}"]
     place += [f"page {block.page}"] if block.page is not None else []
-    where = "<br>".join(_name(part) for part in place if part)
-    text = f'<div style="{_TEXT}">{_text(block.text)}</div>'
-    kind = "" if block.rendition == "verbatim" else f"<br>{_FAINT}{_name(block.rendition)}</span>"
+    where = "<br>".join(_format_name(part) for part in place if part)
+    text = f'<div style="{_TEXT}">{_format_text(block.text)}</div>'
+    kind = (
+        ""
+        if block.rendition == "verbatim"
+        else f"<br>{_FAINT}{_format_name(block.rendition)}</span>"
+    )
     return [label, where, f"{block.score:.3f}{kind}", text]
 
 
-def _decision(one: Decision) -> list[str]:
-    parts = [_name(part) for part in (one.chunk_id, one.action, one.reason, one.by)]
-    return [*parts, _pairs(one.numbers)]
+def _decision_row(one: Decision) -> list[str]:
+    parts = [_format_name(part) for part in (one.chunk_id, one.action, one.reason, one.by)]
+    return [*parts, _format_pairs(one.numbers)]
 
 
-def _pairs(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{_name(name)} {_value(value)}" for name, value in values.items())
+def _format_pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{_format_name(name)} {_format_value(value)}" for name, value in values.items()
+    )
 
 
-def _table(names: Iterable[str], rows: Sequence[Sequence[str]], total: int) -> str:
+def _render_table(names: Iterable[str], rows: Sequence[Sequence[str]], total: int) -> str:
     """Cells are HTML; names are not."""
-    head = "".join(f"<th {_CELL}>{_name(name)}</th>" for name in names)
+    head = "".join(f"<th {_CELL}>{_format_name(name)}</th>" for name in names)
     body = "".join(
         f"<tr>{''.join(f'<td {_CELL}>{cell}</td>' for cell in row)}</tr>" for row in rows
     )
@@ -143,23 +151,23 @@ def _table(names: Iterable[str], rows: Sequence[Sequence[str]], total: int) -> s
     return f"{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return _text(value if isinstance(value, str) else str(value), LONGEST // 4)
+    return _format_text(value if isinstance(value, str) else str(value), MAX_TEXT_LENGTH // 4)
 
 
-def _name(text: str) -> str:
-    return _text(text, LONGEST // 4)
+def _format_name(text: str) -> str:
+    return _format_text(text, MAX_TEXT_LENGTH // 4)
 
 
-def _text(text: str, longest: int = LONGEST) -> str:
+def _format_text(text: str, longest: int = MAX_TEXT_LENGTH) -> str:
     """Escaped, on its own in whichever direction it is written, and cut where it is long."""
     cut = text if len(text) <= longest else text[:longest].rstrip() + " […]"
-    return f"<bdi>{escape(cut.translate(_SHOWN))}</bdi>"
+    return f"<bdi>{escape(cut.translate(_REPLACEMENTS))}</bdi>"
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

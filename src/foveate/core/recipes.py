@@ -16,8 +16,8 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.formats.source import SourceLabel
 from foveate.core.formats.xml import Xml
 from foveate.core.stages.compress import Compress
-from foveate.core.stages.dedup_exact import DedupExact
-from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.stages.dedup.exact import DedupExact
+from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor
@@ -29,19 +29,23 @@ from foveate.core.stages.stitch import Stitch
 from foveate.core.types import Recipe, Stage
 from foveate.core.zones import Budget
 
-ONCE: tuple[Stage, ...] = (DedupExact(), Shortlist(), DedupNear(method="containment"))
-SENTENCES = Compress(offer="sentences", when="always")
-LIKELIEST: tuple[Stage, ...] = (Pack(policy="value"), Order(by="attention"))
+DEDUPLICATION_STAGES: tuple[Stage, ...] = (
+    DedupExact(),
+    Shortlist(),
+    DedupNear(method="containment"),
+)
+SENTENCE_COMPRESSION = Compress(offer="sentences", when="always")
+EVIDENCE_STAGES: tuple[Stage, ...] = (Pack(policy="value"), Order(by="attention"))
 
 
 @lru_cache(maxsize=1)
-def builtin() -> dict[str, Recipe]:
+def builtin_recipes() -> dict[str, Recipe]:
     """All of them by name, in the order of the specification."""
-    made = (*_own(), *_published(), _session())
+    made = (*_own_recipes(), *_published_recipes(), _session_recipe())
     return {recipe.name: recipe for recipe in made}
 
 
-def _own() -> tuple[Recipe, ...]:
+def _own_recipes() -> tuple[Recipe, ...]:
     """Ours: the baseline, the default, and one for each common use."""
     return (
         Recipe(
@@ -53,20 +57,27 @@ def _own() -> tuple[Recipe, ...]:
         Recipe(
             name="default",
             description="The best without a model call: likely evidence, once, where it is read.",
-            stages=(*ONCE, Expand(), Stitch(), SENTENCES, Divide(), *LIKELIEST),
+            stages=(
+                *DEDUPLICATION_STAGES,
+                Expand(),
+                Stitch(),
+                SENTENCE_COMPRESSION,
+                Divide(),
+                *EVIDENCE_STAGES,
+            ),
             format=Numbered(),
         ),
         Recipe(
             name="factual-qa",
             description="For questions with one answer: XML, the best at both ends, whole chunks.",
-            stages=(*ONCE, Stitch(), Pack(policy="greedy"), Order(by="edges")),
+            stages=(*DEDUPLICATION_STAGES, Stitch(), Pack(policy="greedy"), Order(by="edges")),
             format=Xml(),
         ),
         Recipe(
             name="summarise",
             description="For summaries: by document, in reading order, shortened to cover more.",
             stages=(
-                *ONCE,
+                *DEDUPLICATION_STAGES,
                 Stitch(),
                 Group(),
                 Compress(),
@@ -78,25 +89,25 @@ def _own() -> tuple[Recipe, ...]:
         Recipe(
             name="citations",
             description="For answers that cite: numbered, best first, whole chunks.",
-            stages=(*ONCE, Stitch(), Pack(policy="greedy"), Order(by="relevance")),
+            stages=(*DEDUPLICATION_STAGES, Stitch(), Pack(policy="greedy"), Order(by="relevance")),
             format=Numbered(),
         ),
         Recipe(
             name="chat",
             description="For conversation: the texts alone, best first.",
-            stages=(*ONCE, Stitch(), Pack(policy="greedy"), Order(by="relevance")),
+            stages=(*DEDUPLICATION_STAGES, Stitch(), Pack(policy="greedy"), Order(by="relevance")),
             format=Minimal(),
         ),
         Recipe(
             name="tight",
             description="For small windows: the likeliest evidence, once, as XML.",
-            stages=(*ONCE, Stitch(), SENTENCES, *LIKELIEST),
+            stages=(*DEDUPLICATION_STAGES, Stitch(), SENTENCE_COMPRESSION, *EVIDENCE_STAGES),
             format=Xml(),
         ),
     )
 
 
-def _published() -> tuple[Recipe, ...]:
+def _published_recipes() -> tuple[Recipe, ...]:
     """Five published systems."""
     return (
         Recipe(
@@ -177,7 +188,7 @@ def _published() -> tuple[Recipe, ...]:
     )
 
 
-def _session() -> Recipe:
+def _session_recipe() -> Recipe:
     """For agents: best first in the order of arrival, so that later turns can be appended."""
     return Recipe(
         name="agent-session",

@@ -21,18 +21,20 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from foveate.core.contracts import Format, Parsed
+from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadOption
 from foveate.core.text import spotlight as datamark
-from foveate.core.text.escape import Guard, inline
+from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Recipe, Span
 
+_TAKEN = ("supplement", "doc")
+"""What stands before a colon in brackets beside page summaries; see `aside.py` and `doc.py`."""
 _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:,§\s])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class RenderedText:
     """The finished text; `spans[i]` is where the neutralised body of block i stands in it.
 
     `order`: the blocks' places in the order they stand; `glue`: what is before, between and after
@@ -68,8 +70,13 @@ class Renderer:
                 f"label {self.label!r}: give one line of at most 80 characters without brackets, "
                 f"colon, comma, backslash or §, or an empty label to leave page summaries out"
             )
+        if self.label.casefold() in _TAKEN:
+            raise BadOption(
+                f"label {self.label!r} is a word that formats use for something else; "
+                "give another, such as 'Page context'"
+            )
         words = r"[ \t^]++".join(re.escape(word) for word in self.label.split())
-        rules = (inline("[", rf"(?i:[ \t^]*+{words}[ \t^]*+:)"),) if words else ()
+        rules = (inline_rule("[", rf"(?i:[ \t^]*+{words}[ \t^]*+:)"),) if words else ()
         object.__setattr__(self, "_labels", Guard(rules))
 
     def body(self, text: str) -> str:
@@ -78,7 +85,7 @@ class Renderer:
             text = datamark.mark(text)
         return self.format.body(self._labels(text))
 
-    def written(self, text: str) -> str:
+    def render_text(self, text: str) -> str:
         """Any text as it stands in the context: without hidden characters, neutralised."""
         return self.body(sanitise(text)[0])
 
@@ -88,7 +95,7 @@ class Renderer:
         """What stands before and after the block's body."""
         form = self.format
         if block.summary and not self.label:
-            block = self._labelled(block)
+            block = self._without_unlabelled_summary(block)
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)
@@ -103,7 +110,7 @@ class Renderer:
         """Everything that the block adds to the context beyond its body, as one text to count."""
         return "".join(self.pieces(block, previous, following))
 
-    def render(self, blocks: Sequence[Block], bodies: Sequence[str] | None = None) -> Rendered:
+    def render(self, blocks: Sequence[Block], bodies: Sequence[str] | None = None) -> RenderedText:
         """The finished text, and where each body stands in it. No blocks: an empty text.
 
         `bodies`: the blocks' texts as `body` gives them, where they are known already.
@@ -127,41 +134,43 @@ class Renderer:
             glue.append(after)
             out += (before, body, after)
             previous = block
-        return Rendered(text="".join(out), spans=tuple(spans), order=tuple(order), glue=tuple(glue))
+        return RenderedText(
+            text="".join(out), spans=tuple(spans), order=tuple(order), glue=tuple(glue)
+        )
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks of a rendered context: text, header fields, where the body starts.
 
         The field `summary` is the page summary that stood before the block. Supplements are left
         out.
         """
-        return tuple(replace(p, text=self._unbody(p.text)) for p in self.format.parse(text))
+        return tuple(replace(p, text=self._parse_body(p.text)) for p in self.format.parse(text))
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """What `parse` gives back for this block (`start` apart)."""
-        return self.format.shown(self._labelled(block))
+        return self.format.shown(self._without_unlabelled_summary(block))
 
     def reference(self, block: Block) -> str:
         """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
         return self.format.label(block)
 
-    def _labelled(self, block: Block) -> Block:
+    def _without_unlabelled_summary(self, block: Block) -> Block:
         """The block as this renderer shows it: without its summary where there is no label."""
         return replace(block, summary="") if block.summary and not self.label else block
 
-    def _unbody(self, text: str) -> str:
+    def _parse_body(self, text: str) -> str:
         text = self._labels.undo(text)
         return datamark.unmark(text) if self.spotlight else text
 
 
-def renderer_of(recipe: Recipe) -> Renderer:
+def renderer_for_recipe(recipe: Recipe) -> Renderer:
     """The recipe's renderer: the same for the same choices, as what it wrote is remembered."""
     form, label, spotlight = recipe.format, recipe.summary_label, recipe.spotlight
     if not isinstance(form, Hashable):
         return Renderer(format=form, label=label, spotlight=spotlight)
-    return _renderer(form, repr(form), label, spotlight=spotlight)
+    return _cached_renderer(form, repr(form), label, spotlight=spotlight)
 
 
 @lru_cache(maxsize=64)
-def _renderer(form: Any, _spelled: str, label: str, *, spotlight: bool) -> Renderer:
+def _cached_renderer(form: Any, _spelled: str, label: str, *, spotlight: bool) -> Renderer:
     return Renderer(format=form, label=label, spotlight=spotlight)

@@ -12,31 +12,47 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, get_args
 
-from foveate.core.admit import admitted
+from foveate.core.admission import admit
 from foveate.core.candidates import (
-    candidate_from,
+    candidate_from_record,
     candidate_to_json,
-    chunk_from,
+    chunk_from_record,
     chunk_to_json,
 )
+from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadInput
-from foveate.core.manifest import Manifest, changed, digest, part_hashes, spelled
-from foveate.core.offer import Offer, OfferWay
-from foveate.core.spec import Known, recipe_from_dict, recipe_to_dict
+from foveate.core.manifest import (
+    Manifest,
+    canonical_recipe_text,
+    describe_hash_differences,
+    digest,
+    part_hashes,
+)
+from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Inputs, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
 from foveate.core.zones import Budget
 
 KIND = "foveate-bundle"
-PARTS = {"manifest": dict, "trace": list, "text": str, "parts": dict, "recipe_spelled": str}
+REQUIRED_PARTS = {
+    "manifest": dict,
+    "trace": list,
+    "text": str,
+    "parts": dict,
+    "recipe_spelled": str,
+}
 """What a comparison reads of a bundle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a comparison found. `stage` is the first that decided otherwise, `causes` why."""
+    """What a comparison found. `stage` is the first that decided otherwise, `causes` why.
+
+    `related`: False for two requests with another question and no candidate in common.
+    """
 
     identical: bool
+    related: bool = True
     stage: str = ""
     first: str = ""
     causes: tuple[str, ...] = ()
@@ -45,15 +61,18 @@ class Verdict:
         """The verdict in lines for a terminal."""
         if self.identical:
             return "identical"
-        lines = [f"diverged at {self.stage or 'the manifest'}"]
+        place = f"diverged at {self.stage or 'the manifest'}"
+        lines = [place if self.related else "different requests"]
         lines += [f"  {self.first}"] if self.first else []
         lines += [f"  {cause}" for cause in self.causes]
         return "\n".join(lines)
 
 
-def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "") -> dict[str, Any]:
+def build_bundle(
+    inputs: Inputs, context: Context, known: ComponentRegistry, *, when: str = ""
+) -> dict[str, Any]:
     """The bundle of a finished context. `when` is an ISO 8601 instant, outside every hash."""
-    inputs = admitted(inputs)
+    inputs = admit(inputs)
     return {
         "kind": KIND,
         "query": inputs.query,
@@ -65,7 +84,7 @@ def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "")
         "principals": list(inputs.principals),
         "messages": [list(message) for message in inputs.messages],
         "intent": inputs.intent,
-        "query_embedding": _floats(inputs.query_embedding),
+        "query_embedding": _vector_to_json(inputs.query_embedding),
         "instant": inputs.instant.isoformat() if inputs.instant else None,
         "language": inputs.language,
         "state_root": inputs.state_root,
@@ -74,23 +93,23 @@ def bundle_of(inputs: Inputs, context: Context, known: Known, *, when: str = "")
         "notes": [list(note) for note in inputs.notes],
         "offers": [asdict(offer) for offer in inputs.offers],
         "parts": part_hashes(inputs),
-        "recipe_spelled": spelled(inputs.recipe),
+        "recipe_spelled": canonical_recipe_text(inputs.recipe),
         "manifest": manifest_to_json(replace(context.manifest, when=when)),
         "trace": [stage_to_json(stage) for stage in context.trace],
         "text": context.text,
     }
 
 
-def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
+def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> Inputs:
     """The inputs back; raises `BadInput` naming the part that is missing or wrong."""
-    check_kind(bundle)
+    check_bundle(bundle)
     try:
         return Inputs(
             query=bundle["query"],
             recipe=recipe_from_dict(bundle["recipe"], known),
             budget=Budget(**bundle["budget"]),
-            candidates=tuple(candidate_from(c) for c in bundle["candidates"]),
-            neighbours=tuple(chunk_from(c) for c in bundle["neighbours"]),
+            candidates=tuple(candidate_from_record(c) for c in bundle["candidates"]),
+            neighbours=tuple(chunk_from_record(c) for c in bundle["neighbours"]),
             supplements=tuple(
                 Supplement(**{**s, "principals": tuple(s["principals"])})
                 for s in bundle["supplements"]
@@ -105,7 +124,7 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
             exact=bundle.get("exact", True),
             index=bundle.get("index", ""),
             notes=tuple((name, value) for name, value in bundle.get("notes", [])),
-            offers=tuple(_offer(offer) for offer in bundle.get("offers", [])),
+            offers=tuple(_compressed_text_from_json(offer) for offer in bundle.get("offers", [])),
         )
     except BadInput:
         raise
@@ -114,23 +133,23 @@ def inputs_from(bundle: Mapping[str, Any], known: Known) -> Inputs:
         raise BadInput(f"the bundle is damaged ({what}); write it again with --bundle") from None
 
 
-def _offer(record: Mapping[str, Any]) -> Offer:
+def _compressed_text_from_json(record: Mapping[str, Any]) -> Offer:
     """An offer as it was written down; what is none raises `TypeError` or `ValueError`."""
     spans = tuple((int(a), int(b)) for a, b in record["spans"])
     offer = Offer(**{**record, "spans": spans})
     texts = (offer.key, offer.text, offer.why, offer.by)
     if not all(isinstance(text, str) for text in texts) or not isinstance(offer.irrelevant, bool):
         raise TypeError("an offer has texts, spans, and whether it is irrelevant")
-    if offer.way not in get_args(OfferWay):
+    if offer.way not in get_args(CompressionMethod):
         raise ValueError(f"{offer.way!r} is no way to shorten a text")
     return offer
 
 
-def check_kind(bundle: Any) -> None:
+def check_bundle(bundle: Any) -> None:
     """Refuse a file that is not a bundle."""
     if not isinstance(bundle, Mapping) or bundle.get("kind") != KIND:
         raise BadInput("this is not a bundle; `foveate assemble --bundle FILE` writes one")
-    for name, kind in PARTS.items():
+    for name, kind in REQUIRED_PARTS.items():
         if name not in bundle:
             raise BadInput(f"the bundle has no {name!r}; write it again with --bundle")
         if not isinstance(bundle[name], kind):
@@ -142,12 +161,16 @@ def check_kind(bundle: Any) -> None:
         raise BadInput("the bundle's 'trace' is damaged; write it again with --bundle") from None
 
 
-def verdict(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
+def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
     """Two bundles compared: of two runs, or of a run and its replay."""
-    causes = tuple(_causes(old, new))
-    stage, first = _first_difference(old["trace"], new["trace"])
+    if _unrelated(old, new):
+        said = " → ".join(repr(str(one.get("query", ""))[:80]) for one in (old, new))
+        differ = (f"query: {said}", "no candidate in common")
+        return Verdict(identical=False, related=False, causes=differ)
+    causes = tuple(_find_causes(old, new))
+    stage, first = _first_trace_difference(old["trace"], new["trace"])
     if not stage and old["text"] != new["text"]:
-        stage, first = "render", _first_byte(old["text"], new["text"])
+        stage, first = "render", _format_text_difference(old["text"], new["text"])
     sealed = digest(old["text"]) == old["manifest"].get("output_hash")
     if not sealed:
         causes += ("the recorded text does not match the recorded output hash",)
@@ -155,11 +178,21 @@ def verdict(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
     return Verdict(identical=identical, stage=stage, first=first, causes=causes)
 
 
-def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def _unrelated(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether listing what differs would list all there is."""
+    if old["manifest"].get("query_hash") == new["manifest"].get("query_hash"):
+        return False
+    parts = (name for name in old["parts"] if name.startswith("candidate "))
+    return all(old["parts"][name] != new["parts"].get(name) for name in parts)
+
+
+def _find_causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Which input, recipe or version changed."""
-    found = [f"input: {what}" for what in changed(old["parts"], new["parts"])]
+    found = [f"input: {what}" for what in describe_hash_differences(old["parts"], new["parts"])]
     if old["recipe_spelled"] != new["recipe_spelled"]:
-        found.append(f"recipe: {_first_byte(old['recipe_spelled'], new['recipe_spelled'])}")
+        found.append(
+            f"recipe: {_format_text_difference(old['recipe_spelled'], new['recipe_spelled'])}"
+        )
     for f in (f for f in fields(Manifest) if f.compare):
         usual = None if f.default is MISSING else f.default  # what an older bundle means
         was, now = old["manifest"].get(f.name, usual), new["manifest"].get(f.name, usual)
@@ -168,14 +201,14 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _first_difference(old: list[Any], new: list[Any]) -> tuple[str, str]:
+def _first_trace_difference(old: list[Any], new: list[Any]) -> tuple[str, str]:
     """The first stage whose entry differs, and its first differing decision."""
     for was, now in zip(old, new, strict=False):
         if was == now:
             continue
         for a, b in zip(was["decisions"], now["decisions"], strict=False):
             if a != b:
-                return now["stage"], f"{_decided(a)} → {_decided(b)}"
+                return now["stage"], f"{_format_decision(a)} → {_format_decision(b)}"
         counts = f"{was['before']} → {was['after']} chunks, now {now['before']} → {now['after']}"
         return now["stage"], counts
     if len(old) != len(new):
@@ -183,16 +216,16 @@ def _first_difference(old: list[Any], new: list[Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _decided(decision: Mapping[str, Any]) -> str:
+def _format_decision(decision: Mapping[str, Any]) -> str:
     return f"{decision['chunk_id']} {decision['action']} ({decision['reason']})"
 
 
-def _first_byte(old: str, new: str) -> str:
+def _format_text_difference(old: str, new: str) -> str:
     """Where two texts part, with a little of each."""
     pairs = enumerate(zip(old, new, strict=False))
     at = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
     return f"character {at}: {old[at : at + 40]!r} → {new[at : at + 40]!r}"
 
 
-def _floats(vector: Any) -> list[float] | None:
+def _vector_to_json(vector: Any) -> list[float] | None:
     return None if vector is None else [float(x) for x in vector]

@@ -2,7 +2,7 @@
 
 Only what differs from the defaults is written. A stage is `{use = "dedup_near", threshold = 0.9}`
 or its name alone, a format `{name = "numbered", page = false}` or its name alone. TOML has no
-null: None is written `"none"`. `Known` brings the names; plugins add to them.
+null: None is written `"none"`. `ComponentRegistry` brings the names; plugins add to them.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ NONE = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ComponentRegistry:
     """Names of stages and formats, and what makes them."""
 
     stages: Mapping[str, Callable[..., Any]]
     formats: Mapping[str, Callable[..., Any]]
 
 
-def recipe_to_dict(recipe: Recipe, known: Known) -> dict[str, Any]:
+def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
     """The recipe as plain data."""
     record: dict[str, Any] = {"name": recipe.name}
     for name in ("description", "cite", "tokenizer", "summary_label", "include_metadata"):
         value = getattr(recipe, name)
-        if value != _default(Recipe, name):
+        if value != _field_default(Recipe, name):
             record[name] = list(value) if isinstance(value, tuple) else value
     if recipe.spotlight:
         record["spotlight"] = True
     budget = Budget(**{f.name: getattr(recipe.budget, f.name) for f in fields(Budget)})
-    if options := _options(budget):
+    if options := _non_default_options(budget):
         record["budget"] = options
-    name = _name_of(recipe.format, known.formats, "format")
-    record["format"] = {"name": name, **_options(recipe.format)}
+    name = _component_name(recipe.format, known.formats, "format")
+    record["format"] = {"name": name, **_non_default_options(recipe.format)}
     record["stages"] = [
-        {"use": _name_of(stage, known.stages, "stage"), **_options(stage)}
+        {"use": _component_name(stage, known.stages, "stage"), **_non_default_options(stage)}
         for stage in recipe.stages
     ]
     return record
 
 
-def recipe_from_dict(record: Mapping[str, Any], known: Known) -> Recipe:
+def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Recipe:
     """Plain data as a recipe; raises `UnknownName` or `BadOption`."""
     allowed = [f.name for f in fields(Recipe) if f.init]
     _refuse_unknown("recipe key", record, allowed)
@@ -61,27 +61,29 @@ def recipe_from_dict(record: Mapping[str, Any], known: Known) -> Recipe:
         raise BadOption("recipe: stages must be a list of tables")
     rest = {key: record[key] for key in record if key not in ("stages", "format", "budget")}
     return Recipe(
-        stages=tuple(_make(item, "use", known.stages, "stage") for item in record["stages"]),
-        format=_make(record["format"], "name", known.formats, "format"),
-        budget=_built(Budget, record.get("budget", {}), "budget"),
-        **_checked(Recipe, rest, "recipe"),
+        stages=tuple(
+            _build_component(item, "use", known.stages, "stage") for item in record["stages"]
+        ),
+        format=_build_component(record["format"], "name", known.formats, "format"),
+        budget=_construct(Budget, record.get("budget", {}), "budget"),
+        **_check_options(Recipe, rest, "recipe"),
     )
 
 
-def recipe_to_toml(recipe: Recipe, known: Known) -> str:
+def recipe_to_toml(recipe: Recipe, known: ComponentRegistry) -> str:
     """The recipe as TOML; reading it back gives an equal recipe."""
     record = recipe_to_dict(recipe, known)
     stages, tables = record.pop("stages"), {}
     for name in ("budget", "format"):
         if name in record:
             tables[name] = record.pop(name)
-    parts = [_pairs(record)]
-    parts += [f"[{name}]\n{_pairs(table)}" for name, table in tables.items()]
-    parts += [f"[[stages]]\n{_pairs(stage)}" for stage in stages]
+    parts = [_format_toml_pairs(record)]
+    parts += [f"[{name}]\n{_format_toml_pairs(table)}" for name, table in tables.items()]
+    parts += [f"[[stages]]\n{_format_toml_pairs(stage)}" for stage in stages]
     return "\n".join(parts)
 
 
-def recipe_from_toml(text: str, known: Known) -> Recipe:
+def recipe_from_toml(text: str, known: ComponentRegistry) -> Recipe:
     """TOML as a recipe; says the line where it is not TOML."""
     try:
         record = tomllib.loads(text)
@@ -90,31 +92,34 @@ def recipe_from_toml(text: str, known: Known) -> Recipe:
     return recipe_from_dict(record, known)
 
 
-def _make(item: Any, key: str, makers: Mapping[str, Callable[..., Any]], kind: str) -> Any:
+def _build_component(
+    item: Any, key: str, makers: Mapping[str, Callable[..., Any]], kind: str
+) -> Any:
     """A stage or a format from its name and options."""
     options = {key: item} if isinstance(item, str) else item
     if not isinstance(options, Mapping) or key not in options:
         raise BadOption(f"recipe: a {kind} is a name or a table with {key!r}, not {item!r}")
     name = options[key]
-    if not isinstance(name, str) or name not in makers:
-        raise UnknownName(kind, str(name), makers)
-    maker = makers[name]
+    try:
+        maker = makers[str(name)]
+    except KeyError:
+        raise UnknownName(kind, str(name), makers) from None
     rest = {option: value for option, value in options.items() if option != key}
     if isinstance(maker, FunctionType):
         _refuse_unknown(f"{kind} {name} option", rest, ())
         return maker
-    return _built(maker, rest, str(name))
+    return _construct(maker, rest, str(name))
 
 
-def _built(maker: Callable[..., Any], options: Any, where: str) -> Any:
+def _construct(maker: Callable[..., Any], options: Any, where: str) -> Any:
     if not isinstance(options, Mapping):
         raise BadOption(f"{where}: must be a table, not {options!r}")
     if not is_dataclass(maker):
         return maker(**options)
-    return maker(**_checked(maker, options, where))
+    return maker(**_check_options(maker, options, where))
 
 
-def _checked(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The options with their types checked, lists as tuples, "none" as None."""
     _refuse_unknown(f"{where} option", options, [f.name for f in fields(cls) if f.init])
     hints = get_type_hints(cls)
@@ -122,21 +127,23 @@ def _checked(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]
     for name, given in options.items():
         value = None if given == NONE and type(None) in get_args(hints[name]) else given
         value = tuple(value) if isinstance(value, list) else value
-        if not _conforms(value, hints[name]):
-            raise BadOption(f"{where}: {name} cannot be {given!r}; it must be {_said(hints[name])}")
+        if not _is_of_type(value, hints[name]):
+            raise BadOption(
+                f"{where}: {name} cannot be {given!r}; it must be {_format_type(hints[name])}"
+            )
         checked[name] = value
     return checked
 
 
-def _conforms(value: Any, hint: Any) -> bool:
+def _is_of_type(value: Any, hint: Any) -> bool:
     """Whether the value is of the annotated type, as far as recipes use types."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_conforms(value, arg) for arg in args)
+        return any(_is_of_type(value, arg) for arg in args)
     if origin is Literal:
         return value in args
     if origin is tuple:
-        return isinstance(value, tuple) and all(_conforms(item, args[0]) for item in value)
+        return isinstance(value, tuple) and all(_is_of_type(item, args[0]) for item in value)
     if hint is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if hint is int:
@@ -146,15 +153,15 @@ def _conforms(value: Any, hint: Any) -> bool:
     return not isinstance(hint, type) or isinstance(value, hint)
 
 
-def _said(hint: Any) -> str:
+def _format_type(hint: Any) -> str:
     """A type in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return " or ".join(_said(arg) for arg in args)
+        return " or ".join(_format_type(arg) for arg in args)
     if origin is Literal:
         return f"one of {', '.join(map(repr, args))}"
     if origin is tuple:
-        return f"a list of {_said(args[0])}"
+        return f"a list of {_format_type(args[0])}"
     names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
     return '"none"' if hint is type(None) else names.get(hint, str(hint))
 
@@ -165,7 +172,7 @@ def _refuse_unknown(kind: str, given: Mapping[str, Any], allowed: Any) -> None:
             raise UnknownName(kind, key, allowed)
 
 
-def _name_of(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) -> str:
+def _component_name(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) -> str:
     """The name under which a stage or format is known."""
     for name, maker in makers.items():
         if maker is thing or maker is type(thing):
@@ -173,35 +180,35 @@ def _name_of(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) ->
     raise BadOption(f"{kind} {thing!r} has no name to write down; register it under an entry point")
 
 
-def _options(thing: Any) -> dict[str, Any]:
+def _non_default_options(thing: Any) -> dict[str, Any]:
     """The fields that differ from their defaults."""
     if not is_dataclass(thing):
         return {}
     found: dict[str, Any] = {}
     for f in fields(thing):
         value = getattr(thing, f.name)
-        if f.init and value != _default(type(thing), f.name):
+        if f.init and value != _field_default(type(thing), f.name):
             found[f.name] = NONE if value is None else value
             if isinstance(value, tuple):
                 found[f.name] = list(value)
     return found
 
 
-def _default(cls: Any, name: str) -> Any:
+def _field_default(cls: Any, name: str) -> Any:
     f = next(f for f in fields(cls) if f.name == name)
     return f.default_factory() if f.default_factory is not MISSING else f.default
 
 
-def _pairs(table: Mapping[str, Any]) -> str:
-    return "".join(f"{key} = {_toml(value)}\n" for key, value in table.items())
+def _format_toml_pairs(table: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {_format_toml_value(value)}\n" for key, value in table.items())
 
 
-def _toml(value: Any) -> str:
+def _format_toml_value(value: Any) -> str:
     """A scalar or a flat list; JSON's strings are TOML's, the delete character apart."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(item) for item in value)}]"
+        return f"[{', '.join(_format_toml_value(item) for item in value)}]"
     return repr(value)

@@ -21,15 +21,15 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput
 
-_WIDTH = 2048
-EMPTY = bytes(_WIDTH)
+_STATE_BYTES = 2048
+EMPTY_STATE = bytes(_STATE_BYTES)
 """The state of nothing: 1,024 little-endian 16-bit zeros."""
 
 
-def member(kind: str, fields: Mapping[str, Any]) -> bytes:
+def encode_member(kind: str, fields: Mapping[str, Any]) -> bytes:
     r"""One member's bytes: its kind and its fields as sorted JSON; raises `BadInput`.
 
-    >>> member("chunk", {"b": 1, "a": "é"})
+    >>> encode_member("chunk", {"b": 1, "a": "é"})
     b'["chunk",{"a":"\xc3\xa9","b":1}]'
     """
     try:
@@ -45,32 +45,36 @@ def member(kind: str, fields: Mapping[str, Any]) -> bytes:
         raise BadInput(f"{kind} cannot be written as JSON: {error}", field="metadata") from None
 
 
-def shift(state: bytes, *, added: Iterable[bytes] = (), removed: Iterable[bytes] = ()) -> bytes:
+def update_state(
+    state: bytes, *, added: Iterable[bytes] = (), removed: Iterable[bytes] = ()
+) -> bytes:
     """The state after members came and went, in any order.
 
-    >>> shift(shift(EMPTY, added=[b"x", b"y"]), removed=[b"y", b"x"]) == EMPTY
+    >>> update_state(
+    ...     update_state(EMPTY_STATE, added=[b"x", b"y"]), removed=[b"y", b"x"]
+    ... ) == EMPTY_STATE
     True
     """
     import numpy as np
 
     total = np.frombuffer(state, dtype="<u2").copy()
     for one in added:
-        total += np.frombuffer(blake3(one).digest(_WIDTH), dtype="<u2")
+        total += np.frombuffer(blake3(one).digest(_STATE_BYTES), dtype="<u2")
     for one in removed:
-        total -= np.frombuffer(blake3(one).digest(_WIDTH), dtype="<u2")
+        total -= np.frombuffer(blake3(one).digest(_STATE_BYTES), dtype="<u2")
     return total.tobytes()
 
 
-def combine(states: Iterable[bytes]) -> bytes:
+def combine_states(states: Iterable[bytes]) -> bytes:
     """The state of the collections taken together."""
     import numpy as np
 
-    total = np.zeros(_WIDTH // 2, dtype="<u2")
+    total = np.zeros(_STATE_BYTES // 2, dtype="<u2")
     for state in states:
         total += np.frombuffer(state, dtype="<u2")
     return total.tobytes()
 
 
-def root(state: bytes, *, embedder: str) -> str:
+def state_hash(state: bytes, *, embedder: str) -> str:
     """The state root: 64 hex digits over the state and the embedding model's name."""
     return blake3(state + embedder.encode()).hexdigest()

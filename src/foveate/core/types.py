@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from blake3 import blake3
 
 from foveate.core.checks import (
-    COUNTED,
-    OTHER_SCORES,
-    STRINGS,
-    check_fields,
+    INTEGER_FIELDS,
+    OPTIONAL_SCORES,
+    STRING_FIELDS,
+    check_chunk_fields,
     check_score,
 )
+from foveate.core.compressed_text import Offer
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
-from foveate.core.metadata import said
+from foveate.core.metadata import canonical_metadata, check_metadata
 from foveate.core.notebook import context_html, stage_html, trace_html
-from foveate.core.offer import Offer
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.gauge import Gauge
     from foveate.core.manifest import Manifest
+    from foveate.core.token_counter import TokenCounter
 
     Runs: TypeAlias = NDArray[np.uint64]
 
@@ -52,7 +52,7 @@ RenditionKind: TypeAlias = Literal[
 Action: TypeAlias = Literal["dropped", "merged", "changed", "entered", "kept"]
 Number: TypeAlias = int | float | str
 Rank: TypeAlias = tuple[float, str, int, int, str]
-Place: TypeAlias = Literal["first", "fresh", "same"]
+BlockPosition: TypeAlias = Literal["first", "fresh", "same"]
 """Where a block stands: first of all, after another document's block, after one of its own."""
 
 
@@ -67,7 +67,7 @@ def content_hash(text: str) -> str:
         ) from None
 
 
-_known = attrgetter("content_hash", *STRINGS[1:], *COUNTED, "principals")
+_get_hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,9 @@ class Chunk:
 
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
-        check_fields(self)
+        check_chunk_fields(self)
+        if self.metadata:
+            check_metadata(self.metadata)
         if self.start is not None and self.end is not None and self.end < self.start:
             raise BadInput(f"{self.end} is before start {self.start}", field="end")
         if isinstance(self.principals, str):
@@ -119,18 +121,19 @@ class Chunk:
             put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
         if len(self.principals) > 1:
             put(self, "principals", tuple(sorted(set(self.principals))))
-        put(self, "_spelled", repr(_known(self)))
+        put(self, "_spelled", repr(_get_hashed_fields(self)))
 
     def _derived_id(self) -> str:
         """A hash of all that tells this chunk from another; the same for the same chunk."""
-        parts = [getattr(self, name) for name in (*STRINGS[2:], *COUNTED)]
-        key = repr((*parts, tuple(self.principals), said(self.metadata), self.content_hash))
+        parts = [getattr(self, name) for name in (*STRING_FIELDS[2:], *INTEGER_FIELDS)]
+        metadata = canonical_metadata(self.metadata)
+        key = repr((*parts, tuple(self.principals), metadata, self.content_hash))
         return blake3(key.encode()).hexdigest(8)
 
 
-def spelled(chunk: Chunk) -> str:
+def canonical_chunk(chunk: Chunk) -> str:
     """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
-    return chunk._spelled or repr(_known(chunk))  # noqa: SLF001 (kept: every manifest wants it)
+    return chunk._spelled or repr(_get_hashed_fields(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +152,13 @@ class Rendition:
     _key: str = field(default="", init=False, repr=False, compare=False)
 
 
-def text_key(shown: Rendition) -> str:
+def rendition_hash(shown: Rendition) -> str:
     """The content hash of a rendition's text, worked out when it is first asked for."""
-    key = shown._key  # noqa: SLF001 (kept for this function and `with_key` alone)
-    return key or with_key(shown, content_hash(shown.text))._key  # noqa: SLF001
+    key = shown._key  # noqa: SLF001 (kept for this function and `set_rendition_hash` alone)
+    return key or set_rendition_hash(shown, content_hash(shown.text))._key  # noqa: SLF001
 
 
-def with_key(shown: Rendition, key: str) -> Rendition:
+def set_rendition_hash(shown: Rendition, key: str) -> Rendition:
     """The rendition, which now knows its text's content hash."""
     object.__setattr__(shown, "_key", key)
     return shown
@@ -220,14 +223,15 @@ class Candidate:
     _rank: Rank | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse scores that have no place in a total order."""
-        check_score("score", self.score)
-        _ranked(self)
+        """Refuse scores that have no place in a total order; others become plain numbers."""
+        put = object.__setattr__
+        put(self, "score", check_score("score", self.score))
+        _cache_rank(self)
         if self.semantic_score is self.lexical_score is self.rerank_score is None:
             return
-        for name in OTHER_SCORES:
+        for name in OPTIONAL_SCORES:
             if (value := getattr(self, name)) is not None:
-                check_score(name, value)
+                put(self, name, check_score(name, value))
 
     @property
     def id(self) -> str:
@@ -258,10 +262,10 @@ class Candidate:
 
 def rank(candidate: Candidate) -> Rank:
     """The total order: score descending, then source, sequence, byte offset, id ascending."""
-    return candidate._rank or _ranked(candidate)  # noqa: SLF001 (kept: every stage sorts by it)
+    return candidate._rank or _cache_rank(candidate)  # noqa: SLF001 (kept: every stage sorts by it)
 
 
-def _ranked(candidate: Candidate) -> Rank:
+def _cache_rank(candidate: Candidate) -> Rank:
     c = candidate.chunk
     made = (-candidate.score, c.source, c.sequence, c.byte_offset or 0, c.id)
     object.__setattr__(candidate, "_rank", made)
@@ -326,7 +330,7 @@ class Request:
 
     query: str
     budget: Budget
-    gauge: Gauge
+    token_counter: TokenCounter
     principals: tuple[str, ...] = ()
     neighbours: tuple[Chunk, ...] = ()
     supplements: tuple[Supplement, ...] = ()
@@ -380,7 +384,7 @@ class StageTrace:
 Trace: TypeAlias = tuple[StageTrace, ...]
 
 
-class Stages(Trace):
+class NotebookTrace(Trace):
     """A trace that shows itself in a notebook; the same tuple else."""
 
     __slots__ = ()
@@ -390,7 +394,7 @@ class Stages(Trace):
         return trace_html(self)
 
 
-class Spelling(NamedTuple):
+class CanonicalRecipe(NamedTuple):
     """How a recipe is typed: each stage by name and in full, the format, and a hash of it all."""
 
     names: tuple[str, ...]
@@ -420,7 +424,7 @@ class Recipe:
     spotlight: bool = False
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"
-    _spelling: Spelling | None = field(default=None, init=False, repr=False, compare=False)
+    _spelling: CanonicalRecipe | None = field(default=None, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ def context_to_json(context: Context) -> dict[str, Any]:
     return {
         "text": context.text,
         "token_count": context.token_count,
-        "blocks": [_block(block) for block in context.blocks],
+        "blocks": [_block_to_json(block) for block in context.blocks],
         "citations": [citation_to_json(entry) for entry in context.citations],
         "trace": [stage_to_json(stage) for stage in context.trace],
         "metrics": dict(context.metrics),
@@ -23,7 +23,7 @@ def context_to_json(context: Context) -> dict[str, Any]:
     }
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block_to_json(block: Block) -> dict[str, Any]:
     return {
         "marker": block.marker,
         "chunk_ids": list(block.chunk_ids),
@@ -58,11 +58,11 @@ def citation_to_json(entry: Citation) -> dict[str, Any]:
         "document_spans": [list(span) for span in entry.document_spans],
         "context_spans": [list(span) for span in entry.context_spans],
         "snippet": entry.snippet,
-        "corroborating": [_source(source) for source in entry.corroborating],
+        "corroborating": [_source_to_json(source) for source in entry.corroborating],
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source_to_json(source: Source) -> dict[str, Any]:
     return asdict(source)
 
 
@@ -73,7 +73,7 @@ def stage_to_json(stage: StageTrace) -> dict[str, Any]:
         "options": stage.options,
         "before": stage.before,
         "after": stage.after,
-        "decisions": [_decision(decision) for decision in stage.decisions],
+        "decisions": [_decision_to_json(decision) for decision in stage.decisions],
         "notes": dict(stage.notes),
     }
 
@@ -84,7 +84,7 @@ def stage_from_json(record: Mapping[str, Any]) -> StageTrace:
     return StageTrace(**{**record, "decisions": tuple(decisions)})
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _decision_to_json(decision: Decision) -> dict[str, Any]:
     return {
         "chunk_id": decision.chunk_id,
         "action": decision.action,

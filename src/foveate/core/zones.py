@@ -1,6 +1,6 @@
 """The budget: tokens by zone, of which the context is one.
 
-Not the spending of it, which is `pack`'s; and no presets, which are in `foveate.budget`.
+Not the spending of it, which is `pack`'s; and no presets, which are in `foveate.pipeline.budget`.
 """
 
 from __future__ import annotations

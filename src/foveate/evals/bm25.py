@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from foveate.evals.words import words
+from foveate.evals.words import split_words
 
 K1 = 1.2
 B = 0.75
@@ -32,7 +32,7 @@ class Bm25:
 
         total = len(self.damping)
         found = np.zeros(total)
-        for term in sorted(set(words(query))):
+        for term in sorted(set(split_words(query))):
             if term not in self.postings:
                 continue
             places, counts = self.postings[term]
@@ -42,10 +42,10 @@ class Bm25:
         return found
 
 
-def indexed(texts: Iterable[str]) -> Bm25:
+def build_index(texts: Iterable[str]) -> Bm25:
     """Index the texts.
 
-    >>> indexed(["a well", "the deep well", "an owl"]).scores("deep well").argmax()
+    >>> build_index(["a well", "the deep well", "an owl"]).scores("deep well").argmax()
     np.int64(1)
     """
     import numpy as np
@@ -53,7 +53,7 @@ def indexed(texts: Iterable[str]) -> Bm25:
     postings: dict[str, tuple[array[int], array[int]]] = {}
     lengths = []
     for i, text in enumerate(texts):
-        counted = Counter(words(text))
+        counted = Counter(split_words(text))
         lengths.append(counted.total())
         for term, count in counted.items():
             places, counts = postings.setdefault(term, (array("l"), array("l")))
@@ -64,7 +64,7 @@ def indexed(texts: Iterable[str]) -> Bm25:
     return Bm25(postings=postings, damping=K1 * (1 - B + B * long / average))
 
 
-def best(scores: Any, count: int) -> list[int]:
+def top_indices(scores: Any, count: int) -> list[int]:
     """The indices of the highest positive scores, best first, equal ones in order."""
     import numpy as np
 

@@ -18,7 +18,7 @@ SEED = 1
 LEVEL = 95
 """Per cent of the resampled values that an interval holds."""
 
-_AT_ONCE = 4_000_000
+_MAX_VALUES_AT_ONCE = 4_000_000
 """Numbers in memory at a time; a set of ten thousand questions is drawn in slices."""
 
 
@@ -50,7 +50,7 @@ def resampled_means(values: Any, name: str, *, resamples: int = RESAMPLES, seed:
     count, columns = values.shape
     rng = np.random.default_rng(int(digest(f"{seed} {name}")[:16], 16))
     means = np.empty((resamples, columns))
-    step = max(1, _AT_ONCE // count)
+    step = max(1, _MAX_VALUES_AT_ONCE // count)
     for start in range(0, resamples, step):
         draws = min(step, resamples - start)
         picked = rng.integers(count, size=(draws, count), dtype=np.int64)
@@ -66,9 +66,9 @@ def interval(value: float, draws: Any) -> Interval:
 
     tail = (100 - LEVEL) / 2
     low, high = np.percentile(draws, [tail, 100 - tail])
-    return Interval(value=float(value), low=_settled(low), high=_settled(high))
+    return Interval(value=float(value), low=_round_bound(low), high=_round_bound(high))
 
 
-def _settled(bound: float) -> float:
+def _round_bound(bound: float) -> float:
     """Without the dust of floating-point sums, which must not make a 0 significant."""
     return round(float(bound), 12) + 0.0

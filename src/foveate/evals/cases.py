@@ -63,14 +63,16 @@ class Case:
 
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidates as `assemble` takes them; offsets only where they can be true."""
-        wrong = _contradicted(self.chunks)
+        wrong = _contradictory_documents(self.chunks)
         return tuple(
-            Candidate(chunk=_chunk(passage, passage.doc_id not in wrong), score=passage.score)
+            Candidate(
+                chunk=_chunk_from_passage(passage, passage.doc_id not in wrong), score=passage.score
+            )
             for passage in self.chunks
         )
 
 
-def _chunk(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT001
+def _chunk_from_passage(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT001
     start = passage.start if placed else None
     return Chunk(
         id=passage.id,
@@ -84,7 +86,7 @@ def _chunk(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT001
     )
 
 
-def _contradicted(passages: Sequence[Passage]) -> frozenset[str]:
+def _contradictory_documents(passages: Sequence[Passage]) -> frozenset[str]:
     """The documents of which several passages claim to be the beginning, with different texts."""
     beginnings: dict[str, str] = {}
     wrong = set()

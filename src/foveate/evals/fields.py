@@ -13,46 +13,48 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Span
 
 
-def path(name: str, where: str) -> str:
+def field_path(name: str, where: str) -> str:
     """The field as one finds it.
 
-    >>> path("text", "chunks[3]"), path("id", "")
+    >>> field_path("text", "chunks[3]"), field_path("id", "")
     ('chunks[3].text', 'id')
     """
     return f"{where}.{name}" if where else name
 
 
-def kind(value: Any) -> str:
+def type_name(value: Any) -> str:
     """What it is, in words."""
     return "null" if value is None else type(value).__name__
 
 
-def obj(value: Any, where: str, what: str = "must be an object") -> Mapping[str, Any]:
+def check_object(value: Any, where: str, what: str = "must be an object") -> Mapping[str, Any]:
     """An object."""
     if not isinstance(value, Mapping):
-        raise BadInput(f"{what}, not {kind(value)}", field=where or None)
+        raise BadInput(f"{what}, not {type_name(value)}", field=where or None)
     return value
 
 
-def required(record: Mapping[str, Any], name: str, where: str = "") -> Any:
+def get_required(record: Mapping[str, Any], name: str, where: str = "") -> Any:
     """What stands under the name."""
     if name not in record:
-        raise BadInput("is missing", field=path(name, where))
+        raise BadInput("is missing", field=field_path(name, where))
     return record[name]
 
 
-def text(record: Mapping[str, Any], name: str, where: str = "", default: str | None = None) -> str:
+def get_text(
+    record: Mapping[str, Any], name: str, where: str = "", default: str | None = None
+) -> str:
     """A string; with a default it may be missing or null."""
-    value = record.get(name) if default is not None else required(record, name, where)
+    value = record.get(name) if default is not None else get_required(record, name, where)
     if value is None and default is not None:
         return default
-    return string(value, path(name, where))
+    return check_string(value, field_path(name, where))
 
 
-def string(value: Any, field: str) -> str:
+def check_string(value: Any, field: str) -> str:
     """A string that UTF-8 can hold."""
     if not isinstance(value, str):
-        raise BadInput(f"must be a string, not {kind(value)}", field=field)
+        raise BadInput(f"must be a string, not {type_name(value)}", field=field)
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -60,64 +62,68 @@ def string(value: Any, field: str) -> str:
     return value
 
 
-def said(record: Mapping[str, Any], name: str, where: str = "") -> str:
+def get_nonblank_text(record: Mapping[str, Any], name: str, where: str = "") -> str:
     """A string with something in it."""
-    value = text(record, name, where)
+    value = get_text(record, name, where)
     if not value.strip():
-        raise BadInput("is blank", field=path(name, where))
+        raise BadInput("is blank", field=field_path(name, where))
     return value
 
 
-def listed(
+def get_list(
     record: Mapping[str, Any], name: str, where: str = "", *, optional: bool = False
 ) -> list[Any]:
     """A list; an optional one may be missing."""
-    value = record.get(name, []) if optional else required(record, name, where)
+    value = record.get(name, []) if optional else get_required(record, name, where)
     if not isinstance(value, list):
-        raise BadInput(f"must be a list, not {kind(value)}", field=path(name, where))
+        raise BadInput(f"must be a list, not {type_name(value)}", field=field_path(name, where))
     return value
 
 
-def texts(
+def get_texts(
     record: Mapping[str, Any], name: str, where: str = "", *, optional: bool = False
 ) -> tuple[str, ...]:
     """A list of strings."""
-    items = listed(record, name, where, optional=optional)
-    return tuple(string(item, f"{path(name, where)}[{i}]") for i, item in enumerate(items))
+    items = get_list(record, name, where, optional=optional)
+    return tuple(
+        check_string(item, f"{field_path(name, where)}[{i}]") for i, item in enumerate(items)
+    )
 
 
-def number(record: Mapping[str, Any], name: str, where: str = "") -> float:
+def get_number(record: Mapping[str, Any], name: str, where: str = "") -> float:
     """A finite number."""
-    value = required(record, name, where)
+    value = get_required(record, name, where)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise BadInput(f"must be a finite number, not {value!r}", field=path(name, where))
+        raise BadInput(f"must be a finite number, not {value!r}", field=field_path(name, where))
     return float(value)
 
 
-def whole(record: Mapping[str, Any], name: str, where: str = "") -> int | None:
+def get_integer(record: Mapping[str, Any], name: str, where: str = "") -> int | None:
     """A whole number of 0 or more; None where it is missing or null."""
     value = record.get(name)
     if value is not None and (type(value) is not int or value < 0):
         message = f"must be a whole number of 0 or more, not {value!r}"
-        raise BadInput(message, field=path(name, where))
+        raise BadInput(message, field=field_path(name, where))
     return value
 
 
-def flag(record: Mapping[str, Any], name: str, where: str = "", *, default: bool = False) -> bool:
+def get_boolean(
+    record: Mapping[str, Any], name: str, where: str = "", *, default: bool = False
+) -> bool:
     """True or false."""
     value = record.get(name, default)
     if not isinstance(value, bool):
-        raise BadInput(f"must be true or false, not {value!r}", field=path(name, where))
+        raise BadInput(f"must be true or false, not {value!r}", field=field_path(name, where))
     return value
 
 
-def spans(record: Mapping[str, Any], name: str, where: str, length: int) -> tuple[Span, ...]:
+def get_spans(record: Mapping[str, Any], name: str, where: str, length: int) -> tuple[Span, ...]:
     """Pairs of offsets within a text of that length."""
     found = []
-    for i, item in enumerate(listed(record, name, where, optional=True)):
+    for i, item in enumerate(get_list(record, name, where, optional=True)):
         pair = isinstance(item, list) and len(item) == 2 and all(type(n) is int for n in item)
         if not pair or not 0 <= item[0] <= item[1] <= length:
             message = f"must be [start, end] within the text of {length} characters, not {item!r}"
-            raise BadInput(message, field=f"{path(name, where)}[{i}]")
+            raise BadInput(message, field=f"{field_path(name, where)}[{i}]")
         found.append((item[0], item[1]))
     return tuple(found)

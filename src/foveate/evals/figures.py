@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foveate.evals.answers.figures import Answers
+from foveate.evals.answers.figures import AnswersSummary
 from foveate.evals.bootstrap import Interval
 
 
@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overall:
+class OverallFigures:
     """A recipe over all sets and budgets. `ratio` is None where the baseline misses nothing."""
 
     recipe: str
@@ -65,10 +65,10 @@ class Summary:
     budgets: tuple[int, ...]
     cells: tuple[Cell, ...]
     pools: tuple[Cell, ...]
-    overall: tuple[Overall, ...]
+    overall: tuple[OverallFigures, ...]
     ids: Mapping[str, tuple[str, ...]]
     recalls: Mapping[str, Mapping[str, Mapping[int, tuple[float, ...]]]]
-    answers: Answers | None = None
+    answers: AnswersSummary | None = None
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from foveate.core.candidates import parse_json
-from foveate.core.errors import BadInput, BadRequest, UnknownName
-from foveate.evals.figures import Overall, Summary
+from foveate.core.errors import BadInput, InvalidRequest, UnknownName
+from foveate.evals.figures import OverallFigures, Summary
 
-_SMALLEST = 1e-9
+_TOLERANCE = 1e-9
 """What a figure may be over its limit by, as sums of floats are."""
 
 
@@ -53,30 +53,30 @@ def read_rules(name: str) -> Rules:
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
         record = tomllib.loads(text) if name.endswith(".toml") else parse_json(text)
-        return _rules(record)
+        return _parse_rules(record)
     except FileNotFoundError:
         raise BadInput(f"{name}: no such file") from None
     except OSError as error:
         raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
-    except (BadRequest, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (InvalidRequest, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{name}: {error}") from None
 
 
-def _rules(record: Any) -> Rules:
+def _parse_rules(record: Any) -> Rules:
     if not isinstance(record, Mapping):
         raise BadInput("rules are an object of names and limits")
     known = {field.name: field for field in fields(Rules)}
     for name, value in record.items():
         if name not in known:
             raise UnknownName("rule", str(name), known)
-        if not _fits(name, value):
+        if not _is_valid_value(name, value):
             raise BadInput(f"cannot be {value!r}", field=name)
     if "recipes" in record:
         record = {**record, "recipes": tuple(record["recipes"])}
     return Rules(**record)
 
 
-def _fits(name: str, value: Any) -> bool:
+def _is_valid_value(name: str, value: Any) -> bool:
     if name == "recipes":
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
     if not name.startswith("max_"):
@@ -84,7 +84,7 @@ def _fits(name: str, value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def broken(summary: Summary, rules: Rules | None = None) -> list[str]:
+def find_broken_rules(summary: Summary, rules: Rules | None = None) -> list[str]:
     """The rules that do not hold, one sentence each, with the figure and the limit."""
     rules = rules or Rules()
     for name in rules.recipes:
@@ -92,10 +92,10 @@ def broken(summary: Summary, rules: Rules | None = None) -> list[str]:
             raise UnknownName("recipe of the gate", name, summary.recipes)
     held = rules.recipes or tuple(r for r in summary.recipes if r != summary.baseline)
     found = [one for one in summary.overall if one.recipe in held]
-    return [said for one in found for said in _broken(one, summary, rules)]
+    return [said for one in found for said in _broken_rules_of_recipe(one, summary, rules)]
 
 
-def _broken(one: Overall, summary: Summary, rules: Rules) -> Iterator[str]:
+def _broken_rules_of_recipe(one: OverallFigures, summary: Summary, rules: Rules) -> Iterator[str]:
     # A baseline that misses nothing is passed by missing anything.
     ratio = one.ratio.value if one.ratio is not None else inf if one.missed.value > 0 else 0.0
     figures = (
@@ -106,10 +106,10 @@ def _broken(one: Overall, summary: Summary, rules: Rules) -> Iterator[str]:
         ("has this many questions without a context", one.failed, rules.max_failed),
     )
     for what, value, limit in figures:
-        if value is not None and limit is not None and value > limit + _SMALLEST:
+        if value is not None and limit is not None and value > limit + _TOLERANCE:
             yield f"{one.recipe} {what}: {value:.4g}; the limit is {limit:.4g}"
     if rules.never_worse:
-        yield from _worse(one.recipe, summary)
+        yield from _find_worse_cells(one.recipe, summary)
     ahead, plain = one.weighted_difference.value, one.recall_difference.value
     if rules.weighted_ahead and ahead <= plain:
         yield (
@@ -118,7 +118,7 @@ def _broken(one: Overall, summary: Summary, rules: Rules) -> Iterator[str]:
         )
 
 
-def _worse(recipe: str, summary: Summary) -> Iterator[str]:
+def _find_worse_cells(recipe: str, summary: Summary) -> Iterator[str]:
     for cell in summary.cells:
         difference = cell.recall_difference
         if cell.recipe == recipe and difference is not None and difference.verdict == "worse":

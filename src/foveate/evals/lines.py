@@ -12,11 +12,11 @@ from typing import Any
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 
-_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """A byte order mark, which may begin a file."""
 
 
-def expanded(names: Iterable[str]) -> list[str]:
+def expand_patterns(names: Iterable[str]) -> list[str]:
     """The files that the names and patterns stand for; a pattern's in the order of their names."""
     files: list[str] = []
     for name in names:
@@ -32,22 +32,22 @@ def expanded(names: Iterable[str]) -> list[str]:
     return files
 
 
-def lines(name: str) -> Iterator[tuple[int, str]]:
+def read_lines(name: str) -> Iterator[tuple[int, str]]:
     """(number, text) of the lines that are not blank; errors name the file and the line."""
-    for number, line in raw_lines(name):
+    for number, line in read_raw_lines(name):
         try:
-            text = decoded(line)
+            text = decode_line(line)
         except BadInput as error:
             raise BadInput(f"{name}: line {number}: {error}") from None
         yield number, text
 
 
-def raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
+def read_raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of the lines that are not blank, without byte order mark and ends."""
     try:
-        with _opened(name) as file:
+        with _open_file(name) as file:
             for number, line in enumerate(file, 1):
-                bare = line.removeprefix(_MARK) if number == 1 else line
+                bare = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
                 if bare.strip():
                     yield number, bare.rstrip(b"\r\n")
     except FileNotFoundError:
@@ -60,7 +60,7 @@ def raw_lines(name: str) -> Iterator[tuple[int, bytes]]:
         raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
-def decoded(line: bytes) -> str:
+def decode_line(line: bytes) -> str:
     """The line's text."""
     try:
         return line.decode()
@@ -68,9 +68,9 @@ def decoded(line: bytes) -> str:
         raise BadInput(f"not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
 
 
-def whole_json(name: str, form: str) -> Any:
+def read_json(name: str, form: str) -> Any:
     """The one JSON value of a file; errors say which `form` is wanted."""
-    text = "\n".join(line for _, line in lines(name))
+    text = "\n".join(line for _, line in read_lines(name))
     if not text:
         raise BadInput(f"{name}: is empty; {form}")
     try:
@@ -79,7 +79,7 @@ def whole_json(name: str, form: str) -> Any:
         raise BadInput(f"{name}: {error.args[0].partition(';')[0]}; {form}") from None
 
 
-def _opened(name: str) -> Any:
+def _open_file(name: str) -> Any:
     """By its first bytes, not by its name: what is fetched is often named otherwise."""
     with Path(name).open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"

@@ -20,21 +20,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean
 
-from foveate.evals.attention import DEFAULT, weight
-from foveate.evals.words import words
+from foveate.core.bounded_cache import BoundedCache
+from foveate.evals.attention import DEFAULT_CURVE, attention_weight
+from foveate.evals.words import split_words
 
-RUN = 5
+RUN_LENGTH = 5
 """Words in a row that must agree for them to count as found."""
-REPEAT = 8
+REPEAT_LENGTH = 8
 """Words in a row that, when they come again, are redundant."""
-ENOUGH = 0.95
-LONGEST = 2_000
-"""Characters of a line whose words are remembered."""
+FULL_SHARE = 0.95
+_LINES: BoundedCache[str, tuple[str, ...]] = BoundedCache(8_000_000)
 
-Run = tuple[str, ...]
+WordRun = tuple[str, ...]
 """Words that follow each other."""
 
 FREE_TEXT = frozenset({"claude_docs", "code_libafl", "chunkeval", "financebench"})
@@ -65,7 +64,7 @@ def measure(
     tokens: int,
     budget: int | None = None,
     dataset: str = "",
-    curve: str = DEFAULT,
+    curve: str = DEFAULT_CURVE,
 ) -> Measures:
     """Measure the text against the evidence, of which there is at least one unit.
 
@@ -75,15 +74,15 @@ def measure(
     >>> measure("So it is nine metres deep now.", ["It is nine metres deep."], tokens=8).recall
     1.0
     """
-    spread = Spread(text, tokens)
-    found = [spread.cover(unit, curve) for unit in evidence]
+    spread = WordIndex(text, tokens)
+    found = [spread.coverage(unit, curve) for unit in evidence]
     shares = [share for share, _ in found]
     return Measures(
         tokens=tokens,
         recall=fmean(shares),
-        full=fmean(share >= ENOUGH for share in shares),
-        complete=float(all(share >= ENOUGH for share in shares)),
-        answer=_answered(spread, answers) if answers and dataset not in FREE_TEXT else None,
+        full=fmean(share >= FULL_SHARE for share in shares),
+        complete=float(all(share >= FULL_SHARE for share in shares)),
+        answer=_answer_score(spread, answers) if answers and dataset not in FREE_TEXT else None,
         weighted=fmean(share * place for share, place in found),
         redundancy=spread.redundancy(),
         use=tokens / budget if budget else None,
@@ -92,48 +91,48 @@ def measure(
     )
 
 
-class Spread:
+class WordIndex:
     """One text spread out for looking things up: its words in a row, one space around each."""
 
     __slots__ = ("_line", "_runs", "_tokens", "_words")
 
     def __init__(self, text: str, tokens: int) -> None:
-        self._words = [word for line in text.split("\n") for word in _words_of(line)]
+        self._words = [word for line in text.split("\n") for word in _words_in_line(line)]
         self._line = f" {' '.join(self._words)} "
-        self._runs: dict[int, set[Run]] = {}
+        self._runs: dict[int, set[WordRun]] = {}
         self._tokens = tokens
 
-    def cover(self, evidence: str, curve: str = DEFAULT) -> tuple[float, float]:
+    def coverage(self, evidence: str, curve: str = DEFAULT_CURVE) -> tuple[float, float]:
         """(share of the evidence's words that are there, the best weight of where they are)."""
-        looked_for = tuple(words(evidence))
-        length = min(RUN, len(looked_for))
-        runs = runs_of(looked_for, length)
-        if _spelled(looked_for) in self._line:  # verbatim: every run is there
+        looked_for = tuple(split_words(evidence))
+        length = min(RUN_LENGTH, len(looked_for))
+        runs = word_runs(looked_for, length)
+        if _join_words(looked_for) in self._line:  # verbatim: every run is there
             found = list(range(len(runs)))
         else:
-            known = self._known(length)
+            known = self._distinct_runs(length)
             found = [i for i, run in enumerate(runs) if run in known]
         if not found:
             return 0.0, 0.0
         last = max(len(self._words) - 1, 1)
-        middle = self._positions(_spelled(runs[found[len(found) // 2]]))
-        best = max(weight((at + length / 2) / last, self._tokens, curve) for at in middle)
-        return _hit(found, length) / len(looked_for), best
+        middle = self._positions(_join_words(runs[found[len(found) // 2]]))
+        best = max(attention_weight((at + length / 2) / last, self._tokens, curve) for at in middle)
+        return _count_covered_words(found, length) / len(looked_for), best
 
-    def has(self, phrase: str) -> bool:
+    def has_phrase(self, phrase: str) -> bool:
         """Whether the phrase's words stand here in a row."""
-        looked_for = words(phrase)
-        return bool(looked_for) and _spelled(looked_for) in self._line
+        looked_for = split_words(phrase)
+        return bool(looked_for) and _join_words(looked_for) in self._line
 
     def redundancy(self) -> float:
         """Share of the runs of eight words that came before."""
-        total = len(self._words) - REPEAT + 1
-        return 0.0 if total <= 0 else 1 - len(self._known(REPEAT)) / total
+        total = len(self._words) - REPEAT_LENGTH + 1
+        return 0.0 if total <= 0 else 1 - len(self._distinct_runs(REPEAT_LENGTH)) / total
 
-    def _known(self, length: int) -> set[Run]:
+    def _distinct_runs(self, length: int) -> set[WordRun]:
         """The distinct runs of so many words."""
         if length not in self._runs:
-            self._runs[length] = set(runs_of(self._words, length))
+            self._runs[length] = set(word_runs(self._words, length))
         return self._runs[length]
 
     def _positions(self, run: str) -> list[int]:
@@ -147,31 +146,30 @@ class Spread:
         return found
 
 
-def _words_of(line: str) -> tuple[str, ...]:
+def _words_in_line(line: str) -> tuple[str, ...]:
     """The words of one line; remembered, for contexts of one case are made of the same lines."""
-    return _line_words(line) if len(line) <= LONGEST else _line_words.__wrapped__(line)
+    known = _LINES.get(line)
+    if known is None:
+        known = tuple(split_words(line))
+        _LINES.put(line, known)
+    return known
 
 
-@lru_cache(maxsize=16_384)
-def _line_words(line: str) -> tuple[str, ...]:
-    return tuple(words(line))
-
-
-def runs_of(row: Sequence[str], length: int) -> list[Run]:
+def word_runs(row: Sequence[str], length: int) -> list[WordRun]:
     """Every so many words that follow each other.
 
-    >>> runs_of(["a", "b", "c"], 2), runs_of([], 0)
+    >>> word_runs(["a", "b", "c"], 2), word_runs([], 0)
     ([('a', 'b'), ('b', 'c')], [])
     """
     return list(zip(*(row[i:] for i in range(length)), strict=False))
 
 
-def _spelled(row: Sequence[str]) -> str:
+def _join_words(row: Sequence[str]) -> str:
     """Words as they stand in a line: one space around each."""
     return f" {' '.join(row)} "
 
 
-def _hit(found: Sequence[int], length: int) -> int:
+def _count_covered_words(found: Sequence[int], length: int) -> int:
     """How many words the runs that begin at these words cover together; `found` rises."""
     covered, end = 0, 0
     for start in found:
@@ -180,5 +178,5 @@ def _hit(found: Sequence[int], length: int) -> int:
     return covered
 
 
-def _answered(spread: Spread, answers: Sequence[str]) -> float:
-    return float(any(spread.has(answer) for answer in answers))
+def _answer_score(spread: WordIndex, answers: Sequence[str]) -> float:
+    return float(any(spread.has_phrase(answer) for answer in answers))

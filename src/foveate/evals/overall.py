@@ -8,11 +8,11 @@ from statistics import fmean
 from typing import Any
 
 from foveate.evals.bootstrap import Interval, interval
-from foveate.evals.figures import Cell, Overall
+from foveate.evals.figures import Cell, OverallFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ResampledMeans:
     """A set's means, one a column (recipe at a budget), and the same resampled: draws x columns."""
 
     recall: Any
@@ -21,48 +21,50 @@ class Table:
     weighted_draws: Any
 
 
-def overall(
+def summarise_recipe(
     recipe: str,
     cells: Sequence[Cell],
-    sets: Mapping[str, Table],
+    sets: Mapping[str, ResampledMeans],
     columns: Sequence[tuple[str, int]],
     baseline: str,
-) -> Overall:
+) -> OverallFigures:
     """Every set and budget counts the same."""
     ours = [i for i, column in enumerate(columns) if column[0] == recipe]
     base = [i for i, column in enumerate(columns) if column[0] == baseline]
     mean = {name: 1 - values.recall for name, values in sets.items()}
-    missed, missed_draws = _averaged(sets, ours, "recall")
-    known, known_draws = _averaged(sets, base, "recall")
-    read, read_draws = _averaged(sets, ours, "weighted")
-    known_read, known_read_draws = _averaged(sets, base, "weighted")
+    missed, missed_draws = _average(sets, ours, "recall")
+    known, known_draws = _average(sets, base, "recall")
+    read, read_draws = _average(sets, ours, "weighted")
+    known_read, known_read_draws = _average(sets, base, "weighted")
     mine = [cell for cell in cells if cell.recipe == recipe]
-    return Overall(
+    return OverallFigures(
         recipe=recipe,
         missed=interval(1 - missed, 1 - missed_draws),
-        ratio=_ratio(1 - missed, 1 - known, 1 - missed_draws, 1 - known_draws),
+        ratio=_missed_ratio(1 - missed, 1 - known, 1 - missed_draws, 1 - known_draws),
         recall_difference=interval(missed - known, missed_draws - known_draws),
         weighted_difference=interval(read - known_read, read_draws - known_read_draws),
         redundancy=fmean(cell.means["redundancy"] or 0.0 for cell in mine),
         over=sum(round((cell.means["over"] or 0.0) * cell.questions) for cell in mine),
         failed=sum(cell.failed for cell in mine),
-        worse=sum(_worse(cell) for cell in mine),
-        without=_without(mean, ours, base),
+        worse=sum(_is_worse(cell) for cell in mine),
+        without=_leave_one_out_ratios(mean, ours, base),
     )
 
 
-def _worse(cell: Cell) -> bool:
+def _is_worse(cell: Cell) -> bool:
     return cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
 
 
-def _averaged(sets: Mapping[str, Table], columns: Sequence[int], what: str) -> tuple[float, Any]:
+def _average(
+    sets: Mapping[str, ResampledMeans], columns: Sequence[int], what: str
+) -> tuple[float, Any]:
     """The mean over sets and these columns, and its draws."""
     means = [getattr(values, what)[columns].mean() for values in sets.values()]
     draws = [getattr(values, f"{what}_draws")[:, columns].mean(axis=1) for values in sets.values()]
     return fmean(means), sum(draws) / len(draws)
 
 
-def _ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
+def _missed_ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
     """Ours over the baseline's, None where that is 0; over the draws in which it is not."""
     if known <= 0:
         return None
@@ -70,7 +72,7 @@ def _ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interva
     return interval(missed / known, draws[some] / known_draws[some])
 
 
-def _without(
+def _leave_one_out_ratios(
     missed: Mapping[str, Any], ours: Sequence[int], base: Sequence[int]
 ) -> Mapping[str, float | None]:
     """The ratio over the other sets, for each set; nothing where there is one set alone."""

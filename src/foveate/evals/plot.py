@@ -17,7 +17,7 @@ from foveate.evals.figures import Summary
 COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
 """The baseline is grey; the others differ in lightness too."""
 MARKERS = "osD^vP*X"
-_ACROSS = 3
+_PANELS_PER_ROW = 3
 
 
 def require_matplotlib() -> None:
@@ -28,43 +28,50 @@ def require_matplotlib() -> None:
         raise MissingExtra("matplotlib", "eval")
 
 
-def png(summary: Summary) -> bytes:
+def render_png(summary: Summary) -> bytes:
     """The chart as a PNG."""
-    return _saved(summary, "png", {"Software": None})
+    return _save_chart(summary, "png", {"Software": None})
 
 
-def svg(summary: Summary) -> str:
+def render_svg(summary: Summary) -> str:
     """The chart as an SVG element, to be put into a page; it fetches nothing."""
-    text = _saved(summary, "svg", {"Date": None, "Creator": None}).decode()
+    text = _save_chart(summary, "svg", {"Date": None, "Creator": None}).decode()
     return text[text.index("<svg") :]
 
 
-def _saved(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
+def _save_chart(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
     require_matplotlib()
     from matplotlib import rc_context
 
     file = BytesIO()
     with rc_context({"svg.hashsalt": "foveate", "svg.fonttype": "path", "font.size": 9}):
-        figure = chart(summary)
+        figure = build_chart(summary)
         figure.savefig(file, format=format, dpi=150, metadata=metadata)
     return file.getvalue()
 
 
-def chart(summary: Summary) -> Any:
+def build_chart(summary: Summary) -> Any:
     """The chart as a matplotlib `Figure`."""
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # a dollar sign in a name begins no formula
+        return _chart(summary)
+
+
+def _chart(summary: Summary) -> Any:
     from matplotlib.figure import Figure
 
     names = list(summary.datasets)
-    down = ceil((len(names) + 1) / _ACROSS)
+    down = ceil((len(names) + 1) / _PANELS_PER_ROW)
     figure = Figure(figsize=(10, 2.8 * down + 0.5), layout="constrained")
-    panels = figure.subplots(down, _ACROSS, sharex=True, sharey=True, squeeze=False).ravel()
-    _panel(panels[0], f"mean of {len(names)} sets", summary, names)
+    panels = figure.subplots(down, _PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    _draw_panel(panels[0], f"mean of {len(names)} sets", summary, names)
     for panel, name in zip(panels[1:], names, strict=False):
         pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
-        _panel(panel, name, summary, [name], ceiling=pool)
+        _draw_panel(panel, name, summary, [name], ceiling=pool)
     for panel in panels[len(names) + 1 :]:
         panel.set_visible(False)
-    panels[0].set_ylim(_floor(summary), 1.02)
+    panels[0].set_ylim(_axis_floor(summary), 1.02)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
@@ -72,7 +79,7 @@ def chart(summary: Summary) -> Any:
     return figure
 
 
-def _panel(
+def _draw_panel(
     panel: Any,
     title: str,
     summary: Summary,
@@ -85,7 +92,7 @@ def _panel(
     for i, recipe in enumerate(_baseline_first(summary)):
         panel.plot(
             range(len(summary.budgets)),
-            [_recall(summary, recipe, budget, names) for budget in summary.budgets],
+            [_mean_recall(summary, recipe, budget, names) for budget in summary.budgets],
             marker=MARKERS[i % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],
             markersize=4,
@@ -101,7 +108,7 @@ def _panel(
     panel.tick_params(labelbottom=True, labelleft=True)
 
 
-def _floor(summary: Summary) -> float:
+def _axis_floor(summary: Summary) -> float:
     """The tenth below the lowest mean: one scale for all panels, so that they can be compared."""
     lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
     return floor(lowest * 10) / 10
@@ -111,6 +118,6 @@ def _baseline_first(summary: Summary) -> list[str]:
     return [summary.baseline, *(r for r in summary.recipes if r != summary.baseline)]
 
 
-def _recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
+def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
     """The mean over the sets, each counting the same."""
     return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)

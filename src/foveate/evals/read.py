@@ -10,7 +10,7 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.evals import fields
 from foveate.evals.cases import Case, Evidence, Passage
-from foveate.evals.lines import expanded, lines
+from foveate.evals.lines import expand_patterns, read_lines
 
 
 def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
@@ -22,11 +22,11 @@ def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
     """
     found: list[Case] = []
     seen: dict[tuple[str, str], str] = {}
-    for name in expanded(names):
+    for name in expand_patterns(names):
         before = len(found)
-        for number, line in lines(name):
+        for number, line in read_lines(name):
             where = f"{name}: line {number}"
-            case = _at(where, line, pools=pools)
+            case = _parse_line(where, line, pools=pools)
             key = (case.dataset, case.id)
             if key in seen:
                 raise BadInput(
@@ -40,75 +40,78 @@ def read_cases(names: Iterable[str], *, pools: bool = True) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def _at(where: str, line: str, *, pools: bool) -> Case:
+def _parse_line(where: str, line: str, *, pools: bool) -> Case:
     """One line; whatever is wrong with it names the file and the line."""
     try:
-        record = fields.obj(parse_json(line), "", "a case is an object")
-        return case_from(record, hash=digest(line.strip()), pools=pools)
+        record = fields.check_object(parse_json(line), "", "a case is an object")
+        return case_from_record(record, hash=digest(line.strip()), pools=pools)
     except BadInput as error:
         found = BadInput(f"{where}: {error}")
         found.field = error.field
         raise found from None
 
 
-def case_from(record: Mapping[str, Any], *, hash: str = "", pools: bool = True) -> Case:
+def case_from_record(record: Mapping[str, Any], *, hash: str = "", pools: bool = True) -> Case:
     """One record → one case; raises `BadInput` naming the field."""
     case = Case(
-        id=fields.said(record, "id"),
-        dataset=fields.said(record, "dataset"),
-        question=fields.said(record, "question"),
-        answers=fields.texts(record, "answers"),
+        id=fields.get_nonblank_text(record, "id"),
+        dataset=fields.get_nonblank_text(record, "dataset"),
+        question=fields.get_nonblank_text(record, "question"),
+        answers=fields.get_texts(record, "answers"),
         chunks=tuple(
-            _passage(item, f"chunks[{i}]")
-            for i, item in enumerate(fields.listed(record, "chunks", optional=not pools))
+            _parse_passage(item, f"chunks[{i}]")
+            for i, item in enumerate(fields.get_list(record, "chunks", optional=not pools))
         ),
         evidence=tuple(
-            _evidence(item, f"evidence[{i}]")
-            for i, item in enumerate(fields.listed(record, "evidence"))
+            _parse_evidence(item, f"evidence[{i}]")
+            for i, item in enumerate(fields.get_list(record, "evidence"))
         ),
-        gold_doc_ids=fields.texts(record, "gold_doc_ids", optional=True),
+        gold_doc_ids=fields.get_texts(record, "gold_doc_ids", optional=True),
         hash=hash,
     )
     if pools and not case.chunks:
         raise BadInput("is empty; a case needs candidates to choose from", field="chunks")
     if not case.evidence:
         raise BadInput("is empty; without evidence there is nothing to look for", field="evidence")
-    _refuse_repeats([passage.id for passage in case.chunks])
+    _refuse_repeated_ids([passage.id for passage in case.chunks])
     return case
 
 
-def _passage(item: Any, where: str) -> Passage:
-    record = fields.obj(item, where)
-    text = fields.text(record, "text", where)
+def _parse_passage(item: Any, where: str) -> Passage:
+    record = fields.check_object(item, where)
+    text = fields.get_text(record, "text", where)
     return Passage(
-        id=fields.said(record, "id", where),
-        doc_id=fields.said(record, "doc_id", where),
+        id=fields.get_nonblank_text(record, "id", where),
+        doc_id=fields.get_nonblank_text(record, "doc_id", where),
         text=text,
-        score=fields.number(record, "score", where),
-        source=fields.text(record, "source", where, default=""),
-        title=fields.text(record, "title", where, default=""),
-        sequence=fields.whole(record, "sequence", where) or 0,
-        start=fields.whole(record, "start", where),
-        is_gold=fields.flag(record, "is_gold", where),
-        gold_spans=fields.spans(record, "gold_spans", where, len(text)),
+        score=fields.get_number(record, "score", where),
+        source=fields.get_text(record, "source", where, default=""),
+        title=fields.get_text(record, "title", where, default=""),
+        sequence=fields.get_integer(record, "sequence", where) or 0,
+        start=fields.get_integer(record, "start", where),
+        is_gold=fields.get_boolean(record, "is_gold", where),
+        gold_spans=fields.get_spans(record, "gold_spans", where, len(text)),
     )
 
 
-def _evidence(item: Any, where: str) -> Evidence:
-    record = fields.obj(item, where)
-    start, end = fields.whole(record, "start", where), fields.whole(record, "end", where)
+def _parse_evidence(item: Any, where: str) -> Evidence:
+    record = fields.check_object(item, where)
+    start, end = (
+        fields.get_integer(record, "start", where),
+        fields.get_integer(record, "end", where),
+    )
     if start is not None and end is not None and end < start:
         raise BadInput(f"{end} is before start {start}", field=f"{where}.end")
     return Evidence(
-        text=fields.said(record, "text", where),
-        doc_id=fields.said(record, "doc_id", where),
+        text=fields.get_nonblank_text(record, "text", where),
+        doc_id=fields.get_nonblank_text(record, "doc_id", where),
         start=start,
         end=end,
-        chunk_ids=fields.texts(record, "chunk_ids", where, optional=True),
+        chunk_ids=fields.get_texts(record, "chunk_ids", where, optional=True),
     )
 
 
-def _refuse_repeats(ids: list[str]) -> None:
+def _refuse_repeated_ids(ids: list[str]) -> None:
     first: dict[str, int] = {}
     for i, name in enumerate(ids):
         if first.setdefault(name, i) != i:

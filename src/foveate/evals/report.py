@@ -12,19 +12,19 @@ from pathlib import Path
 
 from foveate.core.errors import MissingExtra
 from foveate.evals.figures import Summary
-from foveate.evals.plot import png, svg
-from foveate.evals.table import html, markdown
-from foveate.evals.tables import LEGEND, tables
+from foveate.evals.plot import render_png, render_svg
+from foveate.evals.table import literal, table_to_html, table_to_markdown
+from foveate.evals.tables import LEGEND, summary_tables
 from foveate.evals.wire import summary_to_json
 
-SUMMARY, REPORT, CHART, PAGE, RESULTS = (
+SUMMARY_FILE, REPORT_FILE, CHART_FILE, PAGE_FILE, RESULTS_FILE = (
     "summary.json",
     "report.md",
     "recall.png",
     "report.html",
     "results.jsonl",
 )
-ANSWERS = "answers.jsonl"
+ANSWERS_FILE = "answers.jsonl"
 """Of a model that was asked: what it said, so that it is not asked again."""
 
 _STYLE = """
@@ -42,28 +42,28 @@ def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> Missin
     """Write the files; gives the reason why there is no chart, where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
-    _write(folder / SUMMARY, f"{data}\n")
+    _write_text(folder / SUMMARY_FILE, f"{data}\n")
     picture = drawing = missing = None
     try:
         if plot:
-            picture, drawing = png(summary), svg(summary)
+            picture, drawing = render_png(summary), render_svg(summary)
     except MissingExtra as error:
         missing = error
-    _write(folder / REPORT, report(summary, chart=CHART if picture else ""))
+    _write_text(folder / REPORT_FILE, render_report(summary, chart=CHART_FILE if picture else ""))
     if picture is None or drawing is None:
-        for name in (CHART, PAGE):  # one of an earlier run would tell another story
+        for name in (CHART_FILE, PAGE_FILE):  # one of an earlier run would tell another story
             (folder / name).unlink(missing_ok=True)
     else:
-        (folder / CHART).write_bytes(picture)
-        _write(folder / PAGE, page(summary, drawing))
+        (folder / CHART_FILE).write_bytes(picture)
+        _write_text(folder / PAGE_FILE, render_page(summary, drawing))
     return missing
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def heading(summary: Summary) -> str:
+def format_heading(summary: Summary) -> str:
     """What was evaluated, in a sentence."""
     questions = sum(len(ids) for ids in summary.ids.values())
     embedder = f", vectors of {summary.embedder}" if summary.embedder else ""
@@ -74,23 +74,25 @@ def heading(summary: Summary) -> str:
     )
 
 
-def report(summary: Summary, *, chart: str = "") -> str:
+def render_report(summary: Summary, *, chart: str = "") -> str:
     """The tables in Markdown, after the chart where there is one."""
-    parts = ["# Evaluation", heading(summary)]
+    parts = ["# Evaluation", literal(format_heading(summary))]
     if chart:
         parts.append(f"![Evidence recall over the budget]({chart})")
-    for i, table in enumerate(tables(summary)):
-        parts += [f"## {table.title}", markdown(table)]
+    for i, table in enumerate(summary_tables(summary)):
+        parts += [f"## {literal(table.title)}", table_to_markdown(table)]
         if i == 0:
             parts.append(LEGEND)
     return "\n\n".join(parts) + "\n"
 
 
-def page(summary: Summary, drawing: str) -> str:
+def render_page(summary: Summary, drawing: str) -> str:
     """The same as one HTML page."""
-    parts = [f"<p>{escape(heading(summary))}</p>", f"<figure>{drawing}</figure>"]
-    for i, table in enumerate(tables(summary)):
-        parts.append(f"<h2>{escape(table.title)}</h2>\n<div class='wide'>{html(table)}</div>")
+    parts = [f"<p>{escape(format_heading(summary))}</p>", f"<figure>{drawing}</figure>"]
+    for i, table in enumerate(summary_tables(summary)):
+        parts.append(
+            f"<h2>{escape(table.title)}</h2>\n<div class='wide'>{table_to_html(table)}</div>"
+        )
         if i == 0:
             parts.append(f"<p>{escape(LEGEND)}</p>")
     body = "\n".join(parts)

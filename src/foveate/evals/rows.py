@@ -17,7 +17,7 @@ from typing import IO, Any
 from foveate.core.errors import BadInput
 from foveate.evals.measures import Measures
 
-_BEGINNING = b'{"key": '
+_FIRST_BYTES = b'{"key": '
 """Of a row, also of an older one and of one that was torn."""
 
 
@@ -37,7 +37,7 @@ class Row:
     measures: Measures
 
 
-_NAMES = tuple(f.name for f in fields(Measures))
+_MEASURE_NAMES = tuple(f.name for f in fields(Measures))
 
 
 def row_to_json(row: Row) -> dict[str, Any]:
@@ -56,11 +56,11 @@ def row_from_json(record: Mapping[str, Any]) -> Row:
         recipe=record["recipe"],
         budget=record["budget"],
         failed=record["failed"],
-        measures=Measures(**{name: record[name] for name in _NAMES}),
+        measures=Measures(**{name: record[name] for name in _MEASURE_NAMES}),
     )
 
 
-def known_rows(path: Path) -> dict[str, Row]:
+def load_rows(path: Path) -> dict[str, Row]:
     """The rows of the file by their keys; none where there is no file.
 
     Raises `BadInput` where it is something else, which would be lost.
@@ -75,18 +75,18 @@ def known_rows(path: Path) -> dict[str, Row]:
         except (ValueError, KeyError, TypeError):
             continue
         found[row.key] = row
-    if data.strip() and not found and not data.startswith(_BEGINNING):
+    if data.strip() and not found and not data.startswith(_FIRST_BYTES):
         raise BadInput(f"{path}: holds no results of an evaluation; name another folder")
     return found
 
 
-def dumped(row: Row) -> bytes:
+def encode_row(row: Row) -> bytes:
     """The row's line."""
     return json.dumps(row_to_json(row), ensure_ascii=False).encode() + b"\n"
 
 
 @contextmanager
-def appending(path: Path) -> Iterator[IO[bytes]]:
+def open_for_append(path: Path) -> Iterator[IO[bytes]]:
     """The file, open at its end and on a fresh line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torn = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
@@ -101,7 +101,7 @@ def replace_rows(path: Path, rows: Iterable[Row]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with aside.open("wb") as file:
-            file.writelines(dumped(row) for row in rows)
+            file.writelines(encode_row(row) for row in rows)
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

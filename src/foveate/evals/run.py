@@ -15,12 +15,12 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from foveate.batch.engines.orphans import end_with_parent
 from foveate.core.errors import BadOption
 from foveate.evals.cases import Case
-from foveate.evals.rows import Row, appending, dumped, known_rows, replace_rows
-from foveate.evals.trials import Setting, trials
-from foveate.evals.work import Task, Worker, key_of
-from foveate.fleet.orphans import end_with_parent
+from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
+from foveate.evals.trials import Setting, build_trials
+from foveate.evals.work import Task, Worker, row_key
 
 Progress = Callable[[int, int, str], None]
 """Told how many rows are there, of how many, and the set that is at work."""
@@ -40,9 +40,9 @@ def run(
     """
     if jobs < 1:
         raise BadOption(f"jobs is {jobs}; it must be 1 or more")
-    tried = trials(setting)
-    known = known_rows(results) if results is not None else {}
-    keys = [[key_of(case, trial) for trial in tried] for case in cases]
+    tried = build_trials(setting)
+    known = load_rows(results) if results is not None else {}
+    keys = [[row_key(case, trial) for trial in tried] for case in cases]
     found = {key: known[key] for key in chain.from_iterable(keys) if key in known}
     tasks = [
         (case, missing)
@@ -50,9 +50,9 @@ def run(
         if (missing := tuple(i for i, key in enumerate(row) if key not in found))
     ]
     total = len(cases) * len(tried)
-    with appending(results) if results is not None and tasks else nullcontext() as file:
-        for rows in _worked(tasks, setting, jobs):
-            _keep(rows, file)
+    with open_for_append(results) if results is not None and tasks else nullcontext() as file:
+        for rows in _run_tasks(tasks, setting, jobs):
+            _write_rows(rows, file)
             found |= {row.key: row for row in rows}
             if on_progress is not None:
                 on_progress(len(found), total, rows[0].dataset)
@@ -62,14 +62,14 @@ def run(
     return ordered
 
 
-def _keep(rows: Sequence[Row], file: IO[bytes] | None) -> None:
+def _write_rows(rows: Sequence[Row], file: IO[bytes] | None) -> None:
     """At once, so that a run that is stopped loses the case at work alone."""
     if file is not None:
-        file.writelines(dumped(row) for row in rows)
+        file.writelines(encode_row(row) for row in rows)
         file.flush()
 
 
-def _worked(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:
+def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list[Row]]:
     """The rows of each task, in order."""
     if jobs == 1 or len(tasks) < 2:
         worker = Worker(setting)
@@ -87,14 +87,14 @@ def _worked(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[list
     jobs = min(jobs, len(tasks))
     context = get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent) as pool:
-        yield from pool.map(partial(_elsewhere, packed), tasks, chunksize=4)
+        yield from pool.map(partial(_run_task_in_process, packed), tasks, chunksize=4)
 
 
-def _elsewhere(packed: bytes, task: Task) -> list[Row]:
+def _run_task_in_process(packed: bytes, task: Task) -> list[Row]:
     """In another process: its worker is made once."""
-    return _worker(packed)(task)
+    return _load_worker(packed)(task)
 
 
 @lru_cache(maxsize=1)
-def _worker(packed: bytes) -> Worker:
+def _load_worker(packed: bytes) -> Worker:
     return Worker(pickle.loads(packed))  # noqa: S301  # by our own parent process

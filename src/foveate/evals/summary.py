@@ -8,11 +8,11 @@ from statistics import fmean
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
 from foveate.evals.figures import Cell, Summary
-from foveate.evals.overall import Table, overall
+from foveate.evals.overall import ResampledMeans, summarise_recipe
 from foveate.evals.rows import Row
-from foveate.evals.trials import POOL
+from foveate.evals.trials import WHOLE_POOL
 
-MEANS = (
+MEAN_NAMES = (
     "recall",
     "full",
     "complete",
@@ -25,7 +25,7 @@ MEANS = (
 )
 
 
-Grouped = Mapping[tuple[str, str, int], Sequence[Row]]
+RowGroups = Mapping[tuple[str, str, int], Sequence[Row]]
 """(set, recipe, budget) → its rows, in the order of the questions."""
 
 
@@ -40,15 +40,15 @@ def summarise(
     seed: int = SEED,
 ) -> Summary:
     """The figures of a finished run."""
-    table = _table(rows)
+    table = _group_rows(rows)
     datasets = tuple(dict.fromkeys(key[0] for key in table))
-    recipes = tuple(dict.fromkeys(key[1] for key in table if key[1] != POOL))
-    budgets = tuple(sorted({key[2] for key in table if key[1] != POOL}))
+    recipes = tuple(dict.fromkeys(key[1] for key in table if key[1] != WHOLE_POOL))
+    budgets = tuple(sorted({key[2] for key in table if key[1] != WHOLE_POOL}))
     if baseline not in recipes:
         raise BadInput(f"the results have no recipe {baseline!r} to compare with")
     columns = [(recipe, budget) for recipe in recipes for budget in budgets]
-    sets = {name: _set(table, name, columns, resamples, seed) for name in datasets}
-    cells = _cells(table, sets, columns, baseline)
+    sets = {name: _resample_set(table, name, columns, resamples, seed) for name in datasets}
+    cells = _build_cells(table, sets, columns, baseline)
     return Summary(
         version=version,
         tokenizer=tokenizer,
@@ -57,8 +57,14 @@ def summarise(
         recipes=recipes,
         budgets=budgets,
         cells=cells,
-        pools=tuple(_cell(table[name, POOL, 0]) for name in datasets if (name, POOL, 0) in table),
-        overall=tuple(overall(recipe, cells, sets, columns, baseline) for recipe in recipes),
+        pools=tuple(
+            _build_cell(table[name, WHOLE_POOL, 0])
+            for name in datasets
+            if (name, WHOLE_POOL, 0) in table
+        ),
+        overall=tuple(
+            summarise_recipe(recipe, cells, sets, columns, baseline) for recipe in recipes
+        ),
         ids={name: tuple(r.id for r in table[name, *columns[0]]) for name in datasets},
         recalls={
             name: {
@@ -72,16 +78,16 @@ def summarise(
     )
 
 
-def _table(rows: Sequence[Row]) -> Grouped:
+def _group_rows(rows: Sequence[Row]) -> RowGroups:
     table: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         table.setdefault((row.dataset, row.recipe, row.budget), []).append(row)
     return table
 
 
-def _set(
-    table: Grouped, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
-) -> Table:
+def _resample_set(
+    table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
+) -> ResampledMeans:
     """Both measures are resampled side by side, so that they see the same draws."""
     import numpy as np
 
@@ -92,7 +98,7 @@ def _set(
         np.concatenate([recall, weighted], axis=1), name, resamples=resamples, seed=seed
     )
     half = len(columns)
-    return Table(
+    return ResampledMeans(
         recall=recall.mean(axis=0),
         weighted=weighted.mean(axis=0),
         recall_draws=draws[:, :half],
@@ -100,7 +106,7 @@ def _set(
     )
 
 
-def _cell(
+def _build_cell(
     rows: Sequence[Row], recall: Interval | None = None, weighted: Interval | None = None
 ) -> Cell:
     first = rows[0]
@@ -112,7 +118,7 @@ def _cell(
         recipe=first.recipe,
         questions=len(rows),
         failed=sum(bool(row.failed) for row in rows),
-        means={name: _mean([getattr(row.measures, name) for row in rows]) for name in MEANS},
+        means={name: _mean([getattr(row.measures, name) for row in rows]) for name in MEAN_NAMES},
         price=spent / covered if covered else None,
         recall_difference=recall,
         weighted_difference=weighted,
@@ -125,9 +131,9 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _cells(
-    table: Grouped,
-    sets: Mapping[str, Table],
+def _build_cells(
+    table: RowGroups,
+    sets: Mapping[str, ResampledMeans],
     columns: Sequence[tuple[str, int]],
     baseline: str,
 ) -> tuple[Cell, ...]:
@@ -136,7 +142,7 @@ def _cells(
     for name, values in sets.items():
         for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):
             if recipe == baseline:
-                found.append(_cell(table[name, recipe, budget]))
+                found.append(_build_cell(table[name, recipe, budget]))
                 continue
             base = columns.index((baseline, budget))
             recall, weighted = (
@@ -146,5 +152,5 @@ def _cells(
                     (values.weighted, values.weighted_draws),
                 )
             )
-            found.append(_cell(table[name, recipe, budget], recall, weighted))
+            found.append(_build_cell(table[name, recipe, budget], recall, weighted))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -9,7 +10,9 @@ from html import escape
 from foveate.evals.bootstrap import Interval
 
 BETTER, WORSE = "▲", "▼"
-NONE = "-"
+EMPTY_CELL = "-"
+
+_MARKUP = re.compile(r"[\\<|]|&(?=[#\w])|(?<=\])\(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,33 +24,42 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def difference(found: Interval) -> str:
+def format_difference(found: Interval) -> str:
     """Value, interval, and a mark where it leaves out 0."""
     mark = {"better": f" {BETTER}", "worse": f" {WORSE}", "": ""}[found.verdict]
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{mark}"
 
 
-def many(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """The count with its noun."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def markdown(table: Table) -> str:
+def literal(text: str) -> str:
+    r"""A text that Markdown shows as it is: on one line, without tags, entities and links.
+
+    >>> literal("<b> [x](y)")
+    '\\<b> [x]\\(y)'
+    """
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def table_to_markdown(table: Table) -> str:
     """The table in Markdown, its columns aligned so that it reads as plain text too."""
     lines = [table.head, *table.rows]
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    escaped = [[literal(cell) for cell in line] for line in lines]
     widths = [max(3, *(len(line[i]) for line in escaped)) for i in range(len(table.head))]
-    shown = [_line(line, widths) for line in escaped]
+    shown = [_format_line(line, widths) for line in escaped]
     rule = "|".join("-" * (width + 2) for width in widths)
     return "\n".join([shown[0], f"|{rule}|", *shown[1:]])
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _format_line(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
     return f"| {' | '.join(padded)} |"
 
 
-def html(table: Table) -> str:
+def table_to_html(table: Table) -> str:
     """The table in HTML."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
     rows = "\n".join(

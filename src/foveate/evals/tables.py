@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from foveate.evals.answers.tables import answer_tables
 from foveate.evals.bootstrap import Interval
-from foveate.evals.figures import Cell, Overall, Summary
-from foveate.evals.table import BETTER, NONE, WORSE, Table, difference, many
+from foveate.evals.figures import Cell, OverallFigures, Summary
+from foveate.evals.table import BETTER, EMPTY_CELL, WORSE, Table, format_count, format_difference
 
 LEGEND = (
     f"Differences are paired with the baseline's, with 95 % bootstrap intervals; {BETTER} better "
-    f"and {WORSE} worse where the interval leaves out 0."
+    f"and {WORSE} worse where the interval excludes 0."
 )
 
 
-def tables(summary: Summary) -> tuple[Table, ...]:
+def summary_tables(summary: Summary) -> tuple[Table, ...]:
     """All of them, the most important first."""
     found = [overall_table(summary)]
     if len(summary.datasets) > 1 and len(summary.recipes) > 1:
@@ -28,7 +28,8 @@ def overall_table(summary: Summary) -> Table:
     base = summary.baseline
     sets, budgets = len(summary.datasets), len(summary.budgets)
     return Table(
-        title=f"Evidence missed, over {many(sets, 'set')} and {many(budgets, 'budget')}",
+        title=f"Evidence missed, over {format_count(sets, 'set')} and "
+        f"{format_count(budgets, 'budget')}",
         head=(
             "recipe",
             "missed",
@@ -44,19 +45,19 @@ def overall_table(summary: Summary) -> Table:
     )
 
 
-def _overall_row(one: Overall, summary: Summary) -> tuple[str, ...]:
+def _overall_row(one: OverallFigures, summary: Summary) -> tuple[str, ...]:
     is_base = one.recipe == summary.baseline
     cells = len(summary.datasets) * len(summary.budgets)
     return (
         one.recipe,
-        _range(one.missed),
-        NONE if is_base else _range(one.ratio),
-        NONE if is_base else difference(one.recall_difference),
-        NONE if is_base else difference(one.weighted_difference),
+        _format_interval(one.missed),
+        EMPTY_CELL if is_base else _format_interval(one.ratio),
+        EMPTY_CELL if is_base else format_difference(one.recall_difference),
+        EMPTY_CELL if is_base else format_difference(one.weighted_difference),
         f"{100 * one.redundancy:.2f} %",
         str(one.over),
         str(one.failed),
-        NONE if is_base else f"{one.worse} of {cells}",
+        EMPTY_CELL if is_base else f"{one.worse} of {cells}",
     )
 
 
@@ -68,8 +69,8 @@ def left_out_table(summary: Summary) -> Table:
         rows=tuple(
             (
                 one.recipe,
-                _figure(one.ratio.value if one.ratio else None),
-                *(_figure(one.without.get(name)) for name in summary.datasets),
+                _format_figure(one.ratio.value if one.ratio else None),
+                *(_format_figure(one.without.get(name)) for name in summary.datasets),
             )
             for one in summary.overall
             if one.recipe != summary.baseline
@@ -80,9 +81,9 @@ def left_out_table(summary: Summary) -> Table:
 def set_table(summary: Summary, name: str) -> Table:
     """A set, by budget and recipe."""
     pools = [pool for pool in summary.pools if pool.dataset == name]
-    said = [many(len(summary.ids[name]), "question")]
+    said = [format_count(len(summary.ids[name]), "question")]
     said += [
-        f"their candidates hold {_figure(pool.means['recall'])} of the evidence in "
+        f"their candidates hold {_format_figure(pool.means['recall'])} of the evidence in "
         f"{pool.means['tokens'] or 0:,.0f} tokens"
         for pool in pools
     ]
@@ -111,18 +112,18 @@ def _set_row(cell: Cell) -> tuple[str, ...]:
     return (
         f"{cell.budget:,}",
         cell.recipe,
-        _figure(means["recall"]),
-        NONE if cell.recall_difference is None else difference(cell.recall_difference),
-        *(_figure(means[name]) for name in ("full", "complete", "answer", "weighted")),
+        _format_figure(means["recall"]),
+        EMPTY_CELL if cell.recall_difference is None else format_difference(cell.recall_difference),
+        *(_format_figure(means[name]) for name in ("full", "complete", "answer", "weighted")),
         f"{100 * (means['redundancy'] or 0):.2f} %",
-        _figure(means["use"]),
-        NONE if cell.price is None else f"{cell.price:,.0f}",
+        _format_figure(means["use"]),
+        EMPTY_CELL if cell.price is None else f"{cell.price:,.0f}",
     )
 
 
-def _figure(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3f}"
+def _format_figure(value: float | None) -> str:
+    return EMPTY_CELL if value is None else f"{value:.3f}"
 
 
-def _range(found: Interval | None) -> str:
-    return NONE if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+def _format_interval(found: Interval | None) -> str:
+    return EMPTY_CELL if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"

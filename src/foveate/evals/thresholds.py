@@ -13,22 +13,22 @@ from decimal import Decimal, InvalidOperation
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.core.gauge import Gauge
-from foveate.core.stages.dedup_near import DedupNear, Method
+from foveate.core.stages.dedup.near import DedupNear, Method
+from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Request
 from foveate.core.zones import Budget
 
-Pool = tuple[Candidate, ...]
+CandidatePool = tuple[Candidate, ...]
 
-EXAMPLES = 3
-SHOWN = 160
+MAX_EXAMPLES = 3
+MAX_SHOWN_LENGTH = 160
 """Characters of each text of an example."""
-_HEAD = 24
-_MOST_STEPS = 1_000
+_HEAD_LENGTH = 24
+_MAX_STEPS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class DuplicatePair:
     """Two chunks of which the one would be dropped for the other; the texts are shortened."""
 
     similarity: float
@@ -52,13 +52,13 @@ class Level:
     tokens: int
     tokens_saved: int
     new: int
-    examples: tuple[Pair, ...]
+    examples: tuple[DuplicatePair, ...]
 
 
-def steps(low: str, high: str, step: str) -> list[float]:
+def parse_thresholds(low: str, high: str, step: str) -> list[float]:
     """The thresholds, highest first; in decimal, so that 0.7 and ten steps of 0.01 make 0.8.
 
-    >>> steps("0.7", "0.98", "0.07")
+    >>> parse_thresholds("0.7", "0.98", "0.07")
     [0.98, 0.91, 0.84, 0.77, 0.7]
     """
     try:
@@ -69,34 +69,34 @@ def steps(low: str, high: str, step: str) -> list[float]:
         raise BadOption(f"thresholds: {low}, {high}, {step} are not all numbers")
     if not 0 < first <= last <= 1:
         raise BadOption(f"thresholds: {low} to {high}; they must rise, above 0 and at most 1")
-    if by <= 0 or (last - first) / by > _MOST_STEPS:
+    if by <= 0 or (last - first) / by > _MAX_STEPS:
         raise BadOption(f"thresholds: a step of {step} leads nowhere; take one like 0.02")
     found = [float(last - i * by) for i in range(int((last - first) / by) + 1)]
     return found if found[-1] == float(first) else [*found, float(first)]
 
 
-def sweep(
-    pools: Sequence[Pool],
+def sweep_thresholds(
+    pools: Sequence[CandidatePool],
     thresholds: Sequence[float],
     tokenizer: Tokenizer,
     *,
     method: Method = "jaccard",
-    examples: int = EXAMPLES,
+    examples: int = MAX_EXAMPLES,
 ) -> Iterator[Level]:
     """One level a threshold, in the order given (highest first makes `new` what it says).
 
     The method `semantic` needs candidates with embeddings.
     """
-    request = _request(tokenizer)
+    request = _build_request(tokenizer)
     chunks = sum(len(pool) for pool in pools)
-    tokens = sum(request.gauge.chunk(c.chunk) for pool in pools for c in pool)
+    tokens = sum(request.token_counter.count_chunk(c.chunk) for pool in pools for c in pool)
     before: set[tuple[int, str]] = set()
     for threshold in thresholds:
         stage = DedupNear(method=method, threshold=threshold)
         found = [
             (number, pair)
             for number, pool in enumerate(pools)
-            for pair in _dropped(pool, stage, request)
+            for pair in _find_dropped_pairs(pool, stage, request)
         ]
         gone = {(number, pair.dropped) for number, pair in found}
         new = [pair for number, pair in found if (number, pair.dropped) not in before]
@@ -107,28 +107,33 @@ def sweep(
             dropped=len(gone),
             tokens=tokens,
             tokens_saved=sum(
-                request.gauge.chunk(texts[number][pair.dropped].chunk) for number, pair in found
+                request.token_counter.count_chunk(texts[number][pair.dropped].chunk)
+                for number, pair in found
             ),
             new=len(new),
-            examples=_telling(new, examples),
+            examples=_pick_examples(new, examples),
         )
         before = gone
 
 
-def _request(tokenizer: Tokenizer) -> Request:
+def _build_request(tokenizer: Tokenizer) -> Request:
     """What the stage is given: nothing of it decides what a near duplicate is."""
-    gauge = Gauge(tokenizer=tokenizer, body=lambda text: text, frame=lambda _one, _place: "")
-    return Request(query="", budget=Budget(), gauge=gauge)
+    gauge = TokenCounter(
+        tokenizer=tokenizer, body=lambda text: text, header=lambda _one, _place: ""
+    )
+    return Request(query="", budget=Budget(), token_counter=gauge)
 
 
-def _dropped(pool: Pool, stage: DedupNear, request: Request) -> Iterator[Pair]:
+def _find_dropped_pairs(
+    pool: CandidatePool, stage: DedupNear, request: Request
+) -> Iterator[DuplicatePair]:
     """The pairs of a pool, as the stage's own decisions name them."""
     texts = {candidate.id: candidate.text for candidate in pool}
     for decision in stage(pool, request).decisions:
         if decision.action != "merged":
             continue
-        kept, dropped = shortened(texts[decision.by], texts[decision.chunk_id])
-        yield Pair(
+        kept, dropped = shorten_pair(texts[decision.by], texts[decision.chunk_id])
+        yield DuplicatePair(
             similarity=float(decision.numbers["similarity"]),
             kept=decision.by,
             dropped=decision.chunk_id,
@@ -137,24 +142,24 @@ def _dropped(pool: Pool, stage: DedupNear, request: Request) -> Iterator[Pair]:
         )
 
 
-def _telling(pairs: Sequence[Pair], count: int) -> tuple[Pair, ...]:
+def _pick_examples(pairs: Sequence[DuplicatePair], count: int) -> tuple[DuplicatePair, ...]:
     """The least alike, of different texts: a copy of a copy teaches nothing."""
-    found: dict[tuple[str, str], Pair] = {}
+    found: dict[tuple[str, str], DuplicatePair] = {}
     for pair in sorted(pairs, key=lambda p: (p.similarity, p.kept, p.dropped)):
         found.setdefault((pair.kept_text, pair.dropped_text), pair)
     return tuple(found.values())[:count]
 
 
-def shortened(one: str, other: str, length: int = SHOWN) -> tuple[str, str]:
+def shorten_pair(one: str, other: str, length: int = MAX_SHOWN_LENGTH) -> tuple[str, str]:
     """Both on one line, side by side, from a little before they begin to differ.
 
-    >>> shortened("The pump starts at one bar.", "The pump starts at two bar.", 18)
+    >>> shorten_pair("The pump starts at one bar.", "The pump starts at two bar.", 18)
     ('… starts at one bar.', '… starts at two bar.')
     """
     flat = [" ".join(text.split()) for text in (one, other)]
     if max(map(len, flat)) <= length:
         return flat[0], flat[1]
-    heads = [_beginning(*flat), _beginning(*reversed(flat))]
+    heads = [_find_beginning(*flat), _find_beginning(*reversed(flat))]
     rest = [text[head:] for text, head in zip(flat, heads, strict=True)]
     pairs = enumerate(zip(*rest, strict=False))
     same = next((i for i, (a, b) in pairs if a != b), 0)
@@ -162,17 +167,17 @@ def shortened(one: str, other: str, length: int = SHOWN) -> tuple[str, str]:
     if start:
         start = rest[0].rfind(" ", 0, start) + 1
     left, right = (
-        _window(text, head + start, length) for text, head in zip(flat, heads, strict=True)
+        _text_window(text, head + start, length) for text, head in zip(flat, heads, strict=True)
     )
     return left, right
 
 
-def _beginning(text: str, other: str) -> int:
+def _find_beginning(text: str, other: str) -> int:
     """Where the beginning of the other stands in the text; 0 where it does not."""
-    return max(text.find(other[:_HEAD]), 0)
+    return max(text.find(other[:_HEAD_LENGTH]), 0)
 
 
-def _window(text: str, start: int, length: int) -> str:
+def _text_window(text: str, start: int, length: int) -> str:
     """Some characters of the text; what is left out is marked."""
     end = start + length
     shown = text[start:end]

@@ -1,4 +1,4 @@
-"""What is tried: recipes x budgets, settled by the same `plan` that `assemble` uses.
+"""What is tried: recipes x budgets, resolved by the same options that `assemble` uses.
 
 A trial has a hash of all that can change its result but the case: the recipe as it is spelled,
 the budget, the tokenizer's vocabulary, the embedder and what it makes of a text, and our own
@@ -15,17 +15,17 @@ from pathlib import Path
 from foveate import plugins
 from foveate._version import __version__
 from foveate.core.errors import BadOption
-from foveate.core.manifest import budget_hash, digest, spelled
+from foveate.core.manifest import budget_hash, canonical_recipe_text, digest
 from foveate.core.types import Recipe
-from foveate.plan import Plan, plan
+from foveate.pipeline.options import AssembleOptions, load_recipe, resolve_options
 
-POOL = "whole pool"
+WHOLE_POOL = "whole pool"
 """The label of all candidates joined: the most that any recipe can hold."""
 
-_FACES = ("cli", "service", "answer", "ingest")
-_UNSTEADY = ("openai",)
-_PROBES = ("The pump starts at one bar.", "Der Brunnen hat TIEFES Wasser.", "井戸の深さは")
-_DECIDING = ("numpy", "sentencex", "toktok-rs", "wordllama")
+_EXCLUDED_FOLDERS = ("cli", "service", "answer", "ingest")
+_NONDETERMINISTIC_EMBEDDERS = ("openai",)
+_PROBE_TEXTS = ("The pump starts at one bar.", "Der Brunnen hat TIEFES Wasser.", "井戸の深さは")
+_HASHED_PACKAGES = ("numpy", "sentencex", "toktok-rs", "wordllama")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +45,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One recipe at one budget; `settled` is None and `budget` 0 for the whole pool."""
+    """One recipe at one budget; `options` is None and `budget` 0 for the whole pool."""
 
     label: str
     budget: int
-    settled: Plan | None
+    options: AssembleOptions | None
     hash: str
 
 
-def setting(
+def build_setting(
     recipes: Sequence[str | Recipe],
     budgets: Sequence[int],
     *,
@@ -72,8 +72,8 @@ def setting(
         raise BadOption("no budget is given; give one or more, in tokens")
     if len(set(budgets)) != len(budgets):
         raise BadOption(f"a budget comes twice in {tuple(budgets)}; give each once")
-    labelled = [*_labelled(recipes)]
-    reference = next(iter(_labelled([baseline])))
+    labelled = [*_label_recipes(recipes)]
+    reference = next(iter(_label_recipes([baseline])))
     if reference[0] not in dict(labelled):
         labelled.insert(0, reference)
     made = Setting(
@@ -81,17 +81,17 @@ def setting(
         budgets=tuple(sorted(budgets)),
         tokenizer=tokenizer,
         embedder=embedder,
-        vectors=_vectors_print(embedder) if embedder else "",
+        vectors=_embedder_fingerprint(embedder) if embedder else "",
     )
-    trials(made)  # a budget that cannot be is refused before anything is read
+    build_trials(made)  # a budget that cannot be is refused before anything is read
     return made, reference[0]
 
 
-def _labelled(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
+def _label_recipes(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
     """Each with its name; a file whose recipe has a name that is taken goes by its path."""
-    seen: set[str] = {POOL}
+    seen: set[str] = {WHOLE_POOL}
     for given in recipes:
-        recipe = plan(recipe=given).recipe
+        recipe = load_recipe(given)
         label = recipe.name
         if isinstance(given, str) and label in seen | set(plugins.recipe_table()):
             label = given
@@ -101,30 +101,34 @@ def _labelled(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
         yield label, recipe
 
 
-def trials(made: Setting) -> tuple[Trial, ...]:
+def build_trials(made: Setting) -> tuple[Trial, ...]:
     """The whole pool first, then every recipe at every budget."""
     counter = plugins.tokenizer(made.tokenizer)
     common = (counter.fingerprint, made.embedder, made.vectors, code_hash())
-    found = [Trial(label=POOL, budget=0, settled=None, hash=digest(repr((POOL, *common))))]
+    found = [
+        Trial(label=WHOLE_POOL, budget=0, options=None, hash=digest(repr((WHOLE_POOL, *common))))
+    ]
     for label, recipe in made.recipes:
         for budget in made.budgets:
-            settled = plan(recipe=recipe, budget=budget, tokenizer=counter)
-            parts = (label, spelled(recipe), budget_hash(settled.budget), *common)
+            options = AssembleOptions(recipe=recipe, budget=budget, tokenizer=counter)
+            resolved = resolve_options(options)
+            parts = (label, canonical_recipe_text(recipe), budget_hash(resolved.budget), *common)
             found.append(
-                Trial(label=label, budget=budget, settled=settled, hash=digest(repr(parts)))
+                Trial(label=label, budget=budget, options=options, hash=digest(repr(parts)))
             )
     return tuple(found)
 
 
-def _vectors_print(name: str) -> str:
+def _embedder_fingerprint(name: str) -> str:
     """What tells a model from another under the same name: the vectors of some texts.
 
-    Those of `_UNSTEADY` are never twice the same to the last bit; their names alone tell.
+    Those of `_NONDETERMINISTIC_EMBEDDERS` are never twice the same to the last bit; their names
+    alone tell.
     """
     embedder = plugins.embedder(name)
-    if name.partition(":")[0] in _UNSTEADY:
+    if name.partition(":")[0] in _NONDETERMINISTIC_EMBEDDERS:
         return embedder.name
-    rows = [[float(value) for value in row] for row in embedder.embed(_PROBES)]
+    rows = [[float(value) for value in row] for row in embedder.embed(_PROBE_TEXTS)]
     return digest(repr((embedder.name, rows)))
 
 
@@ -137,18 +141,20 @@ def code_hash() -> str:
     import foveate
 
     package = Path(foveate.__file__).parent
-    files = [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in _FACES]
+    files = [
+        p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in _EXCLUDED_FOLDERS
+    ]
     parts = [__version__]
     for path in sorted(files):
         parts += [path.relative_to(package).as_posix(), digest(path.read_text(encoding="utf-8"))]
-    return digest(repr((parts, _versions())))
+    return digest(repr((parts, _package_versions())))
 
 
-def _versions() -> list[str]:
+def _package_versions() -> list[str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = []
-    for name in _DECIDING:
+    for name in _HASHED_PACKAGES:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -7,7 +7,7 @@ from typing import Any
 
 from foveate.evals.answers.wire import answers_to_json
 from foveate.evals.bootstrap import Interval
-from foveate.evals.figures import Cell, Overall, Summary
+from foveate.evals.figures import Cell, OverallFigures, Summary
 
 SCHEMA = 1
 
@@ -22,9 +22,9 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
         "baseline": summary.baseline,
         "recipes": list(summary.recipes),
         "budgets": list(summary.budgets),
-        "overall": [_overall(one) for one in summary.overall],
-        "sets": [_cell(pool) for pool in summary.pools],
-        "cells": [_cell(cell) for cell in summary.cells],
+        "overall": [_overall_to_json(one) for one in summary.overall],
+        "sets": [_cell_to_json(pool) for pool in summary.pools],
+        "cells": [_cell_to_json(cell) for cell in summary.cells],
         "ids": {name: list(ids) for name, ids in summary.ids.items()},
         "recalls": {
             name: {
@@ -34,14 +34,14 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
             for name, by_recipe in summary.recalls.items()
         },
         **(
-            {"answers": answers_to_json(summary.answers, _interval)}
+            {"answers": answers_to_json(summary.answers, _interval_to_json)}
             if summary.answers is not None
             else {}
         ),
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell_to_json(cell: Cell) -> dict[str, Any]:
     record: dict[str, Any] = {
         "dataset": cell.dataset,
         "budget": cell.budget,
@@ -52,19 +52,19 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "tokens_per_evidence": _round(cell.price),
     }
     if cell.recall_difference is not None:
-        record["recall_difference"] = _interval(cell.recall_difference)
-        record["weighted_difference"] = _interval(cell.weighted_difference)
+        record["recall_difference"] = _interval_to_json(cell.recall_difference)
+        record["weighted_difference"] = _interval_to_json(cell.weighted_difference)
         record["verdict"] = cell.recall_difference.verdict
     return record
 
 
-def _overall(one: Overall) -> dict[str, Any]:
+def _overall_to_json(one: OverallFigures) -> dict[str, Any]:
     return {
         "recipe": one.recipe,
-        "missed": _interval(one.missed),
-        "ratio": _interval(one.ratio),
-        "recall_difference": _interval(one.recall_difference),
-        "weighted_difference": _interval(one.weighted_difference),
+        "missed": _interval_to_json(one.missed),
+        "ratio": _interval_to_json(one.ratio),
+        "recall_difference": _interval_to_json(one.recall_difference),
+        "weighted_difference": _interval_to_json(one.weighted_difference),
         "redundancy": _round(one.redundancy),
         "over": one.over,
         "failed": one.failed,
@@ -73,7 +73,7 @@ def _overall(one: Overall) -> dict[str, Any]:
     }
 
 
-def _interval(found: Interval | None) -> Mapping[str, float | None] | None:
+def _interval_to_json(found: Interval | None) -> Mapping[str, float | None] | None:
     if found is None:
         return None
     return {"value": _round(found.value), "low": _round(found.low), "high": _round(found.high)}

@@ -16,18 +16,18 @@ _ASCII = str.maketrans({chr(code): " " for code in range(128) if not chr(code).i
 
 # What is lower-cased by what stands beside it (sigma), or to two characters of which the second
 # is no letter: then the words come first and are lower-cased one by one.
-_IN_CONTEXT = re.compile("[\u03a3\u0130]")
+_CONTEXT_LETTERS = re.compile("[\u03a3\u0130]")
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Lower-cased words in reading order.
 
-    >>> words("Snake_case, 3.5 bar and 猫が")
+    >>> split_words("Snake_case, 3.5 bar and 猫が")
     ['snake', 'case', '3', '5', 'bar', 'and', '猫', 'が']
     """
     if text.isascii():
         return text.lower().translate(_ASCII).split()
     word = _WORD if _HAS_CJK.search(text) else _SPACED_WORD
-    if _IN_CONTEXT.search(text):
+    if _CONTEXT_LETTERS.search(text):
         return [found.lower() for found in word.findall(text)]
     return word.findall(text.lower())

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foveate import plugins
-from foveate.assembler import prepare_candidates
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.manifest import digest
@@ -15,15 +14,16 @@ from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case
 from foveate.evals.measures import measure
 from foveate.evals.rows import Row
-from foveate.evals.trials import Setting, Trial, trials
-from foveate.plan import Plan
+from foveate.evals.trials import Setting, Trial, build_trials
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder
 
 Task = tuple[Case, tuple[int, ...]]
 """A case and the trials, by their numbers, that it lacks."""
 
 
-def key_of(case: Case, trial: Trial) -> str:
+def row_key(case: Case, trial: Trial) -> str:
     """What a row is found under: a hash of everything that it depends on."""
     return digest(f"{case.hash or digest(repr(case))} {trial.hash}")
 
@@ -39,7 +39,7 @@ class Worker:
     _vectors: dict[str, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.trials = trials(self.setting)
+        self.trials = build_trials(self.setting)
         self.counter = plugins.tokenizer(self.setting.tokenizer)
         name = self.setting.embedder
         self._embedder = plugins.embedder(name) if name else None
@@ -47,30 +47,32 @@ class Worker:
     def __call__(self, task: Task) -> list[Row]:
         """The rows that the case lacks, in the order of the trials."""
         case, missing = task
-        candidates, vector = self._prepared(case)
-        return [self._row(case, self.trials[i], candidates, vector) for i in missing]
+        candidates, vector = self._prepare_case(case)
+        return [self._build_row(case, self.trials[i], candidates, vector) for i in missing]
 
     def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
         """The context of every trial but the whole pool; why there is none, where nothing fits."""
-        candidates, vector = self._prepared(case)
+        candidates, vector = self._prepare_case(case)
         for trial in self.trials:
-            if trial.settled is not None:
-                yield trial, *self._made(case, trial.settled, candidates, vector)
+            if trial.options is not None:
+                yield trial, *self._assemble(case, trial.options, candidates, vector)
 
-    def _prepared(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
+    def _prepare_case(self, case: Case) -> tuple[tuple[Candidate, ...], Any]:
         """The candidates and the question's vector, where vectors are wanted."""
         candidates = case.candidates()
         if self._embedder is None:
             return candidates, None
         return (
-            self._embedded(self._embedder, candidates),
+            self._embed_candidates(self._embedder, candidates),
             self._embedder.embed([case.question])[0],
         )
 
-    def _row(self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any) -> Row:
-        text, failed = self._text(case, trial, candidates, vector)
+    def _build_row(
+        self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
+    ) -> Row:
+        text, failed = self._context_text(case, trial, candidates, vector)
         return Row(
-            key=key_of(case, trial),
+            key=row_key(case, trial),
             dataset=case.dataset,
             id=case.id,
             recipe=trial.label,
@@ -86,26 +88,28 @@ class Worker:
             ),
         )
 
-    def _text(
+    def _context_text(
         self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
     ) -> tuple[str, str]:
         """The context's text, and why there is none."""
-        if trial.settled is None:
+        if trial.options is None:
             best = sorted(candidates, key=lambda c: -c.score)
             return "\n\n".join(candidate.text for candidate in best), ""
-        context, failed = self._made(case, trial.settled, candidates, vector)
+        context, failed = self._assemble(case, trial.options, candidates, vector)
         return (context.text if context is not None else ""), failed
 
-    def _made(
-        self, case: Case, settled: Plan, candidates: tuple[Candidate, ...], vector: Any
+    def _assemble(
+        self, case: Case, options: AssembleOptions, candidates: tuple[Candidate, ...], vector: Any
     ) -> tuple[Context | None, str]:
         try:
-            made = prepare_candidates(case.question, candidates, settled, query_embedding=vector)
+            context = Assembler(options=options).assemble(
+                case.question, candidates, query_embedding=vector
+            )
         except BudgetTooSmall as error:
             return None, str(error)
-        return made.context, ""
+        return context, ""
 
-    def _embedded(
+    def _embed_candidates(
         self, embedder: Embedder, candidates: tuple[Candidate, ...]
     ) -> tuple[Candidate, ...]:
         """With vectors; the same text is embedded once."""

@@ -1,10 +1,12 @@
 """A document's text to chunks: whole sentences, never over size, never across a heading or page.
 
 Units (sentences, code lines, table rows) are packed greedily; a heading opens a new chunk and
-stays with its text; a chunk that goes on in the same section begins with the last whole units of
-the one before. Every chunk is then counted as it stands and shortened where it is too long.
-Rules: pure; linear; `text[start:end] == piece.text`; every character that is not white space and
-not of the front is in a chunk. Not here: reading files (`loaders`), writing chunks (`run`).
+stays with its text; short rows of a table are gathered; a chunk that goes on in the same section
+begins with the last whole units of the one before. Every chunk is then counted as it stands and
+shortened where it is too long.
+Rules: pure; linear; memory holds a slice of the text's units and chunks, however long the text is;
+`text[start:end] == piece.text`; every character that is not white space and not of the front is in
+a chunk. Not here: reading files (`loaders`), writing chunks (`run`).
 """
 
 from __future__ import annotations
@@ -12,15 +14,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import islice
+from operator import attrgetter
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, Unit, units
+from foveate.ingest.units import CountBatch, split_units
+from foveate.ingest.window import Window
 from foveate.ports import Section
 
-__all__ = ["Piece", "chunk", "refuse_sizes"]
+__all__ = ["SLICE", "Piece", "check_sizes", "chunk", "each_chunk"]
+
+SLICE = 256
+"""Chunks that are settled together."""
 
 _SMALLEST = 16
+_SMALL = 10  # of so many parts of a chunk: what is smaller may share one
 _INDENT = 80
 
 
@@ -44,7 +52,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _UnitRange:
     """Units `first:last`; those before `own` are overlap. `indent`: keep the first line's."""
 
     first: int
@@ -63,25 +71,45 @@ def chunk(
     language: str = "en",
     front: int = 0,
 ) -> list[Piece]:
-    """Chunks of at most `size` tokens by `count`, sharing up to `overlap` with the one before.
-
-    Sections smaller than a tenth of `size` share a chunk with the next, but two pages or two rows
-    never share one, for a citation names one place. A unit that is longer
-    than `size` is cut between words, or characters where there are none. `front`: so many
-    characters at the beginning are in no chunk, and count in all offsets. Raises `BadOption`.
+    """All of `each_chunk`.
 
     >>> words = lambda texts: [len(text.split()) for text in texts]
     >>> [piece.text for piece in chunk("Boil water. " * 12, [], words, size=16, overlap=0)]
     ['Boil water. ... Boil water.', 'Boil water. ... Boil water.']
     """
-    refuse_sizes(size, overlap)
-    found = units(text, sections, count, size=size, language=language, front=front)
-    runs = list(_packed(_Weights(found), size, overlap))
-    settled = _settled(text, found, runs, count, size)
-    return list(_pieces(text, sections, found, settled))
+    return list(
+        each_chunk(
+            text, sections, count, size=size, overlap=overlap, language=language, front=front
+        )
+    )
 
 
-def refuse_sizes(size: int, overlap: int) -> None:
+def each_chunk(
+    text: str,
+    sections: Sequence[Section],
+    count: CountBatch,
+    *,
+    size: int = 350,
+    overlap: int = 70,
+    language: str = "en",
+    front: int = 0,
+) -> Iterator[Piece]:
+    """Chunks of at most `size` tokens by `count`, sharing up to `overlap` with the one before.
+
+    Sections smaller than a tenth of `size` share a chunk with the next. Two pages never share one,
+    nor do two rows, because a citation names one place. The exception is a table of more than a
+    thousand rows: rows that are all smaller than that share chunks until these are full, and the
+    row named is the first. A unit longer than `size` is cut between words or characters.
+    `front`: so many characters at the beginning are in no chunk, and count in all offsets. Raises
+    `BadOption`.
+    """
+    check_sizes(size, overlap)
+    found = Window(split_units(text, sections, count, size=size, language=language, front=front))
+    runs = _merge_tail(_pack_units(found, size, overlap), found, size)
+    yield from _build_pieces(text, sections, found, _fit_to_size(text, found, runs, count, size))
+
+
+def check_sizes(size: int, overlap: int) -> None:
     """Raise `BadOption` where chunks of this size and overlap cannot be made."""
     if size < _SMALLEST:
         raise BadOption(f"chunk: size is {size} tokens; it must be {_SMALLEST} or more")
@@ -89,53 +117,46 @@ def refuse_sizes(size: int, overlap: int) -> None:
         raise BadOption(f"chunk: overlap is {overlap} tokens; it must be from 0 to {size // 2}")
 
 
-class _Weights:
-    """Units, and how much a stretch of them weighs, about, in constant time."""
-
-    def __init__(self, found: Sequence[Unit]) -> None:
-        self.units = found
-        self._sums = [0, *accumulate(unit.tokens + unit.gap for unit in found)]
-        self._blocks = {unit.block: i + 1 for i, unit in enumerate(found)}
-
-    def of(self, first: int, last: int) -> int:
-        gap = self.units[first].gap if first < last else 0
-        return self._sums[last] - self._sums[first] - gap
-
-    def of_block(self, first: int) -> int:
-        return self.of(first, self._blocks[self.units[first].block])
-
-
-def _packed(weights: _Weights, size: int, overlap: int) -> Iterator[_Run]:
+def _pack_units(found: Window, size: int, overlap: int) -> Iterator[_UnitRange]:
     first = own = at = 0
-    runs: list[_Run] = []
-    while at < len(weights.units):
-        if at > own and _ends(weights, first, own, at, size):
-            last = _without_headings(weights.units, own, at)
-            runs.append(_Run(first, own, last))
-            first, own, at = _overlap(weights, first, last, overlap), last, last
-        while first < own and weights.of(first, at + 1) > size:
+    while found.has(at):
+        if at > own and _is_chunk_end(found, first, own, at, size):
+            last = _trim_headings(found, own, at)
+            yield _UnitRange(first, own, last)
+            first, own, at = _overlap_start(found, first, last, overlap), last, last
+        while first < own and found.of(first, at + 1) > size:
             first += 1
         at += 1
     if own < at:
-        runs.append(_Run(first, own, at))
-    return iter(_with_tail(runs, weights, size))
+        yield _UnitRange(first, own, at)
 
 
-def _ends(weights: _Weights, first: int, own: int, at: int, size: int) -> bool:
+def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bool:
     """Whether the chunk that began at `first` ends before unit `at`."""
-    unit = weights.units[at]
-    so_far = weights.of(first, at)
-    if weights.of(first, at + 1) > size:
+    unit = found[at]
+    so_far = found.of(first, at)
+    if found.of(first, at + 1) > size:
         return True
+    if unit.row:
+        return _row_ends(found, so_far, at, size)
     if unit.opens:
-        return unit.apart or weights.of(own, at) >= size // 10
-    if not unit.whole or weights.units[at - 1].block == unit.block or 2 * so_far < size:
+        return unit.apart or found.of(own, at) >= size // _SMALL
+    if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
-    block = weights.of_block(at)
+    block = found.of_block(at, size)
     return block <= size < so_far + unit.gap + block
 
 
-def _without_headings(found: Sequence[Unit], own: int, last: int) -> int:
+def _row_ends(found: Window, so_far: int, at: int, size: int) -> bool:
+    """Whether the row that begins at `at` needs a chunk of its own, or the one before has one."""
+    small = size // _SMALL
+    row = found.of_row(at, small)
+    if row >= small or found.of_row_before(at, small) >= small:
+        return True
+    return so_far + found[at].gap + row > size
+
+
+def _trim_headings(found: Window, own: int, last: int) -> int:
     """Headings at the end of a chunk go to the next, unless there is nothing else."""
     end = last
     while end > own and found[end - 1].heading:
@@ -143,55 +164,79 @@ def _without_headings(found: Sequence[Unit], own: int, last: int) -> int:
     return end if end > own else last
 
 
-def _overlap(weights: _Weights, before: int, own: int, overlap: int) -> int:
+def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
     """The first unit that is said again in the chunk that begins with unit `own`."""
     first = own
-    if own < len(weights.units) and weights.units[own].opens:
+    if found.has(own) and found[own].opens:
         return own
-    while first - 1 > before and weights.of(first - 1, own) <= overlap:
+    while first - 1 > before and found.of(first - 1, own) <= overlap:
         first -= 1
-        if weights.units[first].opens:
+        if found[first].opens:
             break
     return first
 
 
-def _with_tail(runs: list[_Run], weights: _Weights, size: int) -> list[_Run]:
-    """A tiny last chunk goes to the one before it."""
-    if len(runs) > 1:
-        before, tail = runs[-2:]
-        tiny = weights.of(tail.own, tail.last) < size // 10 and not weights.units[tail.own].apart
-        if tiny and weights.of(before.first, tail.last) <= size:
-            runs[-2:] = [replace(before, last=tail.last)]
-    return runs
+def _merge_tail(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterator[_UnitRange]:
+    """The runs, where a tiny last one goes to the one before it."""
+    before, tail = next(runs, None), next(runs, None)
+    for run in runs:
+        assert before is not None
+        yield before
+        before, tail = tail, run
+    if before is not None and tail is not None and _is_tiny(found, before, tail, size):
+        before, tail = replace(before, last=tail.last), None
+    yield from (run for run in (before, tail) if run is not None)
 
 
-def _settled(
-    text: str, found: Sequence[Unit], runs: list[_Run], count: CountBatch, size: int
-) -> list[tuple[_Run, int]]:
-    """Every run with its true count; what is over size gives up overlap, then is halved.
+def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> bool:
+    """Whether the last run is too small for a chunk of its own, and the one before can take it."""
+    opens = found[tail.own]
+    if opens.apart or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
+        return False
+    return found.of(before.first, tail.last) <= size
 
-    Where a run was halved, the next gives up overlap until it begins after both halves do.
+
+def _fit_to_size(
+    text: str, found: Window, runs: Iterator[_UnitRange], count: CountBatch, size: int
+) -> Iterator[tuple[_UnitRange, int]]:
+    """Every run with its true count, a slice of them after the other."""
+    begun = -1
+    while some := list(islice(runs, SLICE)):
+        for run, tokens in _fitted(text, found, some, count, size, begun=begun):
+            yield run, tokens
+            begun = run.first
+        found.drop(some[-1].first)
+
+
+def _fitted(
+    text: str, found: Window, runs: list[_UnitRange], count: CountBatch, size: int, *, begun: int
+) -> list[tuple[_UnitRange, int]]:
+    """Runs with their true counts; what is over size gives up overlap, then is halved.
+
+    Where a run was halved, the next gives up overlap until it begins after both halves do. `begun`:
+    where the run before them begins.
     """
-    settled: list[tuple[_Run, int]] = []
+    settled: list[tuple[_UnitRange, int]] = []
     while runs:
         counts = count([text[slice(*_span(text, found, run))] for run in runs])
-        over: list[_Run] = []
+        over: list[_UnitRange] = []
         for run, tokens in zip(runs, counts, strict=True):
             if tokens <= size or (run.last - run.first == 1 and not run.indent):
                 settled.append((run, tokens))
             else:
-                over += _shorter(run)
+                over += _shorten(run)
         if not over:
-            settled, over = _in_order(settled)
+            settled, over = _enforce_order(settled, begun)
         runs = over
     return settled
 
 
-def _in_order(settled: list[tuple[_Run, int]]) -> tuple[list[tuple[_Run, int]], list[_Run]]:
+def _enforce_order(
+    settled: list[tuple[_UnitRange, int]], begun: int
+) -> tuple[list[tuple[_UnitRange, int]], list[_UnitRange]]:
     """The runs that begin after the one before does, and the rest, cut so that they do."""
-    kept: list[tuple[_Run, int]] = []
-    late: list[_Run] = []
-    begun = -1
+    kept: list[tuple[_UnitRange, int]] = []
+    late: list[_UnitRange] = []
     for run, tokens in sorted(settled, key=lambda pair: pair[0].own):
         if run.first > begun:
             kept.append((run, tokens))
@@ -201,7 +246,7 @@ def _in_order(settled: list[tuple[_Run, int]]) -> tuple[list[tuple[_Run, int]], 
     return kept, late
 
 
-def _shorter(run: _Run) -> list[_Run]:
+def _shorten(run: _UnitRange) -> list[_UnitRange]:
     if run.indent:
         return [replace(run, indent=False)]
     if run.first < run.own:
@@ -210,7 +255,7 @@ def _shorter(run: _Run) -> list[_Run]:
     return [replace(run, last=middle), replace(run, first=middle, own=middle)]
 
 
-def _span(text: str, found: Sequence[Unit], run: _Run) -> tuple[int, int]:
+def _span(text: str, found: Window, run: _UnitRange) -> tuple[int, int]:
     start, end = found[run.first].start, found[run.last - 1].end
     if run.indent and found[run.first].whole:
         line = text.rfind("\n", max(0, start - _INDENT), start) + 1
@@ -219,13 +264,12 @@ def _span(text: str, found: Sequence[Unit], run: _Run) -> tuple[int, int]:
     return start, end
 
 
-def _pieces(
+def _build_pieces(
     text: str,
     sections: Sequence[Section],
-    found: Sequence[Unit],
-    settled: Sequence[tuple[_Run, int]],
+    found: Window,
+    settled: Iterator[tuple[_UnitRange, int]],
 ) -> Iterator[Piece]:
-    starts = [section.start for section in sections]
     at, line, byte = 0, 1, 0
     for sequence, (run, tokens) in enumerate(settled):
         start, end = _span(text, found, run)
@@ -233,8 +277,9 @@ def _pieces(
         line += passed.count("\n") + passed.count("\r") - passed.count("\r\n")
         byte += len(passed.encode())
         at = start
-        body = next((u for u in found[run.first : run.last] if not u.heading), found[run.first])
-        place = bisect_right(starts, body.start) - 1
+        own = found.within(run.first, run.last)
+        body = next((unit for unit in own if not unit.heading), own[0])
+        place = bisect_right(sections, body.start, key=attrgetter("start")) - 1
         section = sections[place] if place >= 0 and body.start < sections[place].end else None
         yield Piece(
             sequence=sequence,

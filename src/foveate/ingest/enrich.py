@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.core.text.asked import asked_of
-from foveate.core.text.summary import summarised
+from foveate.core.text.questions import extract_questions
+from foveate.core.text.summary import summarise
 from foveate.core.types import Chunk, Span
 from foveate.ports import QUESTIONS, Document
 
-__all__ = ["Enrich", "enriched", "open_chunks", "with_questions", "with_summary"]
+__all__ = ["Enrich", "enrich_document", "unrestricted_chunks", "with_questions", "with_summary"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Enrich:
                 raise BadOption(f"enrich: {name} is {getattr(self, name)}; it must be 1 or more")
 
 
-def enriched(
+def enrich_document(
     document: Document,
     chunks: Sequence[Chunk],
     how: Enrich,
@@ -45,17 +45,17 @@ def enriched(
 ) -> tuple[Document, tuple[Chunk, ...]]:
     """The document and its chunks with what is asked for and they have not brought themselves."""
     if how.summaries and not document.summary:
-        summary = summarised(
+        summary = summarise(
             document.text,
             tokenizer.count,
             tokens=how.tokens,
             language=language,
-            readable=_readable(document, chunks),
+            readable=_readable_spans(document, chunks),
         )
         document, chunks = with_summary(document, chunks, summary)
     if how.questions and QUESTIONS not in document.metadata:
         asked = (
-            asked_of(
+            extract_questions(
                 chunk.text,
                 title=document.title,
                 section=chunk.section,
@@ -85,7 +85,7 @@ def with_questions(chunk: Chunk, questions: Sequence[str]) -> Chunk:
     return replace(chunk, metadata={**chunk.metadata, QUESTIONS: list(questions)})
 
 
-def open_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
+def unrestricted_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
     """The chunks that everybody may read who may read the document."""
     readers = set(document.principals)
     return [
@@ -95,9 +95,9 @@ def open_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
     ]
 
 
-def _readable(document: Document, chunks: Sequence[Chunk]) -> list[Span] | None:
+def _readable_spans(document: Document, chunks: Sequence[Chunk]) -> list[Span] | None:
     """The stretches that are in no chunk for fewer readers; None where all may be used."""
-    known = {id(chunk) for chunk in open_chunks(document, chunks)}
+    known = {id(chunk) for chunk in unrestricted_chunks(document, chunks)}
     if len(known) == len(chunks):
         return None
     closed = [chunk for chunk in chunks if id(chunk) not in known]

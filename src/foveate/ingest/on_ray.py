@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from foveate.batch.engines.engine import FailedTask
+from foveate.batch.engines.on_ray import open_ray
 from foveate.core.errors import BadOption
-from foveate.fleet.engine import Lost
-from foveate.fleet.on_ray import on_ray
-from foveate.ingest.apart import Apart
-from foveate.ingest.one import Part, Preparer, Refused, Task
+from foveate.ingest.document_task import PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from foveate.fleet.tasks import Fleet
+    from foveate.batch.engines.tasks import RayEngine
     from foveate.ingest.run import Engine
 
-__all__ = ["prepared_on", "prepared_on_ray"]
+__all__ = ["prepare_on_fleet", "ray_engine"]
 
-BUNCH_BYTES = 4 << 20
+BATCH_BYTES = 4 << 20
 """Of the files of a bunch, as they are on the disk."""
 
 PIECE_BYTES = 1 << 20
@@ -37,7 +37,7 @@ PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bunch:
+class TaskBatch:
     """What a worker gets: the preparer, pickled, and some files."""
 
     preparer: bytes
@@ -48,12 +48,12 @@ Piece: TypeAlias = list[tuple[int, bytes]]
 """Parts, pickled, each after the number of its file in the bunch."""
 
 
-def prepared_bunch(bunch: Bunch) -> Iterator[Piece]:
+def prepare_batch(bunch: TaskBatch) -> Iterator[Piece]:
     """The parts of the files, in order; what is mapped over bunches."""
-    preparer = _preparer(bunch.preparer)
+    preparer = _load_preparer(bunch.preparer)
     piece: Piece = []
     size = 0
-    with Apart(preparer.limits) as apart:
+    with Sandbox(preparer.limits) as apart:
         for number, task in enumerate(bunch.tasks):
             for part in preparer.parts(task, apart):
                 data = pickle.dumps(part, pickle.HIGHEST_PROTOCOL)
@@ -66,47 +66,49 @@ def prepared_bunch(bunch: Bunch) -> Iterator[Piece]:
 
 
 @lru_cache(maxsize=1)
-def _preparer(pickled: bytes) -> Preparer:
+def _load_preparer(pickled: bytes) -> Preparer:
     """Made once in a worker, for its embedder may take a second."""
     found: Preparer = pickle.loads(pickled)  # noqa: S301 - from the caller, through Ray
     return found
 
 
-def prepared_on_ray(workers: int | None, address: str | None) -> Engine:
+def ray_engine(workers: int | None, address: str | None) -> Engine:
     """An engine for `ingest`; the cluster is started or joined when there are files."""
 
     @contextmanager
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+    def prepared(
+        preparer: Preparer, tasks: Sequence[Task]
+    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
         if not tasks:
             yield iter(())
             return
-        with on_ray(workers, address) as fleet:
-            yield prepared_on(fleet, preparer, tasks)
+        with open_ray(workers, address) as fleet:
+            yield prepare_on_fleet(fleet, preparer, tasks)
 
     return prepared
 
 
-def prepared_on(
-    fleet: Fleet, preparer: Preparer, tasks: Sequence[Task]
-) -> Iterator[Iterator[Part]]:
+def prepare_on_fleet(
+    fleet: RayEngine, preparer: Preparer, tasks: Sequence[Task]
+) -> Iterator[Iterator[PreparedPart]]:
     """The parts of each task, in order. Raises `BadOption` where the preparer cannot be sent."""
-    pickled = _pickled(preparer)
+    pickled = _pickle_preparer(preparer)
     bunches = (
-        Bunch(preparer=pickled, tasks=some)
-        for some in bunched(tasks, most=fleet.bunch, most_bytes=BUNCH_BYTES)
+        TaskBatch(preparer=pickled, tasks=some)
+        for some in batch_tasks(tasks, most=fleet.batch_size, most_bytes=BATCH_BYTES)
     )
-    for bunch, pieces in fleet.streamed(prepared_bunch, bunches):
-        coming = _Coming(fleet, bunch, _flat(pieces))
+    for bunch, pieces in fleet.stream_values(prepare_batch, bunches):
+        coming = _PartStream(fleet, bunch, _flatten(pieces))
         for number in range(len(bunch.tasks)):
-            yield coming.of(number)
+            yield coming.parts_for(number)
 
 
-def bunched(tasks: Iterable[Task], *, most: int, most_bytes: int) -> Iterator[tuple[Task, ...]]:
+def batch_tasks(tasks: Iterable[Task], *, most: int, most_bytes: int) -> Iterator[tuple[Task, ...]]:
     """In order; a file that alone has more bytes than that is a bunch of its own."""
     kept: list[Task] = []
     size = 0
     for task in tasks:
-        own = _size(task)
+        own = _file_size(task)
         if kept and (len(kept) >= most or size + own > most_bytes):
             yield tuple(kept)
             kept, size = [], 0
@@ -116,59 +118,61 @@ def bunched(tasks: Iterable[Task], *, most: int, most_bytes: int) -> Iterator[tu
         yield tuple(kept)
 
 
-def _size(task: Task) -> int:
+def _file_size(task: Task) -> int:
     try:
         return task.file.path.stat().st_size
     except OSError:
         return 0  # whoever reads it says why it cannot be read
 
 
-Given: TypeAlias = tuple[int, bytes]
+NumberedPart: TypeAlias = tuple[int, bytes]
 
 
-class _Coming:
+class _PartStream:
     """The parts of a bunch's files as they come; what a dead worker kept is asked for again."""
 
-    def __init__(self, fleet: Fleet, bunch: Bunch, given: Iterator[Given | Lost]) -> None:
+    def __init__(
+        self, fleet: RayEngine, bunch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
+    ) -> None:
         self._fleet, self._bunch, self._given = fleet, bunch, given
         self._head = next(given, None)
 
-    def of(self, number: int) -> Iterator[Part]:
+    def parts_for(self, number: int) -> Iterator[PreparedPart]:
         """Those of one file, which is that number in the bunch; asked for in order."""
         brought = 0
         while isinstance(self._head, tuple) and self._head[0] == number:
-            yield _loaded(self._head[1])
+            yield _unpickle_part(self._head[1])
             brought += 1
             self._head = next(self._given, None)
-        if isinstance(self._head, Lost):
-            yield from self._alone(number, brought)
+        if isinstance(self._head, FailedTask):
+            yield from self._retry_alone(number, brought)
 
-    def _alone(self, number: int, brought: int) -> Iterator[Part]:
+    def _retry_alone(self, number: int, brought: int) -> Iterator[PreparedPart]:
         """The file by itself, so that it shows whether it is the one at which a worker dies."""
-        single = Bunch(preparer=self._bunch.preparer, tasks=(self._bunch.tasks[number],))
-        with closing(self._fleet.streamed(prepared_bunch, [single])) as streamed:
+        single = TaskBatch(preparer=self._bunch.preparer, tasks=(self._bunch.tasks[number],))
+        with closing(self._fleet.stream_values(prepare_batch, [single])) as streamed:
             for _, pieces in streamed:
-                for i, given in enumerate(_flat(pieces)):
-                    if isinstance(given, Lost):
-                        yield Refused(reason=f"could not be prepared: {given.reason}")
+                for i, given in enumerate(_flatten(pieces)):
+                    if isinstance(given, FailedTask):
+                        yield Refusal(reason=f"could not be prepared: {given.reason}")
                     elif i >= brought:
-                        yield _loaded(given[1])
+                        yield _unpickle_part(given[1])
 
 
-def _flat(pieces: Iterable[Piece | Lost]) -> Iterator[Given | Lost]:
+def _flatten(pieces: Iterable[Piece | FailedTask]) -> Iterator[NumberedPart | FailedTask]:
     for piece in pieces:
-        if isinstance(piece, Lost):
+        if isinstance(piece, FailedTask):
             yield piece
         else:
             yield from piece
 
 
-def _loaded(data: bytes) -> Part:
-    part: Part = pickle.loads(data)  # noqa: S301 - from a worker of ours
+def _unpickle_part(data: bytes) -> PreparedPart:
+    part: PreparedPart = pickle.loads(data)  # noqa: S301 - from a worker of ours
     return part
 
 
-def _pickled(preparer: Preparer) -> bytes:
+def _pickle_preparer(preparer: Preparer) -> bytes:
     try:
         return pickle.dumps(preparer, pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises

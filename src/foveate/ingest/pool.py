@@ -1,8 +1,9 @@
 """Several processes that prepare files, and their answers in the order of the tasks.
 
-Each process has a thread that talks to it; what comes back waits, pickled, in a `HandOver` until
-the writer has come to it. A process that is gone in the midst of a file gets a successor and the
-file once more; where that one goes too, the file is refused. Whatever ends the caller ends them.
+Each process has a thread that talks to it; what comes back waits, pickled, in a `OrderedTransfer`
+until the writer has come to it. A process that is gone in the midst of a file gets a successor and
+the file once more; where that one goes too, the file is refused. Whatever ends the caller ends
+them.
 """
 
 from __future__ import annotations
@@ -18,57 +19,65 @@ from threading import Thread
 from typing import IO, cast
 
 from foveate.core.errors import BadOption
-from foveate.ingest.hand_over import HandOver, Stopped
-from foveate.ingest.one import Part, Preparer, Refused, Task
-from foveate.ingest.process import Failed, cause, kill, left, receive, send, started
+from foveate.ingest.document_task import PreparedPart, Preparer, Refusal, Task
+from foveate.ingest.process import (
+    WorkerFailure,
+    format_exit,
+    kill,
+    receive,
+    send,
+    start_process,
+    wait_for_exit,
+)
+from foveate.ingest.transfer import OrderedTransfer, TransferStopped
 
-__all__ = ["prepared_apart"]
+__all__ = ["prepare_in_processes"]
 
-_AHEAD = 64  # files a process
-_WAITING = 64 << 20  # bytes that wait for the writer
-_TRIES = 2
+_FILES_AHEAD = 64  # files a process
+_MAX_WAITING_BYTES = 64 << 20  # bytes that wait for the writer
+_ATTEMPTS = 2
 
 
 @contextmanager
-def prepared_apart(
+def prepare_in_processes(
     preparer: Preparer, tasks: Sequence[Task], jobs: int
-) -> Iterator[Iterator[Iterator[Part]]]:
+) -> Iterator[Iterator[Iterator[PreparedPart]]]:
     """The parts of each task, in order, prepared by `jobs` processes.
 
     What a process raises is raised where its parts are taken. Raises `BadOption` where the
     tokenizer or the embedder cannot be sent.
     """
-    embedder = b"" if preparer.embedder is None else _pickled(preparer.embedder)
-    greeting = (pickle.dumps(_places()), _pickled(replace(preparer, embedder=None)), embedder)
-    over = HandOver(len(tasks), ahead=_AHEAD * jobs, most=_WAITING)
+    embedder = b"" if preparer.embedder is None else _pickle(preparer.embedder)
+    greeting = (pickle.dumps(_import_paths()), _pickle(replace(preparer, embedder=None)), embedder)
+    over = OrderedTransfer(len(tasks), ahead=_FILES_AHEAD * jobs, most=_MAX_WAITING_BYTES)
     workers = [_Worker(greeting, tasks, over) for _ in range(min(jobs, len(tasks)))]
     threads = [Thread(target=worker.run, daemon=True) for worker in workers]
     for thread in threads:
         thread.start()
     try:
-        yield (_parts(pieces) for pieces in over.taken())
+        yield (_unpickle_parts(pieces) for pieces in over.iter_results())
     finally:
         over.stop()
         for worker in workers:
-            worker.end()
+            worker.terminate()
         for thread in threads:
             thread.join()
 
 
-def _parts(pieces: Iterator[bytes]) -> Iterator[Part]:
+def _unpickle_parts(pieces: Iterator[bytes]) -> Iterator[PreparedPart]:
     for piece in pieces:
         found = pickle.loads(piece)  # noqa: S301 - from a process of ours
-        if isinstance(found, Failed):
+        if isinstance(found, WorkerFailure):
             raise found.error
         yield found
 
 
-def _places() -> list[str]:
+def _import_paths() -> list[str]:
     """Where this process finds modules, but for the current folder."""
     return [place for place in sys.path if place and Path(place).is_absolute()]
 
 
-def _pickled(thing: object) -> bytes:
+def _pickle(thing: object) -> bytes:
     try:
         return pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001 - whatever the tokenizer's own pickling raises
@@ -78,78 +87,80 @@ def _pickled(thing: object) -> bytes:
         ) from None
 
 
-class _Gone(Exception):
+class _WorkerExited(Exception):
     """The process ended in the midst of a task."""
 
 
 class _Worker:
     """One process at a time, and what its thread does."""
 
-    def __init__(self, greeting: Sequence[bytes], tasks: Sequence[Task], over: HandOver) -> None:
-        self._greeting, self._tasks, self._over = greeting, tasks, over
+    def __init__(
+        self, greeting: Sequence[bytes], tasks: Sequence[Task], over: OrderedTransfer
+    ) -> None:
+        self._greeting, self._tasks, self._transfer = greeting, tasks, over
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
         """Do tasks until there are none, or nobody wants them."""
         try:
-            while (number := self._over.next()) is not None:
-                self._do(number)
-                self._over.end(number)
-        except Stopped:
+            while (number := self._transfer.next_number()) is not None:
+                self._run_task(number)
+                self._transfer.finish(number)
+        except TransferStopped:
             pass
         except BaseException as error:  # noqa: BLE001 - raised where the parts are taken
-            self._over.fail(error)
+            self._transfer.fail(error)
         finally:
-            self._let_go(now=self._over.is_stopped)
+            self._release_process(now=self._transfer.is_stopped)
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         """End its process once all is stopped, from another thread: its own finds it gone."""
         if (process := self._process) is not None:
             kill(process)
 
-    def _do(self, number: int) -> None:
+    def _run_task(self, number: int) -> None:
         """Every piece of the task, once; what a first try has brought is not brought again."""
         brought, how = 0, ""
-        for _ in range(_TRIES):
+        for _ in range(_ATTEMPTS):
             try:
-                for i, piece in enumerate(self._asked(self._tasks[number])):
+                for i, piece in enumerate(self._send_task(self._tasks[number])):
                     if i >= brought:
-                        self._over.bring(number, piece)
+                        self._transfer.put(number, piece)
                         brought += 1
                 return
-            except _Gone:
-                how = cause(self._let_go(now=True))
-                if self._over.is_stopped:
-                    raise Stopped from None
+            except _WorkerExited:
+                how = format_exit(self._release_process(now=True))
+                if self._transfer.is_stopped:
+                    raise TransferStopped from None
         reason = f"the process that prepared it broke down twice ({how})"
-        self._over.bring(number, pickle.dumps(Refused(reason=reason)))
+        self._transfer.put(number, pickle.dumps(Refusal(reason=reason)))
 
-    def _asked(self, task: Task) -> Iterator[bytes]:
-        """The answer's pieces. Raises `_Gone`."""
+    def _send_task(self, task: Task) -> Iterator[bytes]:
+        """The answer's pieces. Raises `_WorkerExited`."""
         process = self._process
         try:
             if process is None:
-                process = self._process = started("foveate.ingest.worker", group=True)
-                if self._over.is_stopped:  # before this process was there to be ended
-                    raise Stopped
+                process = self._process = start_process("foveate.ingest.worker", group=True)
+                if self._transfer.is_stopped:  # before this process was there to be ended
+                    raise TransferStopped
                 for piece in self._greeting:
                     send(cast("IO[bytes]", process.stdin), piece)
-                yield from self._answer(process)
+                yield from self._receive_pieces(process)
             send(cast("IO[bytes]", process.stdin), pickle.dumps(task, pickle.HIGHEST_PROTOCOL))
         except OSError:
-            raise _Gone from None
-        yield from self._answer(process)
+            raise _WorkerExited from None
+        yield from self._receive_pieces(process)
 
-    def _answer(self, process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    def _receive_pieces(self, process: subprocess.Popen[bytes]) -> Iterator[bytes]:
         while (piece := receive(cast("IO[bytes]", process.stdout))) != b"":
             if piece is None:
-                raise _Gone
+                raise _WorkerExited
             yield piece
 
-    def _let_go(self, *, now: bool) -> int:
+    def _release_process(self, *, now: bool) -> int:
         process, self._process = self._process, None
         if process is None:
             return 0
         if now:
             kill(process)
-        return left(process)
+        return wait_for_exit(process)

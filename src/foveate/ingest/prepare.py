@@ -16,16 +16,26 @@ from dataclasses import dataclass, field
 from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput
 from foveate.core.types import Chunk, content_hash
-from foveate.ingest.chunk import Piece, chunk
+from foveate.ingest.chunk import Piece, each_chunk
 from foveate.ingest.enrich import Enrich
+from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
-from foveate.ports import Document, Loaded
+from foveate.ports import Document, LoadedDocument
 
-__all__ = ["Settings", "chunked", "digest_of", "document_of", "file_hash", "origin_of", "root_of"]
+__all__ = [
+    "Settings",
+    "build_chunks",
+    "build_document",
+    "content_digest",
+    "file_hash",
+    "origin_from_hash",
+    "root_from_hash",
+]
 
-_FORMAT = "foveate ingest 3"
-_DIGITS = 16
+_FORMAT = "foveate ingest 4"
+_DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,35 +59,35 @@ class Settings:
 def file_hash(data: bytes, file: File, settings: Settings) -> str:
     """The content hash of a document that is a whole file, known before the file is parsed."""
     digest = blake3(f"file\n{settings.key()}\n".encode()).update(data)
-    return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
+    return f"{digest.hexdigest(_DIGEST_BYTES)}@{file.name}@{file.root}"
 
 
-def digest_of(stored_hash: str) -> str:
+def content_digest(stored_hash: str) -> str:
     """What was read and how it was cut, wherever it lies: the same for a file that was moved.
 
-    >>> digest_of("0123@docs/a.md@89ab")
+    >>> content_digest("0123@docs/a.md@89ab")
     '0123'
     """
     return stored_hash.partition("@")[0]
 
 
-def origin_of(stored_hash: str) -> str:
+def origin_from_hash(stored_hash: str) -> str:
     """The file that a stored document came from; empty where it was not read from one.
 
-    >>> origin_of("0123@docs/a.md@89ab"), origin_of("0123")
+    >>> origin_from_hash("0123@docs/a.md@89ab"), origin_from_hash("0123")
     ('docs/a.md', '')
     """
     place = stored_hash.partition("@")[2]
     return place.rpartition("@")[0] or place
 
 
-def root_of(stored_hash: str) -> str:
+def root_from_hash(stored_hash: str) -> str:
     """The root of the walk that found it; empty where that is not known."""
     file, _, root = stored_hash.partition("@")[2].rpartition("@")
     return root if file else ""
 
 
-def document_of(loaded: Loaded, file: File, whole: str, settings: Settings) -> Document:
+def build_document(loaded: LoadedDocument, file: File, whole: str, settings: Settings) -> Document:
     """The document; `whole` is its hash where it is the whole file. Raises `BadInput`."""
     content_hash(loaded.text)
     own = bool(loaded.id) and loaded.own_id
@@ -95,15 +105,24 @@ def document_of(loaded: Loaded, file: File, whole: str, settings: Settings) -> D
     )
 
 
-def chunked(
-    loaded: Loaded, document: Document, settings: Settings, tokenizer: Tokenizer
+def build_chunks(
+    loaded: LoadedDocument,
+    document: Document,
+    settings: Settings,
+    tokenizer: Tokenizer,
+    limits: Limits,
 ) -> tuple[list[Chunk], list[int]]:
-    """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`."""
+    """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
+
+    Raises `BadInput` as soon as there are more than the limit says.
+    """
 
     def count(texts: Sequence[str]) -> list[int]:
         return [tokenizer.count(text) for text in texts]
 
-    pieces = chunk(
+    chunks: list[Chunk] = []
+    counts: list[int] = []
+    for piece in each_chunk(
         loaded.text,
         loaded.sections,
         count,
@@ -111,12 +130,18 @@ def chunked(
         overlap=settings.overlap,
         language=settings.language,
         front=loaded.front,
-    )
-    chunks = [_chunk(piece, document, lines=loaded.lines) for piece in pieces]
-    return chunks, [piece.tokens for piece in pieces]
+    ):
+        if len(chunks) == limits.chunks:
+            raise BadInput(
+                f"more than {limits.chunks} chunks: so many reach to character {piece.start} of "
+                f"{len(loaded.text)} (limit `chunks`); divide the document, or raise the limit"
+            )
+        chunks.append(_build_chunk(piece, document, lines=loaded.lines))
+        counts.append(piece.tokens)
+    return chunks, counts
 
 
-def _part_hash(loaded: Loaded, file: File, settings: Settings) -> str:
+def _part_hash(loaded: LoadedDocument, file: File, settings: Settings) -> str:
     fields = (
         loaded.id,
         loaded.source,
@@ -130,10 +155,10 @@ def _part_hash(loaded: Loaded, file: File, settings: Settings) -> str:
     )
     line = json.dumps(fields, sort_keys=True, default=str)
     digest = blake3(f"part\n{settings.key()}\n{line}".encode())
-    return f"{digest.hexdigest(_DIGITS)}@{file.name}@{file.root}"
+    return f"{digest.hexdigest(_DIGEST_BYTES)}@{file.name}@{file.root}"
 
 
-def _chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:
+def _build_chunk(piece: Piece, document: Document, *, lines: bool) -> Chunk:
     return Chunk(
         id=f"{document.id}#{piece.sequence}",
         document_id=document.id,

@@ -16,19 +16,27 @@ from typing import IO, Any
 
 import foveate
 
-__all__ = ["Failed", "cause", "kill", "left", "receive", "send", "started"]
+__all__ = [
+    "WorkerFailure",
+    "format_exit",
+    "kill",
+    "receive",
+    "send",
+    "start_process",
+    "wait_for_exit",
+]
 
-_LENGTH = 8
+_LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class WorkerFailure:
     """Sent in place of an answer: what the run is to end with."""
 
     error: Exception
 
 
-def started(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
+def start_process(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
     """Our interpreter with one of our modules; `group`: with all that it starts, a group apart.
 
     What is in a group apart gets no Ctrl-C, and is ended as a whole.
@@ -56,7 +64,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def left(process: subprocess.Popen[bytes]) -> int:
+def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
     """Close its pipes, at which it ends by itself, and wait for that; how it ended."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
@@ -65,7 +73,7 @@ def left(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def cause(code: int) -> str:
+def format_exit(code: int) -> str:
     """How a process ended, in words."""
     try:
         return signal.Signals(-code).name
@@ -75,15 +83,15 @@ def cause(code: int) -> str:
 
 def send(pipe: IO[bytes], data: bytes) -> None:
     """Put it into the pipe, and hand it over."""
-    pipe.write(len(data).to_bytes(_LENGTH, "little"))
+    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "little"))
     pipe.write(data)
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> bytes | None:
     """What was sent; None where the other side is gone."""
-    head = pipe.read(_LENGTH)
-    if len(head) < _LENGTH:
+    head = pipe.read(_LENGTH_BYTES)
+    if len(head) < _LENGTH_BYTES:
         return None
     size = int.from_bytes(head, "little")
     data = pipe.read(size)

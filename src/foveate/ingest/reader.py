@@ -14,45 +14,45 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from foveate.adapters.loaders.limits import Limits
-from foveate.core.errors import BadRequest
-from foveate.ingest.answers import Answer, answer_of
-from foveate.ingest.load import read_here
+from foveate.core.errors import InvalidRequest
+from foveate.ingest.document_json import ReaderAnswer, answer_from_parts
+from foveate.ingest.load import load_in_process
+from foveate.ingest.loaders.limits import Limits
 
-_GRACE = 5  # seconds in which whoever asked may end us first
+_GRACE_SECONDS = 5  # seconds in which whoever asked may end us first
 
 
 def main() -> None:
     """Answer until the questions end."""
     limits = Limits(**json.loads(sys.argv[1]))
-    questions, answers = sys.stdin.buffer, _own_output()
-    _bound_memory(limits.memory_bytes)
+    questions, answers = sys.stdin.buffer, _redirect_stdout()
+    _limit_memory(limits.memory_bytes)
     while line := questions.readline():
         asked = json.loads(line)
         data = questions.read(asked["size"])
-        _alarm(limits.seconds + _GRACE)
-        answer = _answer(data, Path(asked["name"]), limits)
-        _alarm(0)
+        _set_alarm(limits.seconds + _GRACE_SECONDS)
+        answer = _load_answer(data, Path(asked["name"]), limits)
+        _set_alarm(0)
         del data
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 
-def _answer(data: bytes, path: Path, limits: Limits) -> Answer:
+def _load_answer(data: bytes, path: Path, limits: Limits) -> ReaderAnswer:
     try:
-        return answer_of(read_here(data, path, limits))
-    except BadRequest as error:
+        return answer_from_parts(load_in_process(data, path, limits))
+    except InvalidRequest as error:
         return {"refused": str(error)}
 
 
-def _own_output() -> IO[bytes]:
+def _redirect_stdout() -> IO[bytes]:
     """The answers' own channel: what a library prints goes to stderr."""
     own = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return own
 
 
-def _bound_memory(most: int) -> None:
+def _limit_memory(most: int) -> None:
     try:
         import resource
 
@@ -61,7 +61,7 @@ def _bound_memory(most: int) -> None:
         return  # Windows, or a system that grants less already
 
 
-def _alarm(seconds: int) -> None:
+def _set_alarm(seconds: int) -> None:
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
 

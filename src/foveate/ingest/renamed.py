@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from foveate.ingest.one import Prepared
+from foveate.ingest.document_task import PreparedDocument
 from foveate.ports import Store
 
-__all__ = ["vectors_in"]
+__all__ = ["load_stored_vectors"]
 
 
-def vectors_in(store: Store, identity: str, part: Prepared) -> Any:
+def load_stored_vectors(store: Store, identity: str, part: PreparedDocument) -> Any:
     """The vectors that the store has of these very chunks in that document; None if not of all."""
     places = [(identity, chunk.sequence) for chunk in part.chunks]
     found = store.neighbours(places, 0, principals=part.document.principals)

@@ -20,18 +20,18 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from foveate.adapters.loaders import suffixes
-from foveate.adapters.loaders.limits import Limits
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.ingest.apart import Apart
-from foveate.ingest.books import Books, Report
-from foveate.ingest.by_model import ByModel
-from foveate.ingest.chunk import refuse_sizes
+from foveate.ingest.chunk import check_sizes
+from foveate.ingest.document_task import PreparedPart, Preparer, Task
 from foveate.ingest.enrich import Enrich
-from foveate.ingest.one import Part, Preparer, Task
-from foveate.ingest.pool import prepared_apart
+from foveate.ingest.loaders import suffixes
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.model_enrichment import ModelEnricher
+from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
+from foveate.ingest.run_state import Report, RunState
+from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import Failure, Walk, walk
 from foveate.ports import Embedder, Model, Store
 
@@ -41,12 +41,12 @@ __all__ = [
     "Progress",
     "Report",
     "ingest",
-    "prepared_by",
-    "prepared_here",
-    "walked",
+    "local_engine",
+    "prepare_in_process",
+    "walk_paths",
 ]
 
-_MOST_JOBS, _FILES_A_JOB = 8, 32
+_MAX_JOBS, _FILES_PER_JOB = 8, 32
 
 Progress = Callable[[int, int, str], None]
 """Called after each file: files read, files in all, the file's name.
@@ -54,7 +54,7 @@ Progress = Callable[[int, int, str], None]
 What they hold may still wait for its transaction."""
 
 Engine: TypeAlias = Callable[
-    [Preparer, Sequence[Task]], AbstractContextManager[Iterator[Iterator[Part]]]
+    [Preparer, Sequence[Task]], AbstractContextManager[Iterator[Iterator[PreparedPart]]]
 ]
 """Prepares tasks, wherever that is; gives the parts of each, in the order of the tasks."""
 
@@ -91,7 +91,7 @@ def ingest(
     the embedder fails or the disk is full: what was written until then stays, and the next run goes
     on from there.
     """
-    refuse_sizes(size, overlap)
+    check_sizes(size, overlap)
     if jobs < 1:
         raise BadOption(f"jobs is {jobs}; it must be 1 or more")
     settings = Settings(
@@ -106,12 +106,12 @@ def ingest(
     )
     describe = None
     if model is not None and (settings.enrich.summaries or settings.enrich.questions):
-        describe = ByModel(model=model, tokenizer=tokenizer, how=settings.enrich)
-    books = Books(
+        describe = ModelEnricher(model=model, tokenizer=tokenizer, options=settings.enrich)
+    books = RunState(
         store,
         embedder,
         tokenizer.fingerprint,
-        walked(paths),
+        walk_paths(paths),
         describe=describe,
         at_once=at_once,
     )
@@ -120,63 +120,69 @@ def ingest(
         tokenizer=tokenizer,
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
-        moved=books.moved(),
+        moved=books.moved_digests(),
     )
-    _fill(books, preparer, engine or prepared_by(jobs), on_progress)
-    books.delete_gone()
+    _run_tasks(books, preparer, engine or local_engine(jobs), on_progress)
+    books.delete_missing()
     return books.report()
 
 
-def _fill(books: Books, preparer: Preparer, engine: Engine, on_progress: Progress | None) -> None:
+def _run_tasks(
+    books: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
+) -> None:
     tasks = books.tasks()
     with engine(preparer, tasks) as prepared:
         for done, (task, parts) in enumerate(zip(tasks, prepared, strict=True), 1):
             for part in parts:
-                books.take(task.file, part)
+                books.add_part(task.file, part)
             if on_progress is not None:
                 on_progress(done, len(tasks), task.file.name)
-    books.write()
+    books.flush()
 
 
-def prepared_by(jobs: int | None) -> Engine:
+def local_engine(jobs: int | None) -> Engine:
     """So many processes, 1 is this one alone; None for as many as are worth starting."""
 
     @contextmanager
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
-        wanted = jobs_for(len(tasks)) if jobs is None else jobs
-        some = prepared_apart(preparer, tasks, wanted) if wanted > 1 else None
-        with some or prepared_here(preparer, tasks) as parts:
+    def prepared(
+        preparer: Preparer, tasks: Sequence[Task]
+    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
+        wanted = job_count(len(tasks)) if jobs is None else jobs
+        some = prepare_in_processes(preparer, tasks, wanted) if wanted > 1 else None
+        with some or prepare_in_process(preparer, tasks) as parts:
             yield parts
 
     return prepared
 
 
-def jobs_for(files: int) -> int:
+def job_count(files: int) -> int:
     """How many processes are worth starting: a core each, and half a second of its own work.
 
-    >>> jobs_for(3)
+    >>> job_count(3)
     1
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, _MOST_JOBS, files // _FILES_A_JOB))
+    return max(1, min(cores or 1, _MAX_JOBS, files // _FILES_PER_JOB))
 
 
 @contextmanager
-def prepared_here(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+def prepare_in_process(
+    preparer: Preparer, tasks: Sequence[Task]
+) -> Iterator[Iterator[Iterator[PreparedPart]]]:
     """The parts of each task, in order, prepared in this process."""
-    with Apart(preparer.limits) as apart:
+    with Sandbox(preparer.limits) as apart:
         yield (preparer.parts(task, apart) for task in tasks)
 
 
-def walked(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
+def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
     """What is under each of the paths; raises `BadInput`, and `BadOption` for two of one name."""
     roots = [paths] if isinstance(paths, Path | str) else list(paths)
     walks = tuple(walk(Path(root), frozenset(suffixes())) for root in roots)
-    _refuse_same_names(walks)
+    _check_distinct_names(walks)
     return walks
 
 
-def _refuse_same_names(walks: Sequence[Walk]) -> None:
+def _check_distinct_names(walks: Sequence[Walk]) -> None:
     taken: set[str] = set()
     for each in walks:
         scope = each.scope.removesuffix("/")

@@ -18,8 +18,8 @@ from foveate.core.errors import BadInput
 
 __all__ = ["Failure", "File", "Walk", "walk"]
 
-_NO_NAME = "the name is not UTF-8"
-_BYTES = 8
+_NOT_UTF8 = "the name is not UTF-8"
+_DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file to read: where it is, what it is called in the store, and its walk's `root`."""
+    """A file to read: where it is, what it is called in the store, and its walk's `root`.
+
+    `folder`: the folder that was walked, without links in its path, and `steps`: the names that
+    lead from there to the file itself; None for a file that was given itself.
+    """
 
     path: Path
     name: str
     root: str
+    folder: Path | None = None
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +72,12 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
         raise BadInput(f"no such file or folder: {str(root)!r}")
     folder = root.is_dir()
     place = root.resolve() if folder else root.parent.resolve() / root.name
-    name, digest = _shown(place.name), _digest(place)
+    name, digest = _printable_name(place.name), _path_digest(place)
     scope = f"{name}/" if folder else name
     if name != place.name:
-        failure = Failure(path=scope, reason=_NO_NAME)
+        failure = Failure(path=scope, reason=_NOT_UTF8)
     elif folder:
-        return _folder(root, place, digest, suffixes)
+        return _walk_folder(root, place, digest, suffixes)
     elif root.is_file():
         file = File(path=root, name=name, root=digest)
         return Walk(scope=scope, root=digest, files=(file,))
@@ -80,15 +86,15 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
     return Walk(scope=scope, root=digest, files=(), failed=(failure,))
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _digest(place: Path) -> str:
-    return blake3(os.fsencode(place)).hexdigest(_BYTES)
+def _path_digest(place: Path) -> str:
+    return blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)
 
 
-def _folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> Walk:
+def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> Walk:
     files: list[File] = []
     skipped: list[Failure] = []
     failed: list[Failure] = []
@@ -99,21 +105,24 @@ def _folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> W
             with os.scandir(folder) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            failed.append(Failure(path=f"{name}/", reason=_reason(error)))
+            failed.append(Failure(path=f"{name}/", reason=_error_reason(error)))
             continue
         for entry in found:
             if entry.name.startswith("."):
                 continue
             called = f"{name}/{entry.name}"
-            if _shown(entry.name) != entry.name:
+            if _printable_name(entry.name) != entry.name:
                 slash = "/" if entry.is_dir(follow_symlinks=False) else ""
-                skipped.append(Failure(path=f"{_shown(called)}{slash}", reason=_NO_NAME))
+                skipped.append(Failure(path=f"{_printable_name(called)}{slash}", reason=_NOT_UTF8))
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append((Path(entry.path), called))
-            elif why := _why_not(entry, whole, suffixes):
-                skipped.append(Failure(path=called, reason=why))
             else:
-                files.append(File(path=Path(entry.path), name=called, root=digest))
+                why, steps = _looked_at(entry, root, whole, suffixes)
+                if why:
+                    skipped.append(Failure(path=called, reason=why))
+                    continue
+                path = Path(entry.path)
+                files.append(File(path=path, name=called, root=digest, folder=whole, steps=steps))
     return Walk(
         scope=f"{whole.name}/",
         root=digest,
@@ -123,22 +132,31 @@ def _folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> W
     )
 
 
-def _why_not(entry: os.DirEntry[str], whole: Path, suffixes: frozenset[str]) -> str:
-    """Why the entry is not read; empty where it is."""
+def _looked_at(
+    entry: os.DirEntry[str], root: Path, whole: Path, suffixes: frozenset[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Why the entry is not read, empty where it is; and the names that lead from `whole` to it."""
     path = Path(entry.path)
+    steps = path.relative_to(root).parts
     try:
         if entry.is_symlink():
-            if not path.resolve().is_relative_to(whole):
-                return "a link out of the folder"
+            real = path.resolve()
+            if not real.is_relative_to(whole):
+                return "a link out of the folder", ()
             if path.is_dir():
-                return "a link to a folder"
+                return "a link to a folder", ()
+            steps = real.relative_to(whole).parts
         if not stat.S_ISREG(path.stat().st_mode):
-            return "not a regular file"
+            return "not a regular file", ()
     except (OSError, RuntimeError) as error:
-        return f"a broken link: {_reason(error)}" if entry.is_symlink() else _reason(error)
+        return f"a broken link: {_error_reason(error)}" if entry.is_symlink() else _error_reason(
+            error
+        ), ()
     suffix = path.suffix.lower()
-    return "" if suffix in suffixes else f"no loader for {suffix or 'files without a suffix'}"
+    if suffix not in suffixes:
+        return f"no loader for {suffix or 'files without a suffix'}", ()
+    return "", steps
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from foveate.core.errors import MissingExtra
-from foveate.ingest.one import Part, Preparer, Task, Unchanged
-from foveate.ingest.prepare import origin_of
+from foveate.ingest.document_task import PreparedPart, Preparer, Task, UnchangedDocument
+from foveate.ingest.prepare import origin_from_hash
 from foveate.ingest.run import Engine
 from foveate.ingest.walk import Walk
 from foveate.ports import Store
 
-__all__ = ["Changed", "Watcher", "emptied", "only"]
+__all__ = ["ChangedPaths", "Watcher", "engine_for_changes", "find_empty_scopes"]
 
-Changed: TypeAlias = frozenset[str] | None
+ChangedPaths: TypeAlias = frozenset[str] | None
 """Real paths of files and folders; None: everything may have changed."""
 
 _LOOK_MS, _QUIET_MS, _LONGEST_MS = 1_000, 200, 10_000
-_MANY = 5_000  # of more, the system may have lost some on the way
+_MAX_EVENTS = 5_000  # of more, the system may have lost some on the way
 
-_Look: TypeAlias = tuple[int, ...] | None
+_PathState: TypeAlias = tuple[int, ...] | None
 
 
 class Watcher:
@@ -42,10 +42,10 @@ class Watcher:
             raise MissingExtra("watchfiles", "watch") from None
         self._make: Any = _rust_notify.RustNotify
         self._paths = paths
-        self._looked = self._look()
-        self._notify = self._armed()
+        self._states = self._read_states()
+        self._notify = self._start_notify()
 
-    def wait(self, seconds: int | None = None) -> Changed:
+    def wait(self, seconds: int | None = None) -> ChangedPaths:
         """What has changed since the last time; waits for it, or about `seconds` at the most.
 
         Ctrl-C is `KeyboardInterrupt`.
@@ -54,19 +54,19 @@ class Watcher:
             found = self._notify.watch(_LONGEST_MS, _QUIET_MS, _LOOK_MS, None)
             if found == "signal":
                 raise KeyboardInterrupt
-            looked = self._look()
-            if looked != self._looked:
-                self._looked, self._notify = looked, self._armed()
+            looked = self._read_states()
+            if looked != self._states:
+                self._states, self._notify = looked, self._start_notify()
                 return None
             if isinstance(found, set):
-                return None if len(found) > _MANY else frozenset(path for _, path in found)
+                return None if len(found) > _MAX_EVENTS else frozenset(path for _, path in found)
         return frozenset()
 
-    def _look(self) -> list[_Look]:
+    def _read_states(self) -> list[_PathState]:
         """What each path is now: which folder, or which version of a file; None for none."""
-        return [_seen(path) for path in self._paths]
+        return [_path_state(path) for path in self._paths]
 
-    def _armed(self) -> Any:
+    def _start_notify(self) -> Any:
         folders = [str(path.resolve()) for path in self._paths if path.is_dir()]
         try:
             return self._make(folders, False, False, 0, True, True)
@@ -74,7 +74,7 @@ class Watcher:
             return self._make([], False, False, 0, True, True)
 
 
-def _seen(path: Path) -> _Look:
+def _path_state(path: Path) -> _PathState:
     try:
         found = path.stat()
     except OSError:
@@ -85,10 +85,10 @@ def _seen(path: Path) -> _Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Due:
+class _ChangeFilter:
     """Which files have to be read: those that changed, and those of which nothing is certain."""
 
-    changed: Changed
+    changed: ChangedPaths
     doubtful: frozenset[str]
 
     def __call__(self, task: Task) -> bool:
@@ -101,24 +101,28 @@ class _Due:
         return any(str(each) in self.changed for each in (real, *real.parents))
 
 
-def only(changed: Changed, doubtful: frozenset[str], engine: Engine) -> Engine:
+def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: Engine) -> Engine:
     """An engine that reads what changed alone, and `doubtful` files, by name; the rest stays."""
-    due = _Due(changed=changed, doubtful=doubtful)
+    due = _ChangeFilter(changed=changed, doubtful=doubtful)
 
     @contextmanager
-    def prepared(preparer: Preparer, tasks: Sequence[Task]) -> Iterator[Iterator[Iterator[Part]]]:
+    def prepared(
+        preparer: Preparer, tasks: Sequence[Task]
+    ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
         found = [due(task) for task in tasks]
         work = [task for task, is_due in zip(tasks, found, strict=True) if is_due]
         with engine(preparer, work) as done:
             yield (
-                next(done) if is_due else (Unchanged(id=identity) for identity in task.known)
+                next(done)
+                if is_due
+                else (UnchangedDocument(id=identity) for identity in task.known)
                 for task, is_due in zip(tasks, found, strict=True)
             )
 
     return prepared
 
 
-def emptied(walks: Sequence[Walk], store: Store) -> list[str]:
+def find_empty_scopes(walks: Sequence[Walk], store: Store) -> list[str]:
     """The scopes of paths with nothing to read, of which the store has documents.
 
     A disk that is not mounted looks like that.
@@ -126,7 +130,7 @@ def emptied(walks: Sequence[Walk], store: Store) -> list[str]:
     bare = [each.scope for each in walks if not each.files]
     if not bare:
         return []
-    origins = {origin_of(stored) for _, stored in store.documents()}
+    origins = {origin_from_hash(stored) for _, stored in store.documents()}
     return [
         scope
         for scope in bare

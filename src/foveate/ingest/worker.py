@@ -16,34 +16,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import IO, Any
 
-from foveate.core.errors import BadOption, FoveateError, OutsideFailure
-from foveate.ingest.apart import Apart
-from foveate.ingest.one import Preparer
-from foveate.ingest.process import Failed, receive, send
+from foveate.core.errors import BadOption, ExternalError, FoveateError
+from foveate.ingest.document_task import Preparer
+from foveate.ingest.process import WorkerFailure, receive, send
+from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Embedder
 
-__all__ = ["Late", "main", "portable"]
+__all__ = ["LazyEmbedder", "main", "make_picklable"]
 
 
 def main() -> None:
     """Answer until the tasks end."""
-    tasks, answers = sys.stdin.buffer, _own_output()
+    tasks, answers = sys.stdin.buffer, _redirect_stdout()
     try:
-        preparer = _preparer(tasks)
+        preparer = _receive_preparer(tasks)
         send(answers, b"")
-        with Apart(preparer.limits) as apart:
+        with Sandbox(preparer.limits) as apart:
             while (asked := receive(tasks)) is not None:
-                for part in preparer.parts(_remade(asked), apart):
+                for part in preparer.parts(_unpickle(asked), apart):
                     send(answers, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
                 send(answers, b"")
     except BrokenPipeError:
         os._exit(0)  # nobody waits for what is still buffered
     except Exception as error:  # noqa: BLE001 - raised where the parts are taken
-        send(answers, pickle.dumps(Failed(error=portable(error))))
+        send(answers, pickle.dumps(WorkerFailure(error=make_picklable(error))))
         send(answers, b"")
 
 
-class Late:
+class LazyEmbedder:
     """An embedder that is made when it is first needed: it may take a second, and no file need it.
 
     `pickled`: the embedder.
@@ -51,37 +51,37 @@ class Late:
 
     def __init__(self, pickled: bytes) -> None:
         self._pickled = pickled
-        self._made: Embedder | None = None
+        self._inner: Embedder | None = None
 
     @property
     def name(self) -> str:
         """The embedder's."""
-        return self._embedder().name
+        return self._load_inner().name
 
     @property
     def dimensions(self) -> int:
         """The embedder's."""
-        return self._embedder().dimensions
+        return self._load_inner().dimensions
 
     def embed(self, texts: Sequence[str]) -> Any:
         """The embedder's vectors."""
-        return self._embedder().embed(texts)
+        return self._load_inner().embed(texts)
 
-    def _embedder(self) -> Embedder:
-        if self._made is None:
-            self._made = _remade(self._pickled)
-        return self._made
+    def _load_inner(self) -> Embedder:
+        if self._inner is None:
+            self._inner = _unpickle(self._pickled)
+        return self._inner
 
 
-def _preparer(tasks: IO[bytes]) -> Preparer:
-    places: Sequence[str] = _remade(receive(tasks))
+def _receive_preparer(tasks: IO[bytes]) -> Preparer:
+    places: Sequence[str] = _unpickle(receive(tasks))
     sys.path += [place for place in places if place not in sys.path]
-    found: Preparer = _remade(receive(tasks))
+    found: Preparer = _unpickle(receive(tasks))
     embedder = receive(tasks)
-    return replace(found, embedder=Late(embedder)) if embedder else found
+    return replace(found, embedder=LazyEmbedder(embedder)) if embedder else found
 
 
-def _remade(pickled: bytes | None) -> Any:
+def _unpickle(pickled: bytes | None) -> Any:
     """What our own parent sent. Raises `BadOption` where its class is not to be found here."""
     try:
         return pickle.loads(pickled or b"")  # noqa: S301 - through a pipe that nobody else has
@@ -92,7 +92,7 @@ def _remade(pickled: bytes | None) -> Any:
         ) from None
 
 
-def portable(error: Exception) -> Exception:
+def make_picklable(error: Exception) -> Exception:
     """The error if it survives being pickled, else one that says the same."""
     try:
         again = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
@@ -101,11 +101,11 @@ def portable(error: Exception) -> Exception:
     if isinstance(again, type(error)) and str(again) == str(error):
         return error
     if isinstance(error, FoveateError):
-        return OutsideFailure(str(error))
+        return ExternalError(str(error))
     return RuntimeError(f"{type(error).__name__}: {error}")
 
 
-def _own_output() -> IO[bytes]:
+def _redirect_stdout() -> IO[bytes]:
     """The answers' own channel: what a library prints goes to stderr."""
     own = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

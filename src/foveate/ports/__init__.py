@@ -4,21 +4,21 @@
 """
 
 from foveate.core.contracts import Tokenizer
-from foveate.ports.documents import QUESTIONS, Document, Loaded, Loader, Section
+from foveate.ports.documents import QUESTIONS, Document, LoadedDocument, Loader, Section
 from foveate.ports.models import (
     Content,
     Embedder,
     Likelihood,
+    LikelihoodModel,
     Message,
     Model,
-    Quoted,
+    ProviderCitation,
     Reply,
     Reranker,
-    Scores,
     Usage,
-    text_of,
+    text_from_content,
 )
-from foveate.ports.stores import Cache, CacheStats, Found, Lists, Store
+from foveate.ports.stores import Cache, CacheStats, ListableStore, SearchResult, Store
 
 __all__ = [
     "QUESTIONS",
@@ -27,20 +27,20 @@ __all__ = [
     "Content",
     "Document",
     "Embedder",
-    "Found",
     "Likelihood",
-    "Lists",
-    "Loaded",
+    "LikelihoodModel",
+    "ListableStore",
+    "LoadedDocument",
     "Loader",
     "Message",
     "Model",
-    "Quoted",
+    "ProviderCitation",
     "Reply",
     "Reranker",
-    "Scores",
+    "SearchResult",
     "Section",
     "Store",
     "Tokenizer",
     "Usage",
-    "text_of",
+    "text_from_content",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -45,7 +45,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedDocument:
     """What a loader made of a file: one text, and where its sections, pages and rows stand.
 
     `sections` are in order and apart. `id` is empty where the document is the whole file, the
@@ -57,7 +57,7 @@ class Loaded:
 
     text: str
     title: str = ""
-    sections: tuple[Section, ...] = ()
+    sections: Sequence[Section] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     own_id: bool = True
@@ -72,8 +72,8 @@ class Loaded:
 class Loader(Protocol):
     """Turns a file's bytes into documents: texts with positions."""
 
-    def __call__(self, data: bytes, path: Path) -> Sequence[Loaded | BadInput]:
-        """Raise `BadInput` where the bytes are not what the name says.
+    def __call__(self, data: bytes, path: Path) -> Iterable[LoadedDocument | BadInput]:
+        """Raise `BadInput` where the bytes are not what the name says, at the latest when read.
 
         Where a part of the file alone is not usable, its `BadInput` stands in its place.
         """

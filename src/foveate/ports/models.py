@@ -51,10 +51,12 @@ class Message(TypedDict):
     content: Content
 
 
-def text_of(content: Content) -> str:
+def text_from_content(content: Content) -> str:
     r"""The texts that a model reads in it, an empty line between two parts.
 
-    >>> text_of([{"type": "text", "text": "[1] mill.md"}, {"type": "text", "text": "How old?"}])
+    >>> text_from_content(
+    ...     [{"type": "text", "text": "[1] mill.md"}, {"type": "text", "text": "How old?"}]
+    ... )
     '[1] mill.md\n\nHow old?'
     """
     if isinstance(content, str):
@@ -65,7 +67,7 @@ def text_of(content: Content) -> str:
         source = part.get("source", "")
         found = [part.get("title"), part.get("context"), part.get("text")]
         found.append(source.get("data") if isinstance(source, Mapping) else source)
-        found.append(text_of(inner) if inner else "")
+        found.append(text_from_content(inner) if inner else "")
         texts.append("\n".join(text for text in found if text))
     return "\n\n".join(texts)
 
@@ -83,7 +85,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
+class ProviderCitation:
     """A citation that a provider gives by itself, in its own words.
 
     `span`: the stretch of the reply's text that it is given for, in characters.
@@ -105,7 +107,7 @@ class Reply:
     finish: Literal["stop", "length", "other"] = "stop"
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    quoted: tuple[Quoted, ...] = ()
+    quoted: tuple[ProviderCitation, ...] = ()
 
 
 class Model(Protocol):
@@ -154,7 +156,7 @@ class Likelihood:
     usage: Usage = field(default_factory=Usage)
 
 
-class Scores(Protocol):
+class LikelihoodModel(Protocol):
     """What some models can do besides answering; one that has no `scores` cannot."""
 
     @property

@@ -11,7 +11,7 @@ from foveate.ports.documents import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """What a search gave: candidates best first, and how they were found.
 
     `state_root`: of what the caller may read, in the very state that was searched. `exact`:
@@ -93,7 +93,7 @@ class Store(Protocol):
         depth: int = 50,
         principals: Iterable[str] = (),
         where: Mapping[str, Any] | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """Vector and BM25 side by side (`depth` each), fused by RRF, the best `limit`."""
 
     def neighbours(
@@ -129,7 +129,7 @@ class Store(Protocol):
         """Let go of files and connections."""
 
 
-class Lists(Protocol):
+class ListableStore(Protocol):
     """What a store can do besides, and a service needs: show a reader its documents."""
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:

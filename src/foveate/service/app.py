@@ -11,11 +11,12 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from foveate._version import __version__
 from foveate.service import problems
-from foveate.service.guard import guard_of, install
-from foveate.service.held import Held, serving
+from foveate.service.app_state import AppState, close_on_exit
+from foveate.service.guard import build_guard, install_layers
+from foveate.service.head import Head
 from foveate.service.mcp import http as mcp
-from foveate.service.observe.observed import Observed
-from foveate.service.observe.requests import Watched
+from foveate.service.observe.observers import Telemetry
+from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
 from foveate.service.requestid import RequestIds
 from foveate.service.routes import (
@@ -42,12 +43,12 @@ ROUTERS = (
     playground,
     metrics.router,
 )
-SMALL = 1_024
+GZIP_MIN_BYTES = 1_024
 """Bytes of an answer below which packing it is not worth the while."""
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; what it holds (`app.state.held`) is closed when it has served."""
+    """The application; what it holds (`app.state.app_state`) is closed when it has served."""
     app = FastAPI(
         title="foveate",
         version=__version__,
@@ -60,42 +61,43 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.settings = settings
-    app.state.held = Held(settings)
-    app.state.guard = guard_of(settings)
-    app.state.observed = Observed(settings, app.state.held.door.recipes)
-    app.state.guard.rates.told = app.state.observed.metrics.rate_misses.inc
-    problems.install(app, [route for router in ROUTERS for route in router.routes])
+    app.state.app_state = AppState(settings)
+    app.state.guard = build_guard(settings)
+    app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
+    app.state.guard.rates.on_local_count = app.state.telemetry.metrics.rate_misses.inc
+    problems.install_error_handlers(app, [route for router in ROUTERS for route in router.routes])
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.
-    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=5)
-    install(app, app.state.guard, settings)
+    app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=5)
+    app.add_middleware(Head)
+    install_layers(app, app.state.guard, settings)
     app.add_middleware(RequestIds)
-    app.add_middleware(Watched, observed=app.state.observed, routes=paths())
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=route_paths())
+    app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
     return app
 
 
-def paths() -> list[str]:
+def route_paths() -> list[str]:
     """The routes as they are written."""
     return [getattr(route, "path", "") for router in ROUTERS for route in router.routes]
 
 
-def described(app: FastAPI) -> dict[str, Any]:
+def openapi_schema(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI description, made once."""
-    from foveate.service.openapi import openapi_of
+    from foveate.service.openapi import build_openapi
 
     if app.openapi_schema is None:
-        app.openapi_schema = openapi_of(app)
+        app.openapi_schema = build_openapi(app)
     return app.openapi_schema
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     async with (
-        serving(app.state.held) as found,
-        app.state.guard.watching() as told,
-        mcp.speaking(app, found),
-        app.state.observed.watching(found),
+        close_on_exit(app.state.app_state) as found,
+        app.state.guard.lifespan() as told,
+        mcp.mcp_lifespan(app, found),
+        app.state.telemetry.lifespan(found),
     ):
         yield told

@@ -25,19 +25,19 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foveate.core.errors import OutsideFailure
+from foveate.core.errors import ExternalError
 from foveate.service.auth.caller import Caller
-from foveate.service.limits.asgi import is_public, refuse
-from foveate.service.problems import ProblemError, busy
+from foveate.service.limits.asgi import is_public, send_problem
+from foveate.service.problems import ProblemError, busy_problem
 
 HASHES = ("recipe_hash", "inputs_hash", "output_hash")
-UNSEEN = frozenset({"/metrics", "/openapi.json"})
+UNAUDITED_PATHS = frozenset({"/metrics", "/openapi.json"})
 """Asked for by machines that keep watch; they concern nobody's documents."""
 
 log = logging.getLogger("foveate.service.audit")
 
 
-def note(
+def add_audit_fields(
     scope: Scope,
     *manifests: Mapping[str, Any],
     state_root: str | None = None,
@@ -60,14 +60,14 @@ def note(
 
 
 class Audit:
-    """The file. Safe for threads; `write` raises `OutsideFailure` where a line cannot be kept."""
+    """The file. Safe for threads; `write` raises `ExternalError` where a line cannot be kept."""
 
     def __init__(self, path: Path, *, sync: bool = False) -> None:
         self.path = path
         self.sync = sync
         self._lock = Lock()
         self._file: int | None = None
-        self._half = False
+        self._has_partial_line = False
         with self._lock:
             self._open()
 
@@ -76,27 +76,29 @@ class Audit:
         data = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         with self._lock:
             try:
-                self._add(data)
+                self._append(data)
             except OSError as error:
-                raise OutsideFailure(_said(self.path, error)) from error
+                raise ExternalError(_write_error_message(self.path, error)) from error
 
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            self._shut()
+            self._close()
 
-    def _add(self, data: bytes) -> None:
-        number = self._current()
-        if self._half:
+    def _append(self, data: bytes) -> None:
+        number = self._current_file()
+        if self._has_partial_line:
             data = b"\n" + data  # a full disk took half a line: it stays one line
         taken = os.write(number, data)
-        self._half = not data[:taken].endswith(b"\n") and (taken > 0 or self._half)
+        self._has_partial_line = not data[:taken].endswith(b"\n") and (
+            taken > 0 or self._has_partial_line
+        )
         if taken < len(data):
             raise OSError(28, "no room for a whole line")
         if self.sync:
             os.fsync(number)
 
-    def _current(self) -> int:
+    def _current_file(self) -> int:
         """The file that has the name now."""
         if self._file is not None:
             try:
@@ -104,7 +106,7 @@ class Audit:
                     return self._file
             except FileNotFoundError:
                 pass
-            self._shut()
+            self._close()
         return self._open()
 
     def _open(self) -> int:
@@ -112,17 +114,17 @@ class Audit:
         try:
             self._file = os.open(self.path, flags, 0o600)
         except OSError as error:
-            raise OutsideFailure(_said(self.path, error)) from error
-        self._half = False
+            raise ExternalError(_write_error_message(self.path, error)) from error
+        self._has_partial_line = False
         return self._file
 
-    def _shut(self) -> None:
+    def _close(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
-class Audited:
+class AuditMiddleware:
     """Writes a line for every request that was let in, before its answer begins."""
 
     def __init__(self, app: ASGIApp, *, audit: Audit) -> None:
@@ -131,10 +133,10 @@ class Audited:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hold back the start of the answer until there is something to it, and it is noted."""
-        if scope["type"] != "http" or is_public(scope["path"]) or scope["path"] in UNSEEN:
+        if scope["type"] != "http" or is_public(scope["path"]) or scope["path"] in UNAUDITED_PATHS:
             await self._app(scope, receive, send)
             return
-        line = _Line(scope=scope, audit=self._audit)
+        line = _RequestRecord(scope=scope, audit=self._audit)
         held: list[Message] = []
         lost = False
 
@@ -144,9 +146,9 @@ class Audited:
                 held.append(message)
                 return
             if held:
-                lost = not await line.kept(held[0]["status"])
+                lost = not await line.write(held[0]["status"])
                 if lost:
-                    await refuse(scope, receive, send, _unkept())
+                    await send_problem(scope, receive, send, _audit_unavailable())
                 else:
                     await send(held[0])
                 held.clear()
@@ -156,40 +158,40 @@ class Audited:
         try:
             await self._app(scope, receive, sending)
         except Exception:
-            await line.kept(500)
+            await line.write(500)
             raise
-        await line.kept(None)  # the client left before, or more was noted since
+        await line.write(None)  # the client left before, or more was noted since
 
 
-class _Line:
+class _RequestRecord:
     """What is kept of one request; once more where more was noted after its answer began."""
 
     def __init__(self, *, scope: Scope, audit: Audit) -> None:
         self._scope = scope
         self._audit = audit
         self._status: int | None = None
-        self._kept: dict[str, Any] | None = None
+        self._last_written: dict[str, Any] | None = None
 
-    async def kept(self, status: int | None) -> bool:
+    async def write(self, status: int | None) -> bool:
         """Whether the audit holds it now."""
         self._status = self._status or status
-        record = line_of(self._scope, self._status)
+        record = audit_record(self._scope, self._status)
         told = {name: value for name, value in record.items() if name != "when"}
-        if told == self._kept:
+        if told == self._last_written:
             return True
         try:
             if self._audit.sync:
                 await asyncio.to_thread(self._audit.write, record)
             else:
                 self._audit.write(record)
-        except OutsideFailure as error:
+        except ExternalError as error:
             log.error("request %s is not in the audit: %s", record["request"], error)  # noqa: TRY400
             return False
-        self._kept = told
+        self._last_written = told
         return True
 
 
-def line_of(scope: Scope, status: int | None) -> dict[str, Any]:
+def audit_record(scope: Scope, status: int | None) -> dict[str, Any]:
     """A request as the audit holds it; `status` None: the client left before an answer."""
     state = scope["state"]
     caller: Caller = state["caller"]
@@ -206,9 +208,11 @@ def line_of(scope: Scope, status: int | None) -> dict[str, Any]:
     }
 
 
-def _unkept() -> ProblemError:
-    return busy("the service cannot keep its audit, so it gives no answers", after=5, kind="audit")
+def _audit_unavailable() -> ProblemError:
+    return busy_problem(
+        "the service cannot keep its audit, so it gives no answers", after=5, kind="audit"
+    )
 
 
-def _said(path: Path, error: OSError) -> str:
+def _write_error_message(path: Path, error: OSError) -> str:
     return f"{path.name}: the audit cannot be written: {error.strerror or error}; make room for it"

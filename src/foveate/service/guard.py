@@ -2,18 +2,18 @@
 
 From the outside in; each is asked only if those before it let the request pass:
 
-1. `Security`   headers for browsers, on every answer, refusals included
-2. `Unread`     ends the connection behind an answer to a body that nobody read
+1. `SecurityHeaders`   headers for browsers, on every answer, refusals included
+2. `UnreadBody`     ends the connection behind an answer to a body that nobody read
 3. proxies      the client's address, from proxies that the settings trust and from no others
-4. `Headers`    not too many, not too long, not two meanings: so that all layers read the same
-5. `Hosts`      our names, our pages: before anything that could be told to a strange page
+4. `HeaderLimit`    not too many, not too long, not two meanings: so that all layers read the same
+5. `HostCheck`      our names, our pages: before anything that could be told to a strange page
 6. CORS         for pages that the settings let in; answers their preflights, which have no key
 7. `Identify`   whose key it is; refuses nobody yet
-8. `Rated`      how often: those without a key too, so that trying keys is slow
-9. `Required`   nobody gets further without a key
-10. `Crowd`     how many at once
-11. `Audited`   who asked for what: of those who were let in
-12. `Body`      received whole, not too large, not too slow: last, when we know for whom
+8. `RateLimit`      how often: those without a key too, so that trying keys is slow
+9. `RequireKey`   nobody gets further without a key
+10. `ConcurrencyLimit`     how many at once
+11. `AuditMiddleware`   who asked for what: of those who were let in
+12. `BodyLimit`      received whole, not too large, not too slow: last, when we know for whom
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from foveate.core.errors import BadOption
-from foveate.service.audit import Audit, Audited
-from foveate.service.auth.bearer import Identify, Required
-from foveate.service.auth.keys import now
+from foveate.service.audit import Audit, AuditMiddleware
+from foveate.service.auth.bearer import Identify, RequireKey
+from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
-from foveate.service.limits.body import Body
-from foveate.service.limits.connections import STATE, Bounds
-from foveate.service.limits.crowd import Crowd
-from foveate.service.limits.headers import Headers
-from foveate.service.limits.hosts import Hosts, is_loopback, names_for
-from foveate.service.limits.rated import Rated
-from foveate.service.limits.rates import Rates, rate
-from foveate.service.limits.security import Security
-from foveate.service.limits.unread import Unread
+from foveate.service.limits.body import BodyLimit
+from foveate.service.limits.concurrency import ConcurrencyLimit
+from foveate.service.limits.connections import LIMITS_KEY, ConnectionLimits
+from foveate.service.limits.headers import HeaderLimit
+from foveate.service.limits.hosts import HostCheck, allowed_hosts, is_loopback
+from foveate.service.limits.rate_limit import RateLimit
+from foveate.service.limits.rates import RateCounter, parse_rate
+from foveate.service.limits.security import SecurityHeaders
+from foveate.service.limits.unread_body import UnreadBody
 from foveate.service.settings import Settings
 
-ASKED_HEADERS = (
+CORS_REQUEST_HEADERS = (
     "Authorization", "Content-Encoding", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
     "MCP-Session-Id", "X-Request-Id",
 )  # fmt: skip
-TOLD_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
+CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,36 +58,36 @@ class Guard:
     """What the layers look things up in. `audit` None: none is kept."""
 
     ring: KeyRing
-    rates: Rates
+    rates: RateCounter
     audit: Audit | None
-    by_key: RateLimitItem | None
-    by_address: RateLimitItem | None
-    bounds: Bounds
+    key_rate: RateLimitItem | None
+    address_rate: RateLimitItem | None
+    bounds: ConnectionLimits
 
     @asynccontextmanager
-    async def watching(self) -> AsyncIterator[dict[str, Any]]:
+    async def lifespan(self) -> AsyncIterator[dict[str, Any]]:
         """As long as the service runs; gives what its connections must know."""
         try:
-            yield {STATE: self.bounds}
+            yield {LIMITS_KEY: self.bounds}
         finally:
             await self.rates.close()
             if self.audit is not None:
                 self.audit.close()
 
 
-def guard_of(settings: Settings) -> Guard:
+def build_guard(settings: Settings) -> Guard:
     """What the settings say; raises `BadOption` or `BadInput` where nobody may start like that."""
     ring = KeyRing(settings.keys)
-    refuse_open(settings, ring)
-    _check(settings)
+    refuse_unprotected(settings, ring)
+    _check_settings(settings)
     return Guard(
         ring=ring,
-        rates=Rates(settings.rate_store),
+        rates=RateCounter(settings.rate_store),
         audit=None if settings.audit is None else Audit(settings.audit, sync=settings.audit_sync),
-        by_key=rate(settings.rate),
-        by_address=rate(settings.rate_unknown),
-        bounds=Bounds(
-            most=settings.connections,
+        key_rate=parse_rate(settings.rate),
+        address_rate=parse_rate(settings.rate_unknown),
+        bounds=ConnectionLimits(
+            connections=settings.connections,
             header_bytes=settings.header_bytes,
             header_seconds=settings.header_seconds,
             write_seconds=settings.write_seconds,
@@ -95,14 +95,14 @@ def guard_of(settings: Settings) -> Guard:
     )
 
 
-def refuse_open(settings: Settings, ring: KeyRing) -> None:
+def refuse_unprotected(settings: Settings, ring: KeyRing) -> None:
     """Raise `BadOption` where others could ask and nobody needs a key, or no key is there."""
     if not ring.in_use and "keys" in settings.model_fields_set:
         raise BadOption(
             f"keys is {str(settings.keys)!r}, and there is no such file; make a key with: "
             f"foveate keys add --scope search --keys {settings.keys}"
         )
-    if is_loopback(settings.host) or any(key.usable(now()) for key in ring.keys):
+    if is_loopback(settings.host) or any(key.is_usable(utc_now()) for key in ring.keys):
         return
     raise BadOption(
         f"host is {settings.host}, which others reach too, and there is no key that counts; "
@@ -110,7 +110,7 @@ def refuse_open(settings: Settings, ring: KeyRing) -> None:
     )
 
 
-def _check(settings: Settings) -> None:
+def _check_settings(settings: Settings) -> None:
     """Raise `BadOption` for names that would let in more than one thinks."""
     for proxy in settings.proxies:
         try:
@@ -122,28 +122,28 @@ def _check(settings: Settings) -> None:
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
 
 
-def install(app: FastAPI, guard: Guard, settings: Settings) -> None:
+def install_layers(app: FastAPI, guard: Guard, settings: Settings) -> None:
     """Put the layers around the application, in the order above; the last added is outermost."""
     inward: list[tuple[Any, dict[str, Any]]] = [
-        (Security, {}),
-        (Unread, {}),
-        *_proxies(settings),
-        (Headers, {"most": settings.header_bytes}),
+        (SecurityHeaders, {}),
+        (UnreadBody, {}),
+        *_proxy_layers(settings),
+        (HeaderLimit, {"most": settings.header_bytes}),
         (
-            Hosts,
+            HostCheck,
             {
-                "names": names_for(settings.host, settings.hosts),
+                "names": allowed_hosts(settings.host, settings.hosts),
                 "origins": settings.origins,
             },
         ),
-        *_cors(settings),
+        *_cors_layers(settings),
         (Identify, {"ring": guard.ring, "principals": settings.principals}),
-        (Rated, {"rates": guard.rates, "key": guard.by_key, "address": guard.by_address}),
-        (Required, {}),
-        (Crowd, {"each": settings.key_requests, "all": settings.requests}),
-        *([(Audited, {"audit": guard.audit})] if guard.audit is not None else []),
+        (RateLimit, {"rates": guard.rates, "key": guard.key_rate, "address": guard.address_rate}),
+        (RequireKey, {}),
+        (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
+        *([(AuditMiddleware, {"audit": guard.audit})] if guard.audit is not None else []),
         (
-            Body,
+            BodyLimit,
             {
                 "most": settings.body_bytes,
                 "together": settings.bodies_bytes,
@@ -155,13 +155,13 @@ def install(app: FastAPI, guard: Guard, settings: Settings) -> None:
         app.add_middleware(layer, **options)
 
 
-def _proxies(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
+def _proxy_layers(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
     if not settings.proxies:
         return []
     return [(ProxyHeadersMiddleware, {"trusted_hosts": list(settings.proxies)})]
 
 
-def _cors(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
+def _cors_layers(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
     """Pages of other origins, by name; never with credentials that a browser adds by itself."""
     if not settings.origins:
         return []
@@ -171,8 +171,8 @@ def _cors(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
             {
                 "allow_origins": settings.origins,
                 "allow_methods": ("GET", "POST", "PUT", "DELETE"),
-                "allow_headers": ASKED_HEADERS,
-                "expose_headers": TOLD_HEADERS,
+                "allow_headers": CORS_REQUEST_HEADERS,
+                "expose_headers": CORS_RESPONSE_HEADERS,
             },
         )
     ]

@@ -30,19 +30,19 @@ from starlette.routing import BaseRoute, Match
 from foveate.core.errors import (
     BadInput,
     BadOption,
-    BadRequest,
     BudgetTooSmall,
+    ExternalError,
     FoveateError,
-    OutsideFailure,
+    InvalidRequest,
     UnknownName,
 )
-from foveate.service.wire.json import as_bytes
+from foveate.service.wire.field_errors import field_path, wrong_fields
+from foveate.service.wire.json import encode_json
 from foveate.service.wire.problem import MEDIA_TYPE, Problem
-from foveate.service.wire.wrong import where, wrong_fields
 
-LONGEST = 1_000
+MAX_DETAIL_LENGTH = 1_000
 """Characters of a detail; a wrong value can be a megabyte long."""
-MOST = 20
+MAX_FIELDS = 20
 """Wrong fields that are listed."""
 
 log = logging.getLogger("foveate.service")
@@ -62,15 +62,15 @@ class ProblemError(HTTPException):
     ) -> None:
         super().__init__(status, detail=detail, headers=dict(headers or {}))
         self.kind = kind
-        self.more = more
+        self.extensions = more
 
 
-def busy(detail: str, *, after: int = 1, kind: str = "busy") -> ProblemError:
+def busy_problem(detail: str, *, after: int = 1, kind: str = "busy") -> ProblemError:
     """503: try again after so many seconds."""
     return ProblemError(503, kind, detail, headers={"Retry-After": str(after)})
 
 
-def problem_of(error: Exception) -> ProblemError:
+def problem_from_error(error: Exception) -> ProblemError:
     """The problem that an error is; what is no fault of the caller is said in general words."""
     if isinstance(error, ProblemError):
         return error
@@ -78,32 +78,37 @@ def problem_of(error: Exception) -> ProblemError:
         return ProblemError(
             422,
             "budget-too-small",
-            _short(str(error)),
+            _shorten(str(error)),
             budget=error.budget,
             needed=error.needed,
             unit=error.unit,
         )
-    if isinstance(error, BadRequest):
-        return ProblemError(400, _kind(error), _short(str(error)), **_fields(error))
-    if isinstance(error, OutsideFailure):
-        return busy(
+    if isinstance(error, InvalidRequest):
+        return ProblemError(
+            400,
+            _invalid_request_kind(error),
+            _shorten(str(error)),
+            **_invalid_request_fields(error),
+        )
+    if isinstance(error, ExternalError):
+        return busy_problem(
             "something that the service needs did not answer; try again later", kind="outside"
         )
     if isinstance(error, HTTPException):
-        return _plain(error)
+        return _problem_from_http(error)
     return ProblemError(500, "fault", "a fault in the service; its log has this request's id")
 
 
-def response_of(request: Request, error: Exception) -> Response:
+def problem_response(request: Request, error: Exception) -> Response:
     """The answer that says what is wrong; what the operator must know goes to the log."""
-    found = problem_of(error)
-    body = as_bytes(told(request, error))
+    found = problem_from_error(error)
+    body = encode_json(problem_to_json(request, error))
     return Response(body, found.status_code, media_type=MEDIA_TYPE, headers=found.headers)
 
 
-def told(request: Request, error: Exception) -> dict[str, Any]:
+def problem_to_json(request: Request, error: Exception) -> dict[str, Any]:
     """The problem as JSON; a fault and a failure outside go to the log, under the same id."""
-    found = problem_of(error)
+    found = problem_from_error(error)
     instance = str(request.scope.get("state", {}).get("request_id", ""))
     if found.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and found is not error:
         log.error("request %s: %s", instance, type(error).__name__, exc_info=error)
@@ -113,43 +118,43 @@ def told(request: Request, error: Exception) -> dict[str, Any]:
         "status": found.status_code,
         "detail": found.detail,
         "instance": instance,
-        **{name: value for name, value in found.more.items() if value is not None},
+        **{name: value for name, value in found.extensions.items() if value is not None},
     }
 
 
-def install(app: FastAPI, routes: Iterable[BaseRoute] = ()) -> None:
+def install_error_handlers(app: FastAPI, routes: Iterable[BaseRoute] = ()) -> None:
     """Every error of a route leaves as a problem; of a method, with those that do: `routes`."""
     app.state.routes = tuple(routes)
     for kind in (FoveateError, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, _handled)
+        app.add_exception_handler(kind, _handle_error)
 
 
-LAYERS = (400, 401, 403, 421, 429, 431, 500, 503)
+LAYER_STATUSES = (400, 401, 403, 421, 429, 431, 500, 503)
 """What the layers around the application answer with, whatever is asked (`guard.py`)."""
-BODIES = (408, 413, 415, 422)
+BODY_STATUSES = (408, 413, 415, 422)
 """What comes of a body besides."""
 
 
-def documented(*own: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+def problem_responses(*own: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
     """The problems that a route can answer with; `openapi.py` describes them."""
-    statuses = {*LAYERS, *own, *(BODIES if body else ())}
-    return {status: {"description": said(status)} for status in sorted(statuses)}
+    statuses = {*LAYER_STATUSES, *own, *(BODY_STATUSES if body else ())}
+    return {status: {"description": status_sentence(status)} for status in sorted(statuses)}
 
 
-def said(status: int) -> str:
+def status_sentence(status: int) -> str:
     """A status in a sentence."""
-    return _SAID.get(status, HTTPStatus(status).phrase)
+    return _STATUS_SENTENCES.get(status, HTTPStatus(status).phrase)
 
 
-async def _handled(request: Request, error: Exception) -> Response:
+async def _handle_error(request: Request, error: Exception) -> Response:
     if isinstance(error, RequestValidationError):
-        error = _of_fields(error)
+        error = _problem_from_fields(error)
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        error.headers = {**(error.headers or {}), "Allow": _allowed(request)}
-    return response_of(request, error)
+        error.headers = {**(error.headers or {}), "Allow": _allowed_methods(request)}
+    return problem_response(request, error)
 
 
-def _allowed(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     """The methods of this address: of all routes, where the framework looks at the first."""
     found: set[str] = set()
     for route in request.app.state.routes:
@@ -158,7 +163,7 @@ def _allowed(request: Request) -> str:
     return ", ".join(sorted(found))
 
 
-def _of_fields(error: RequestValidationError) -> ProblemError:
+def _problem_from_fields(error: RequestValidationError) -> ProblemError:
     """A body, a query or a path that is not of the shape; our own checks speak for themselves."""
     found = error.errors()
     for one in found:  # an error, its frames and their list of errors hold each other, and the body
@@ -167,54 +172,64 @@ def _of_fields(error: RequestValidationError) -> ProblemError:
     for one in found:
         own = one.get("ctx", {}).get("error")
         if isinstance(own, FoveateError):
-            known = problem_of(own)
-            inner = known.more.get("field") or _unknown_field(own)
-            known.more["field"] = ".".join(filter(None, (where(one, error.body), inner))) or None
+            known = problem_from_error(own)
+            inner = known.extensions.get("field") or _unknown_field(own)
+            known.extensions["field"] = (
+                ".".join(filter(None, (field_path(one, error.body), inner))) or None
+            )
             return known
     whole = any(one["loc"] == ("body",) for one in found)
     if whole and isinstance(error.body, bytes):
         return ProblemError(415, "media-type", "send application/json")
-    fields = wrong_fields(found, error.body)[:MOST]
+    fields = wrong_fields(found, error.body)[:MAX_FIELDS]
     first = fields[0]
     detail = f"{first['field'] or 'the body'}: {first['message']}"
-    return ProblemError(422, "bad-fields", _short(detail), field=first["field"], fields=fields)
+    return ProblemError(422, "bad-fields", _shorten(detail), field=first["field"], fields=fields)
 
 
 def _unknown_field(error: FoveateError) -> str:
     """The field that does not exist, where that is what is wrong."""
     if isinstance(error, UnknownName) and error.kind in ("field", "parameter"):
-        return _short(error.name)
+        return _shorten(error.name)
     return ""
 
 
-def _plain(error: HTTPException) -> ProblemError:
+def _problem_from_http(error: HTTPException) -> ProblemError:
     """What the framework refuses, in its words for the status."""
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return ProblemError(error.status_code, kind, said(error.status_code), headers=error.headers)
+    return ProblemError(
+        error.status_code, kind, status_sentence(error.status_code), headers=error.headers
+    )
 
 
-def _kind(error: BadRequest) -> str:
+def _invalid_request_kind(error: InvalidRequest) -> str:
     named = {BadInput: "bad-input", BadOption: "bad-option", UnknownName: "unknown-name"}
     return next((kind for cls, kind in named.items() if isinstance(error, cls)), "bad-request")
 
 
-def _fields(error: BadRequest) -> dict[str, Any]:
+def _invalid_request_fields(error: InvalidRequest) -> dict[str, Any]:
     if isinstance(error, BadInput):
         return {"line": error.line, "field": error.field}
     if isinstance(error, UnknownName):
-        return {"name": _short(error.name), "known": list(error.known)}
+        return {"name": _shorten(error.name), "known": list(error.known)}
     return {}
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """Printable, in one line, and no longer than one reads."""
-    if len(text) > 4 * LONGEST:  # of the middle nothing is shown, so nothing of it is looked at
-        text = f"{text[: 2 * LONGEST]} {text[-2 * LONGEST :]}"
+    if (
+        len(text) > 4 * MAX_DETAIL_LENGTH
+    ):  # of the middle nothing is shown, so nothing of it is looked at
+        text = f"{text[: 2 * MAX_DETAIL_LENGTH]} {text[-2 * MAX_DETAIL_LENGTH :]}"
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
-    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    return (
+        line
+        if len(line) <= MAX_DETAIL_LENGTH
+        else f"{line[: MAX_DETAIL_LENGTH // 2]} … {line[-MAX_DETAIL_LENGTH // 2 :]}"
+    )
 
 
-_SAID = {
+_STATUS_SENTENCES = {
     400: "The request cannot be used.",
     401: "A key is needed: Authorization: Bearer KEY.",
     403: "This key may not do that.",
@@ -236,4 +251,12 @@ _SAID = {
     504: "It took longer than a request may.",
 }
 
-__all__ = ["Problem", "ProblemError", "busy", "documented", "install", "problem_of", "response_of"]
+__all__ = [
+    "Problem",
+    "ProblemError",
+    "busy_problem",
+    "install_error_handlers",
+    "problem_from_error",
+    "problem_response",
+    "problem_responses",
+]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 
-from foveate.service.auth.keys import KEY_WITHIN
-from foveate.service.problems import response_of
-from foveate.service.work import Gone
+from foveate.service.auth.keys import KEY_PREFIX_PATTERN
+from foveate.service.problems import problem_response
+from foveate.service.worker_pool import ClientDisconnect
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,7 +36,7 @@ class RequestIds:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get(HEADER, "")
-        fine = _VALID.fullmatch(given) and not KEY_WITHIN.search(given.encode())
+        fine = _VALID.fullmatch(given) and not KEY_PREFIX_PATTERN.search(given.encode())
         own = given if fine else secrets.token_hex(16)
         scope.setdefault("state", {})["request_id"] = own
         begun = False
@@ -50,12 +50,12 @@ class RequestIds:
 
         try:
             await self._app(scope, receive, named)
-        except Gone:
+        except ClientDisconnect:
             return  # nobody reads an answer, and it is no fault
         except Exception as error:
             if begun:
                 raise
-            await response_of(Request(scope, receive), error)(scope, receive, named)
+            await problem_response(Request(scope, receive), error)(scope, receive, named)
 
 
 def request_id(request: Any) -> str:

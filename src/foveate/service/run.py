@@ -19,25 +19,26 @@ from types import FrameType
 from fastapi import FastAPI
 from uvicorn import Config, Server
 
-from foveate.core.errors import FoveateError, OutsideFailure
+from foveate.core.errors import ExternalError, FoveateError
+from foveate.plugins import broken
 from foveate.service.app import create_app
-from foveate.service.door import Door
-from foveate.service.guard import guard_of
+from foveate.service.guard import build_guard
 from foveate.service.limits.connections import Connection
 from foveate.service.observe import logs
-from foveate.service.observe.processes import shared_metrics
+from foveate.service.observe.processes import shared_metrics_folder
+from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
-from foveate.service.workers import Leash, Workers
+from foveate.service.workers import ParentLine, WorkerProcesses
 
 BACKLOG = 2_048
 """Connections that wait to be taken."""
-CREATED = 10_000
+GC_THRESHOLD = 10_000
 """Objects more than before, after which circles of them are looked for."""
 
 log = logging.getLogger("foveate.service")
 
 
-class Served(Server):
+class DrainingServer(Server):
     """A server that is not ready some time before it stops.
 
     `leash`: where it is one of several, the line to who started it, who hands signals on.
@@ -49,15 +50,15 @@ class Served(Server):
         settings: Settings,
         *,
         on_started: Callable[[], None] | None = None,
-        leash: Leash | None = None,
+        leash: ParentLine | None = None,
     ) -> None:
-        super().__init__(config_of(app, settings, shares=leash is not None))
+        super().__init__(build_config(app, settings, shares=leash is not None))
         self._app = app
         self._drain = settings.drain
         self._on_started = on_started
-        self._leash = leash
+        self._parent = leash
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._told = 0
+        self._stop_requests = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
@@ -67,40 +68,40 @@ class Served(Server):
             return
         for listening in sockets or ():
             listening.listen(BACKLOG)
-        if self._leash is not None:
-            self._leash.when_cut(self.tell)
-            self._leash.ready()
+        if self._parent is not None:
+            self._parent.on_parent_exit(self.request_stop)
+            self._parent.send_ready()
         if self._on_started is not None:
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal: red, then closed; the next one hurries."""
-        if self._leash is None or sig != signal.SIGINT:
-            self.tell()
+        if self._parent is None or sig != signal.SIGINT:
+            self.request_stop()
 
-    def tell(self) -> None:
+    def request_stop(self) -> None:
         """As by a signal, from any thread."""
-        self._told += 1
-        if self._told > 2:
+        self._stop_requests += 1
+        if self._stop_requests > 2:
             self.force_exit = True
         if self._loop is None:
             self.should_exit = True
         else:
-            self._loop.call_soon_threadsafe(self._stop_soon)
+            self._loop.call_soon_threadsafe(self._begin_drain)
 
-    def _stop_soon(self) -> None:
+    def _begin_drain(self) -> None:
         """Red; and every answer from now on is the last one of its connection."""
-        self._app.state.held.draining = True
+        self._app.state.app_state.draining = True
         if (b"connection", b"close") not in self.config.encoded_headers:
             self.config.encoded_headers.append((b"connection", b"close"))
             self.server_state.default_headers = [
                 *self.server_state.default_headers,
                 (b"connection", b"close"),
             ]
-        if self._told > 1 or not self._drain:
+        if self._stop_requests > 1 or not self._drain:
             self.should_exit = True
         else:
-            if self._leash is None:
+            if self._parent is None:
                 log.info(
                     "ends in %g seconds, so that callers notice; a second signal ends it now",
                     self._drain,
@@ -111,7 +112,7 @@ class Served(Server):
         self.should_exit = True
 
 
-def config_of(app: FastAPI, settings: Settings, *, shares: bool = False) -> Config:
+def build_config(app: FastAPI, settings: Settings, *, shares: bool = False) -> Config:
     """How the server is set up: no log of its own for each request, no name in its answers.
 
     `shares`: it has the port with others, and takes one connection at a time, so that none of
@@ -138,27 +139,33 @@ def serve(settings: Settings) -> int:
     """Serve until told to stop; the exit code.
 
     Raises `BadOption` where `guard.py` lets nobody, `UnknownName` or `BadInput` for a setting that
-    names nothing, `OutsideFailure` where the port is taken.
+    names nothing, `ExternalError` where the port is taken.
     """
-    logs.set_up(settings)
+    logs.configure_logging(settings)
+    for one in broken():
+        log.warning("%s", one)
     if settings.audit is not None and hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it; workers inherit
     if settings.workers == 1:
-        server = Served(create_app(settings), settings, on_started=collect_less)
-        with listening_on(settings) as port:
+        server = DrainingServer(
+            create_app(settings), settings, on_started=reduce_garbage_collection
+        )
+        with open_listener(settings) as port:
             server.run([port])
         return 0 if server.started else 1
-    guard_of(settings)
-    Door(settings)
-    with listening_on(settings) as port, shared_metrics():
-        return Workers(settings=settings, listening=port, run=work).serve()
+    build_guard(settings)
+    RequestOptions(settings)
+    with open_listener(settings) as port, shared_metrics_folder():
+        return WorkerProcesses(settings=settings, listener=port, run=run_worker).serve()
 
 
-def work(settings: Settings, port: socket.socket, leash: Leash) -> int:
+def run_worker(settings: Settings, port: socket.socket, leash: ParentLine) -> int:
     """One of several processes, from beginning to end; its exit code."""
-    logs.set_up(settings)
+    logs.configure_logging(settings)
     try:
-        server = Served(create_app(settings), settings, leash=leash, on_started=collect_less)
+        server = DrainingServer(
+            create_app(settings), settings, leash=leash, on_started=reduce_garbage_collection
+        )
     except FoveateError as error:
         log.error("%s", error)  # noqa: TRY400  # said in full; where it was raised says nothing
         return os.EX_CONFIG
@@ -166,7 +173,7 @@ def work(settings: Settings, port: socket.socket, leash: Leash) -> int:
     return 0 if server.started else 1
 
 
-def collect_less() -> None:
+def reduce_garbage_collection() -> None:
     """Look less often for objects that only hold each other: an assembly leaves none.
 
     What a process has when it begins to serve, it keeps; looking through all of that takes longer
@@ -174,17 +181,17 @@ def collect_less() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(CREATED, 10, 10)
+    gc.set_threshold(GC_THRESHOLD, 10, 10)
 
 
-def listening_on(settings: Settings) -> socket.socket:
+def open_listener(settings: Settings) -> socket.socket:
     """The port, taken; the log says where it is."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         port = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
-        raise OutsideFailure(
+        raise ExternalError(
             f"cannot listen on {where}: {error.strerror or error}; give another --port, or --host"
         ) from error
     host, number = port.getsockname()[:2]

@@ -27,120 +27,150 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
-    host: str = Field("127.0.0.1", description="The address to listen on.")
-    port: int = Field(8020, ge=0, le=65_535, description="The port; 0 takes a free one.")
-    workers: int = Field(1, ge=1, le=256, description="Processes that share the port.")
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8020, ge=0, le=65_535, description="Port to listen on; 0 picks a free one.")
+    workers: int = Field(1, ge=1, le=256, description="Number of processes that share the port.")
 
     store: str = Field(
         ".foveate",
-        description="The store's URL, '' for none; {tenant} in it gives each tenant its own.",
+        description="URL of the store, '' for none; with {tenant} in it, each tenant has "
+        "its own store.",
     )
-    create: bool = Field(True, description="Make a store that is not there yet.")
-    embedder: str = Field("wordllama", description="What a store that is made gets, '' for none.")
-    principals: tuple[str, ...] = Field((), description="Who asks where there are no keys.")
-    cache: str = Field("memory:", description="Where contexts are kept, '' for nowhere.")
-    open_stores: int = Field(64, ge=1, description="Stores held open, one for each tenant.")
-    recipe: str = Field("default", description="The recipe of a request that names none.")
+    create: bool = Field(
+        True, description="Create stores that do not exist, and migrate older ones."
+    )
+    embedder: str = Field("wordllama", description="Embedder of new stores, '' for none.")
+    principals: tuple[str, ...] = Field(
+        (), description="Principals of every caller if no keys are in use."
+    )
+    cache: str = Field(
+        "memory:", description="Cache of contexts: memory: or a Redis URL; '' for none."
+    )
+    open_stores: int = Field(64, ge=1, description="Number of stores kept open, one per tenant.")
+    recipe: str = Field("default", description="Recipe for requests that name none.")
     models: dict[str, str] = Field(
         default_factory=dict,
-        description="Models that answer: the name in requests → the model as `foveate ask` takes "
-        "it. The first one is the default.",
+        description="Models that requests may name, as a table of name to model (written "
+        "as in `foveate ask`). The first is the default.",
     )
     windows: dict[str, int] = Field(
         default_factory=dict,
-        description="Tokens that a model of these holds, where the registry is wrong about it.",
+        description="Context windows of these models in tokens, where the registry is wrong.",
     )
     tokenizers: tuple[str, ...] = Field(
-        (), description="Tokenizers that requests may name besides the built-in ones."
+        (), description="Tokenizers that requests may name in addition to the built-in ones."
     )
     recipes: tuple[str, ...] = Field(
-        (), description="TOML files of recipes that requests may name, by the names in them."
+        (), description="TOML files with recipes that requests may name."
+    )
+    taxonomy: Path | None = Field(
+        None, description="A TOML file of side knowledge; none if unset (docs/side-knowledge.md)."
     )
     languages: tuple[str, ...] = Field(
-        ("de", "en", "es", "fr", "it", "nl", "pt"), description="Languages of texts."
+        ("de", "en", "es", "fr", "it", "nl", "pt"), description="Languages of the texts."
     )
     plugin_stages: bool = Field(
-        False, description="Inline recipes may use stages and formats of other packages."
+        False, description="Let inline recipes use stages and formats of other packages."
     )
 
     body_bytes: int = Field(16 * MEGABYTE, ge=1_000, description="Largest body, unpacked.")
     candidates: int = Field(10_000, ge=1, description="Most candidates of a request.")
     threads: int = Field(1, ge=1, le=64, description="Requests that compute at once, a process.")
     waiting: int = Field(32, ge=0, description="Requests that wait for one of these.")
+    writers: int = Field(4, ge=2, le=64, description="Tenants that write at once, a process.")
     asking: int = Field(32, ge=1, description="Answers that models write at once, a process.")
     seconds: float = Field(30.0, gt=0, description="Longest time for one request.")
     answer_seconds: float = Field(120.0, gt=0, description="Longest time for a model's answer.")
     drain: float = Field(
-        5.0, ge=0, description="Seconds between 'not ready' and taking no more requests."
+        5.0, ge=0, description="Seconds after SIGTERM in which requests are still accepted."
     )
-    grace: float = Field(60.0, ge=0, description="Seconds to finish what was taken.")
+    grace: float = Field(60.0, ge=0, description="Seconds to finish open requests after that.")
 
-    keys: Path = Field(KEY_FILE, description="The file of API keys; see foveate keys.")
-    hosts: tuple[str, ...] = Field((), description="Names that the service answers to as well.")
+    keys: Path = Field(KEY_FILE, description="File of API keys; see `foveate keys`.")
+    hosts: tuple[str, ...] = Field(
+        (), description="Additional host names that the service answers to."
+    )
     origins: tuple[str, ...] = Field(
-        (), description="Origins whose pages may ask, as https://app.example.com (CORS)."
+        (),
+        description="Origins whose pages may send requests (CORS), such as "
+        "https://app.example.com.",
     )
     proxies: tuple[str, ...] = Field(
-        (), description="Addresses or networks of proxies whose X-Forwarded-For counts."
+        (), description="Addresses or networks of proxies whose X-Forwarded-For is trusted."
     )
-    rate: str = Field("6000/minute", description="Requests of one key; '' for no limit.")
+    rate: str = Field("6000/minute", description="Rate limit of each key; '' for no limit.")
     rate_unknown: str = Field(
-        "120/minute", description="Requests without a key, of one address; '' for no limit."
+        "120/minute",
+        description="Rate limit of each address for requests without a key; '' for no limit.",
     )
     rate_store: str = Field(
-        "", description="A Redis URL in which replicas count together; '' for each process alone."
+        "", description="Redis URL for rate counts shared by replicas; '' to count in each process."
     )
-    key_requests: int = Field(64, ge=1, description="Requests of one key at once, a process.")
-    requests: int = Field(256, ge=1, description="Requests of all callers at once, a process.")
+    key_requests: int = Field(
+        64, ge=1, description="Concurrent requests of one key in each process."
+    )
+    requests: int = Field(
+        256, ge=1, description="Concurrent requests of all callers in each process."
+    )
     bodies_bytes: int = Field(
-        128 * MEGABYTE, ge=1_000, description="Bodies of all requests together, a process."
+        128 * MEGABYTE,
+        ge=1_000,
+        description="Size of all request bodies together in each process, in bytes.",
     )
-    body_seconds: float = Field(30.0, gt=0, description="Longest time for a body to arrive.")
-    header_bytes: int = Field(16_384, ge=1_024, description="Largest headers and address.")
-    header_seconds: float = Field(10.0, gt=0, description="Longest time for headers to arrive.")
+    body_seconds: float = Field(
+        30.0, gt=0, description="Time limit for receiving a body, in seconds."
+    )
+    header_bytes: int = Field(
+        16_384, ge=1_024, description="Largest size of headers and URL in bytes."
+    )
+    header_seconds: float = Field(
+        10.0, gt=0, description="Time limit for receiving headers, in seconds."
+    )
     write_seconds: float = Field(
-        30.0, gt=0, description="Longest time in which a client takes nothing of its answer."
+        30.0, gt=0, description="Seconds that a client may go without reading its response."
     )
-    connections: int = Field(512, ge=1, description="Connections held open, a process.")
-    audit: Path | None = Field(None, description="Where to keep who asked for what; none if unset.")
+    connections: int = Field(512, ge=1, description="Open connections in each process.")
+    audit: Path | None = Field(None, description="File of the audit log; no log if unset.")
     audit_sync: bool = Field(
-        False, description="Bring each line of the audit to the disk before the answer goes out."
+        False, description="Write each line of the audit log to disk before the response is sent."
     )
 
     mcp: bool = Field(True, description="Serve the tools for agents at /mcp.")
-    mcp_budget: int = Field(4_000, ge=1, description="Tokens of a tool's context, unasked.")
-    mcp_most: int = Field(32_000, ge=1, description="Tokens that a tool's call may ask for.")
+    mcp_budget: int = Field(4_000, ge=1, description="Default token budget of a tool call.")
+    mcp_most: int = Field(32_000, ge=1, description="Largest token budget of a tool call.")
     log_format: Literal["auto", "json", "plain"] = Field(
-        "auto", description="Log lines; auto: plain on a terminal, else JSON."
+        "auto", description="Format of log lines; auto: plain on a terminal, JSON otherwise."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", description="The least that is logged; requests are INFO."
+        "INFO", description="Lowest level that is logged; requests are INFO."
     )
     log_content: bool = Field(
-        False, description="Questions, contexts and answers may stand in logs and on spans."
+        False, description="Include questions, contexts and answers in logs and traces."
     )
     otlp: str = Field(
         "",
-        description="Where traces go, as http://collector:4318; unset: as OTEL_ variables say.",
+        description="URL of the trace collector, such as http://collector:4318; if unset, "
+        "the OTEL_ variables apply.",
     )
 
     size: int = Field(350, ge=16, description="Tokens of a chunk, at the most.")
     overlap: int = Field(70, ge=0, description="Tokens of it that the next one repeats.")
+    chunks: int = Field(20_000, ge=1, description="Most chunks of a document.")
     questions: bool = Field(True, description="Index chunks under the questions they answer too.")
     summaries: bool = Field(False, description="Give each document a summary of its own words.")
 
     @property
-    def many_tenants(self) -> bool:
+    def has_tenant_stores(self) -> bool:
         """Whether each tenant has a store of its own."""
         return "{tenant}" in self.store
 
 
-def settings_from(path: str | Path | None = None, **given: Any) -> Settings:
+def load_settings(path: str | Path | None = None, **given: Any) -> Settings:
     """The settings of a file, over which stands the environment, over which stands what is given.
 
     Raises `BadInput` for the file, `UnknownName` and `BadOption` for what it says.
     """
-    values = _in_file(Path(path)) if path is not None else {}
+    values = _read_toml(Path(path)) if path is not None else {}
     _refuse_unknown(values)
     _refuse_unknown(
         name.removeprefix(PREFIX).lower() for name in os.environ if name.startswith(PREFIX)
@@ -149,19 +179,19 @@ def settings_from(path: str | Path | None = None, **given: Any) -> Settings:
         environment = EnvSettingsSource(Settings)()
         return Settings(**{**values, **environment, **given})
     except ValidationError as error:
-        raise BadOption(f"settings: {_said(error)}") from None
+        raise BadOption(f"settings: {_validation_message(error)}") from None
     except ValueError as error:  # a list in the environment that is no JSON
         raise BadOption(f"settings: {error}; lists and tables are written as JSON") from None
 
 
-def described() -> Mapping[str, tuple[str, str]]:
+def describe_settings() -> Mapping[str, tuple[str, str]]:
     """Each setting: its default as one types it in TOML, and what it is for."""
     fields = Settings.model_fields
-    return {name: (_typed(f.get_default(call_default_factory=True)), f.description or "")
+    return {name: (_format_toml(f.get_default(call_default_factory=True)), f.description or "")
             for name, f in fields.items()}  # fmt: skip
 
 
-def _in_file(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -178,7 +208,7 @@ def _refuse_unknown(names: Any) -> None:
             raise UnknownName("setting", name, Settings.model_fields)
 
 
-def _said(error: ValidationError) -> str:
+def _validation_message(error: ValidationError) -> str:
     """Each wrong setting with what is wrong; never its value, which may hold a password."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
@@ -186,11 +216,11 @@ def _said(error: ValidationError) -> str:
     )
 
 
-def _typed(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_typed, value))}]"
+        return f"[{', '.join(map(_format_toml, value))}]"
     return str(value) if value != {} else "{}"

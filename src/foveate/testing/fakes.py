@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from foveate.adapters.models.asked import check_asked
 from foveate.core.contracts import Tokenizer
-from foveate.core.gauge import Gauge
-from foveate.core.types import Candidate, Chunk, Origin, Place, Request, Supplement, Vector
+from foveate.core.token_counter import TokenCounter
+from foveate.core.types import BlockPosition, Candidate, Chunk, Origin, Request, Supplement, Vector
 from foveate.core.zones import Budget
-from foveate.ports import Message, Reply, Usage, text_of
+from foveate.ports import Message, Reply, Usage, text_from_content
+from foveate.providers.chat.request import check_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class WordTokenizer:
     """One token a word, words being what white space separates.
 
-    >>> Words().count("two words"), Words().truncate("one two three", 2)
+    >>> WordTokenizer().count("two words"), WordTokenizer().truncate("one two three", 2)
     (2, 'one two')
     """
 
@@ -40,10 +40,10 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ScriptedModel:
     """A model that says what `says` makes of the messages; words are its tokens.
 
-    >>> model = Told(says=lambda messages: str(messages[-1]["content"]).upper())
+    >>> model = ScriptedModel(says=lambda messages: str(messages[-1]["content"]).upper())
     >>> reply = model.complete([{"role": "user", "content": "nine metres deep"}], max_tokens=2)
     >>> reply.text, reply.finish, reply.usage.completion
     ('NINE METRES', 'length', 2)
@@ -62,13 +62,13 @@ class Told:
         timeout: float = 120.0,
     ) -> Reply:
         """Up to `max_tokens` words of it, and nothing from the first of `stop` on."""
-        check_asked(messages, max_tokens, temperature, timeout)
+        check_request(messages, max_tokens, temperature, timeout)
         said = self.says(messages)
         ends = [at for mark in stop if (at := said.find(mark)) >= 0]
         said = said[: min(ends)] if ends else said
-        words = Words()
+        words = WordTokenizer()
         text = words.truncate(said, max_tokens)
-        read = sum(words.count(text_of(message["content"])) for message in messages)
+        read = sum(words.count(text_from_content(message["content"])) for message in messages)
         return Reply(
             text=text,
             finish="stop" if text == said else "length",
@@ -93,12 +93,12 @@ class Told:
         yield reply
 
 
-def as_it_is(text: str) -> str:
+def identity_body(text: str) -> str:
     """A body that neutralises nothing."""
     return text
 
 
-def unframed(candidate: Candidate, place: Place) -> str:
+def no_header(candidate: Candidate, place: BlockPosition) -> str:
     """No header, no separator."""
     return ""
 
@@ -108,8 +108,8 @@ def request(
     *,
     budget: Budget | int = 1_000,
     tokenizer: Tokenizer | None = None,
-    body: Callable[[str], str] = as_it_is,
-    frame: Callable[[Candidate, Place], str] = unframed,
+    body: Callable[[str], str] = identity_body,
+    frame: Callable[[Candidate, BlockPosition], str] = no_header,
     principals: tuple[str, ...] = (),
     neighbours: tuple[Chunk, ...] = (),
     supplements: tuple[Supplement, ...] = (),
@@ -124,7 +124,7 @@ def request(
     return Request(
         query=query,
         budget=budget,
-        gauge=Gauge(tokenizer=tokenizer or Words(), body=body, frame=frame),
+        token_counter=TokenCounter(tokenizer=tokenizer or WordTokenizer(), body=body, header=frame),
         principals=principals,
         neighbours=neighbours,
         supplements=supplements,

@@ -8,6 +8,9 @@ The laws
 - *Spans are true*: `text[start:end]` is the block's body, and it is what `parse` says it is.
 - *The pieces add up*: a context is its blocks' pieces and bodies, and nothing else.
 - *No special token survives*: none occurs in the context, and no line speaks in a role.
+- *The message is read back*: with any question behind it, the message as sent gives the same blocks
+  and the question.
+- *Markers are neutralised*: see `foveate.testing.markers`.
 - *A label is its block's*: `[2]` occurs where a block carries it, and nowhere else.
 - *It reads what it says*: with `reads`, no other field of a block changes what stands around it.
 - *Pure and linear*: the same blocks give the same bytes; each method is called once a block; texts
@@ -16,18 +19,24 @@ The laws
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from foveate.core.contracts import Format, Parsed
+from foveate.answer.read_back import parse_message
+from foveate.core.chat.request import CONTENT_PART_FORMATS
+from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import MissingExtra
+from foveate.core.message import join_message, join_parts
 from foveate.core.render import Renderer
 from foveate.core.types import Block
-from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists
+from foveate.ports import Content
+from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists, texts
+from foveate.testing.markers import check_markers
 
-_HEADERS = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1})
+_CALLS_PER_BLOCK = Counter({"separator": 1, "header": 1, "body": 1, "footer": 1})
 
 
 def check_format(format: Format, *, examples: int = 50) -> None:
@@ -50,10 +59,11 @@ def check_format(format: Format, *, examples: int = 50) -> None:
     )
 
     @quiet
-    @given(block_lists())
-    def obey(blocks: Sequence[Block]) -> None:
+    @given(block_lists(), texts())
+    def obey(blocks: Sequence[Block], question: str) -> None:
         for renderer in renderers:
             nothing_is_forged(renderer, blocks)
+            message_is_read_back(renderer, blocks, question)
             spans_are_true(renderer, blocks)
             pieces_add_up(renderer, blocks)
             no_special_token_survives(renderer, blocks)
@@ -61,6 +71,7 @@ def check_format(format: Format, *, examples: int = 50) -> None:
             reads_what_it_says(renderer, blocks)
 
     obey()
+    check_markers(format, examples=examples)
     it_is_linear(format)
 
 
@@ -68,10 +79,24 @@ def nothing_is_forged(renderer: Renderer, blocks: Sequence[Block]) -> None:
     """Parsing gives back exactly what was put in."""
     chunks = [block for block in blocks if block.kind == "chunk"]
     text = renderer.render(blocks).text
-    found = [_plain(parsed) for parsed in renderer.parse(text)]
-    expected = [_plain(renderer.shown(block)) for block in chunks]
+    found = [_comparable(parsed) for parsed in renderer.parse(text)]
+    expected = [_comparable(renderer.shown(block)) for block in chunks]
     assert found == expected, f"{renderer!r}: {text!r} reads as {found!r}, not {expected!r}"
     assert text == renderer.render(list(blocks)).text, "the same blocks gave other bytes"
+
+
+def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: str) -> None:
+    """The whole message gives the blocks and the question, and nothing else."""
+    text = renderer.render(blocks).text
+    content: Content = join_message(text, question)
+    if text and getattr(renderer.format, "name", "") in CONTENT_PART_FORMATS:
+        content = join_parts(json.loads(text), question)
+    found = parse_message(
+        content, format=renderer.format, label=renderer.label, spotlight=renderer.spotlight
+    )
+    expected = [_comparable(renderer.shown(block)) for block in blocks if block.kind == "chunk"]
+    assert found.question == question, f"{renderer!r}: {content!r} asks {found.question!r}"
+    assert [_comparable(one) for one in found.blocks] == expected, f"{renderer!r}: {content!r}"
 
 
 def spans_are_true(renderer: Renderer, blocks: Sequence[Block]) -> None:
@@ -103,7 +128,7 @@ def no_special_token_survives(renderer: Renderer, blocks: Sequence[Block]) -> No
     text = renderer.render(blocks).text
     found = [token for token in SPECIAL_TOKENS if token in text]
     assert not found, f"{renderer!r}: {found!r} in {text!r}"
-    roles = [line for line in text.split("\n") if line.lstrip(" \t").startswith(ROLES)]
+    roles = [line for line in text.split("\n") if line.lstrip().startswith(ROLES)]
     assert not roles, f"{renderer!r}: {roles!r} speaks in a role"
 
 
@@ -114,7 +139,7 @@ def labels_are_their_blocks(renderer: Renderer, blocks: Sequence[Block]) -> None
         return
     text = renderer.render(blocks).text
     carried = Counter(block.marker for block in blocks if block.kind == "chunk")
-    for marker in range(20):
+    for marker in range(1, 20):  # zero is no source's: `a[0]` is code
         label = f"{shape[0]}{marker}{shape[2]}"
         assert text.count(label) <= carried[marker], f"{renderer!r}: {label} too often in {text!r}"
 
@@ -135,10 +160,10 @@ def reads_what_it_says(renderer: Renderer, blocks: Sequence[Block]) -> None:
 
 def it_is_linear(format: Format, size: int = 30_000) -> None:
     """Each method is called once a block, and no text of `size` characters is a trap."""
-    counted = _Counting(format)
+    counted = _CountingFormat(format)
     many = [Block(marker=n, text="text", source=f"{n}.md") for n in range(1, 201)]
     Renderer(format=cast("Format", counted)).render(many)
-    for method, most in _HEADERS.items():
+    for method, most in _CALLS_PER_BLOCK.items():
         calls = counted.calls[method]
         assert calls <= most * len(many), f"{format!r}: {calls} calls of {method}"
     renderer = Renderer(format=format)
@@ -160,7 +185,7 @@ def it_is_linear(format: Format, size: int = 30_000) -> None:
         nothing_is_forged(renderer, [block])
 
 
-class _Counting:
+class _CountingFormat:
     """A format that counts the calls of its methods."""
 
     def __init__(self, format: Format) -> None:
@@ -173,5 +198,5 @@ class _Counting:
         return method
 
 
-def _plain(parsed: Parsed) -> tuple[str, Mapping[str, str]]:
+def _comparable(parsed: ParsedBlock) -> tuple[str, Mapping[str, str]]:
     return replace(parsed, start=0).text, dict(parsed.fields)

@@ -15,15 +15,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from foveate.assembler import Assembler
 from foveate.core.errors import FoveateError
 from foveate.core.types import Chunk
 from foveate.core.wire import context_to_json
-from foveate.plan import plan
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document, Store
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry
 
-Open: TypeAlias = Callable[[], Store]
+OpenStore: TypeAlias = Callable[[], Store]
 
 MARK = "zqx"
 OWNER = "tenant"
@@ -50,32 +50,44 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def secrets_leave_no_trace_in_answers(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_leave_no_trace_in_answers(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """Searches by words, by the secret's own vector and by filters; neighbours; roots."""
-    with _both(open_empty, entries) as (full, bare):
+    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
         for who in (*PRINCIPALS, *IMPOSTORS):
             for query in QUERIES:
-                _same(who, [_search(store, query, who, None) for store in (full, bare)])
+                _check_same(
+                    who, [_search_results(store, query, who, None) for store in (full, bare)]
+                )
             for where in FILTERS:
-                _same(who, [_search(store, QUERIES[1], who, where) for store in (full, bare)])
-            places = [(e.document.id, c.sequence) for e in planted(entries) for c in e.chunks]
+                _check_same(
+                    who, [_search_results(store, QUERIES[1], who, where) for store in (full, bare)]
+                )
+            places = [(e.document.id, c.sequence) for e in plant_secrets(entries) for c in e.chunks]
             places += [(f"mixed{n}", n) for n in range(3)]
-            _same(who, [store.neighbours(places, 2, principals=who) for store in (full, bare)])
-            _same(who, [store.state_root(principals=who) for store in (full, bare)])
+            _check_same(
+                who, [store.neighbours(places, 2, principals=who) for store in (full, bare)]
+            )
+            _check_same(who, [store.state_root(principals=who) for store in (full, bare)])
 
 
-def secrets_leave_no_trace_in_contexts(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_leave_no_trace_in_contexts(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """Text, citations with their corroborating sources, trace, figures and manifest; refusals."""
-    with _both(open_empty, entries) as (full, bare):
+    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
         for name in ("default", "document-first", "citations", "four-stage"):
             for who in (*PRINCIPALS, *IMPOSTORS[:3]):
-                made = [_context(store, name, who) for store in (full, bare)]
-                _same(who, made)
+                made = [_assemble_context(store, name, who) for store in (full, bare)]
+                _check_same(who, made)
         nowhere = {"document_id": f"{MARK}-0"}
-        _same((), [_context(store, "default", (), nowhere) for store in (full, bare)])
+        _check_same(
+            (), [_assemble_context(store, "default", (), nowhere) for store in (full, bare)]
+        )
 
 
-def secrets_leave_no_trace_in_errors(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_leave_no_trace_in_errors(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """What is refused is refused in the same words, whatever else is in the store."""
     attempts: tuple[Callable[[Store], object], ...] = (
         lambda store: store.search("granite", None, limit=0),
@@ -84,54 +96,58 @@ def secrets_leave_no_trace_in_errors(open_empty: Open, entries: Sequence[Entry])
         lambda store: store.search("granite", None, where={"document_id": {"x": 1}}),
         lambda store: store.neighbours([(f"{MARK}-0", 0)], -1),
     )
-    with _both(open_empty, entries) as (full, bare):
+    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
         for attempt in attempts:
-            _same((), [_refusal(attempt, store) for store in (full, bare)])
+            _check_same((), [_result_or_error(attempt, store) for store in (full, bare)])
 
 
-def secrets_leave_no_trace_in_figures(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_leave_no_trace_in_figures(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """Stores that offer figures or whole documents to a reader: those of a store without them."""
-    with _both(open_empty, entries) as (full, bare):
+    with _SecretAndPlainStores(open_empty, entries) as (full, bare):
         for who in (*PRINCIPALS, *IMPOSTORS):
             for offer in (getattr(full, "stats", None), getattr(bare, "stats", None)):
                 assert offer is None or MARK not in repr(offer(principals=who)), f"stats for {who}"
             if hasattr(full, "stats") and hasattr(bare, "stats"):
-                _same(who, [full.stats(principals=who), bare.stats(principals=who)])
+                _check_same(who, [full.stats(principals=who), bare.stats(principals=who)])
             if hasattr(full, "document"):
-                for entry in planted(entries):
+                for entry in plant_secrets(entries):
                     found = full.document(entry.document.id, principals=who)
                     assert found is None, f"{who} reads {entry.document.id}"
 
 
-def secrets_come_and_go_unnoticed(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_come_and_go_unnoticed(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Before, while and after they are there, a reader's answers and root stay what they were."""
-    secrets = [entry for entry in planted(entries) if entry.document.principals == (OWNER,)]
-    open_parts = [_mixed(number, secret=False) for number in range(3)]
-    with closing(_filled(open_empty(), [*entries, *open_parts])) as store:
+    secrets = [entry for entry in plant_secrets(entries) if entry.document.principals == (OWNER,)]
+    open_parts = [_mixed_entry(number, secret=False) for number in range(3)]
+    with closing(_fill(open_empty(), [*entries, *open_parts])) as store:
 
         def seen() -> list[object]:
             return [
-                (store.state_root(principals=who), _search(store, QUERIES[0], who, None))
+                (store.state_root(principals=who), _search_results(store, QUERIES[0], who, None))
                 for who in PRINCIPALS
             ]
 
         before, whole = seen(), store.state_root()
-        _filled(store, [*secrets, *(_mixed(number, secret=True) for number in range(3))])
+        _fill(store, [*secrets, *(_mixed_entry(number, secret=True) for number in range(3))])
         assert store.state_root() != whole, "the root of the whole store does not cover secrets"
         assert seen() == before, "secrets that came are noticed"
         for entry in secrets:
             assert store.delete(entry.document.id)
-        _filled(store, open_parts)
+        _fill(store, open_parts)
         assert seen() == before, "secrets that went are noticed"
         assert store.state_root() == whole
 
 
-def secrets_are_there_for_their_owner(open_empty: Open, entries: Sequence[Entry]) -> None:
+def secrets_are_there_for_their_owner(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """The hunt proves something: who may read them finds every one, and its neighbours."""
-    with closing(_filled(open_empty(), [*entries, *planted(entries)])) as store:
+    with closing(_fill(open_empty(), [*entries, *plant_secrets(entries)])) as store:
         found = store.search(f"{MARK} granite", None, limit=999, depth=999, principals=(OWNER,))
         ids = {candidate.id for candidate in found.candidates}
-        expected = {c.id for e in planted(entries) for c in e.chunks if MARK in c.text}
+        expected = {c.id for e in plant_secrets(entries) for c in e.chunks if MARK in c.text}
         assert expected <= ids, "a reader does not find what is its own"
         assert store.neighbours([(f"{MARK}-0", 0)], 0, principals=(OWNER,))
         assert store.neighbours([("mixed0", 1)], 0, principals=("red", OWNER))
@@ -147,7 +163,7 @@ LAWS = (
 )
 
 
-def planted(entries: Sequence[Entry]) -> list[Entry]:
+def plant_secrets(entries: Sequence[CorpusEntry]) -> list[CorpusEntry]:
     """Documents for their owner alone: copies of what others may read, and better answers.
 
     In some documents of others, one chunk in the middle is the owner's.
@@ -156,11 +172,11 @@ def planted(entries: Sequence[Entry]) -> list[Entry]:
     answers = [
         [f"The cold harbour lamp of granite. {MARK} {query} {MARK}. ", query] for query in QUERIES
     ]
-    found = [_secret(number, texts) for number, texts in enumerate([*copies, *answers])]
-    return [*found, *(_mixed(number, secret=True) for number in range(3))]
+    found = [_secret_entry(number, texts) for number, texts in enumerate([*copies, *answers])]
+    return [*found, *(_mixed_entry(number, secret=True) for number in range(3))]
 
 
-def _secret(number: int, texts: Sequence[str]) -> Entry:
+def _secret_entry(number: int, texts: Sequence[str]) -> CorpusEntry:
     name = f"{MARK}-{number}"
     document = Document(
         id=name,
@@ -184,10 +200,10 @@ def _secret(number: int, texts: Sequence[str]) -> Entry:
         )
         for place, text in enumerate(texts)
     ]
-    return Entry(document=document, chunks=tuple(chunks))
+    return CorpusEntry(document=document, chunks=tuple(chunks))
 
 
-def _mixed(number: int, *, secret: bool) -> Entry:
+def _mixed_entry(number: int, *, secret: bool) -> CorpusEntry:
     """A document of three chunks, the one in the middle for the owner alone, or not there."""
     name = f"mixed{number}"
     readers = ((), ("red",), ("blue", "red"))[number]
@@ -205,16 +221,18 @@ def _mixed(number: int, *, secret: bool) -> Entry:
         for place, text in enumerate(texts)
     ]
     chunks[1] = replace(chunks[1], principals=(OWNER,), metadata={MARK: MARK}, section=MARK)
-    return Entry(document=document, chunks=tuple(chunks) if secret else (chunks[0], chunks[2]))
+    return CorpusEntry(
+        document=document, chunks=tuple(chunks) if secret else (chunks[0], chunks[2])
+    )
 
 
-class _both:  # noqa: N801  # used like a function
+class _SecretAndPlainStores:
     """A store with the secrets, and one without; both closed at the end."""
 
-    def __init__(self, open_empty: Open, entries: Sequence[Entry]) -> None:
+    def __init__(self, open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
         self._stores = (
-            _filled(open_empty(), [*entries, *planted(entries)]),
-            _filled(open_empty(), [*entries, *(_mixed(n, secret=False) for n in range(3))]),
+            _fill(open_empty(), [*entries, *plant_secrets(entries)]),
+            _fill(open_empty(), [*entries, *(_mixed_entry(n, secret=False) for n in range(3))]),
         )
 
     def __enter__(self) -> tuple[Any, Any]:
@@ -225,13 +243,13 @@ class _both:  # noqa: N801  # used like a function
             store.close()
 
 
-def _filled(store: Store, entries: Sequence[Entry]) -> Store:
+def _fill(store: Store, entries: Sequence[CorpusEntry]) -> Store:
     for entry in entries:
         entry.put(store)
     return store
 
 
-def _search(
+def _search_results(
     store: Store, query: str, who: tuple[str, ...], where: dict[str, Any] | None
 ) -> list[object]:
     """By words and vector, by vector alone, and by words alone."""
@@ -242,11 +260,12 @@ def _search(
     ]
 
 
-def _context(
+def _assemble_context(
     store: Store, recipe: str, who: tuple[str, ...], where: dict[str, Any] | None = None
 ) -> object:
     """All that is handed out of a context, but when it was made; or the refusal."""
-    assembler = Assembler(store=store, embedder=EMBEDDER, plan=plan(recipe=recipe, budget=900))
+    options = AssembleOptions(recipe=recipe, budget=900)
+    assembler = Assembler(store=store, embedder=EMBEDDER, options=options)
 
     def made(_: Store) -> object:
         record = context_to_json(
@@ -255,10 +274,10 @@ def _context(
         record["manifest"].pop("created_at", None)
         return record
 
-    return _refusal(made, store)
+    return _result_or_error(made, store)
 
 
-def _refusal(attempt: Callable[[Store], object], store: Store) -> object:
+def _result_or_error(attempt: Callable[[Store], object], store: Store) -> object:
     """What came out, or the error's kind and words."""
     try:
         return attempt(store)
@@ -266,11 +285,11 @@ def _refusal(attempt: Callable[[Store], object], store: Store) -> object:
         return type(error).__name__, str(error)
 
 
-def _same(who: tuple[str, ...], seen: Sequence[object]) -> None:
+def _check_same(who: tuple[str, ...], seen: Sequence[object]) -> None:
     assert seen[0] == seen[1], f"{who} learns of secrets: {seen[0]} beside {seen[1]}"
-    for one in _parts(seen[0]):
+    for one in _result_parts(seen[0]):
         assert MARK not in repr(one), f"{who} reads a secret: {one}"
 
 
-def _parts(seen: object) -> Iterator[object]:
+def _result_parts(seen: object) -> Iterator[object]:
     yield from seen if isinstance(seen, list) else [seen]

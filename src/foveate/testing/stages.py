@@ -67,36 +67,36 @@ def check_case(
     before = deepcopy((candidates, request.neighbours, request.supplements))
     step = stage(candidates, request)
     if (candidates, request.neighbours, request.supplements) != before:
-        raise _broke(stage, 5, "it changed its input")
+        raise _law_error(stage, 5, "it changed its input")
     balance(candidates, step, stage=f"{stage!r}, law 3")
     if stage(candidates, request) != step:
-        raise _broke(stage, 1, "two calls on the same input differ")
-    _nothing_invented(stage, candidates, request, step)
-    _finite(stage, step)
-    _settles(stage, request, step)
+        raise _law_error(stage, 1, "two calls on the same input differ")
+    _check_nothing_invented(stage, candidates, request, step)
+    _check_finite(stage, step)
+    _check_idempotent(stage, request, step)
     if shuffled is not None:
-        _orderly(stage, step, stage(shuffled, request))
+        _check_order(stage, step, stage(shuffled, request))
     return step
 
 
-def _nothing_invented(
+def _check_nothing_invented(
     stage: Stage, candidates: tuple[Candidate, ...], request: Request, step: Step
 ) -> None:
-    known = {text for candidate in candidates for text in _texts(candidate)}
+    known = {text for candidate in candidates for text in _candidate_texts(candidate)}
     known.update(chunk.text for chunk in request.neighbours)
     known.update(supplement.text for supplement in request.supplements)
     for candidate in step.candidates:
-        fault = _foreign(candidate, known)
+        fault = _find_foreign_text(candidate, known)
         if fault:
-            raise _broke(stage, 2, f"candidate {candidate.id!r} {fault}")
+            raise _law_error(stage, 2, f"candidate {candidate.id!r} {fault}")
 
 
-def _foreign(candidate: Candidate, known: set[str]) -> str:
+def _find_foreign_text(candidate: Candidate, known: set[str]) -> str:
     """What is in this candidate that nobody put in; empty where all is well."""
     if candidate.text not in known:
         if not candidate.parts:
             return "has a text that is neither in the input nor made of parts"
-        if _between(candidate).strip(_GLUE):
+        if _text_between_parts(candidate).strip(_GLUE):
             return "says something between its parts"
     for part in candidate.parts:
         if part.chunk.text not in known:
@@ -105,12 +105,12 @@ def _foreign(candidate: Candidate, known: set[str]) -> str:
             return f"says that part {part.chunk.id!r} stands at {part.span}, where it does not"
     shown = (candidate.shown,) if candidate.shown else ()
     for rendition in (*candidate.renditions, *shown):
-        if rendition.verbatim and not _quoted(candidate.text, rendition.text, rendition.spans):
+        if rendition.verbatim and not _is_quoted(candidate.text, rendition.text, rendition.spans):
             return f"has a {rendition.kind} that is said to be verbatim and is not"
     return ""
 
 
-def _between(candidate: Candidate) -> str:
+def _text_between_parts(candidate: Candidate) -> str:
     """What of a passage's text lies in none of its parts."""
     gaps: list[str] = []
     reached = 0
@@ -120,7 +120,7 @@ def _between(candidate: Candidate) -> str:
     return "".join((*gaps, candidate.text[reached:]))
 
 
-def _quoted(text: str, rendition: str, spans: tuple[tuple[int, int], ...]) -> bool:
+def _is_quoted(text: str, rendition: str, spans: tuple[tuple[int, int], ...]) -> bool:
     """Whether the rendition is these ranges of the text, in this order, and marks of omission."""
     reached = 0
     for start, end in spans:
@@ -131,39 +131,39 @@ def _quoted(text: str, rendition: str, spans: tuple[tuple[int, int], ...]) -> bo
     return not rendition[reached:].strip(_GLUE)
 
 
-def _texts(candidate: Candidate) -> Iterator[str]:
+def _candidate_texts(candidate: Candidate) -> Iterator[str]:
     yield candidate.text
     for part in candidate.parts:
         yield part.chunk.text
 
 
-def _finite(stage: Stage, step: Step) -> None:
+def _check_finite(stage: Stage, step: Step) -> None:
     for numbers in (*(decision.numbers for decision in step.decisions), step.notes):
         for name, value in numbers.items():
             if not isinstance(value, str) and not isfinite(value):
-                raise _broke(stage, 6, f"the number {name!r} is {value!r}")
+                raise _law_error(stage, 6, f"the number {name!r} is {value!r}")
 
 
-def _settles(stage: Stage, request: Request, step: Step) -> None:
+def _check_idempotent(stage: Stage, request: Request, step: Step) -> None:
     if not getattr(stage, "settles", True):
         return
     again = stage(step.candidates, request)
     if again.candidates != step.candidates or again.decisions:
         fault = "its own output does not go through unchanged; or say `settles = False`"
-        raise _broke(stage, 4, fault)
+        raise _law_error(stage, 4, fault)
 
 
-def _orderly(stage: Stage, step: Step, other: Step) -> None:
+def _check_order(stage: Stage, step: Step, other: Step) -> None:
     if {c.id: c for c in step.candidates} != {c.id: c for c in other.candidates}:
-        raise _broke(stage, 1, "the order of the input decides what comes out")
+        raise _law_error(stage, 1, "the order of the input decides what comes out")
     if {d.chunk_id: d for d in step.decisions} != {d.chunk_id: d for d in other.decisions}:
-        raise _broke(stage, 1, "the order of the input decides what the decisions say")
+        raise _law_error(stage, 1, "the order of the input decides what the decisions say")
     if getattr(stage, "keeps_order", False):
         return
     if step.candidates != other.candidates:
         fault = "its order depends on the input's; sort by `rank`, or say `keeps_order = True`"
-        raise _broke(stage, 1, fault)
+        raise _law_error(stage, 1, fault)
 
 
-def _broke(stage: Stage, law: int, fault: str) -> StageBroke:
+def _law_error(stage: Stage, law: int, fault: str) -> StageBroke:
     return StageBroke(f"{stage!r}, law {law}: {fault}")

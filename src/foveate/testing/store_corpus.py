@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from foveate.adapters.embedders.hashing import HashingEmbedder
 from foveate.core.types import Chunk
 from foveate.ports import QUESTIONS, Document, Store
+from foveate.providers.embedders.hashing import HashingEmbedder
 
 EMBEDDER = HashingEmbedder(dimensions=64)
 """Open the stores under test with its name and its dimensions."""
@@ -23,7 +23,7 @@ quarry river stone turn umber valley willow yard the of and where does a it is i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CorpusEntry:
     """What one `put` takes."""
 
     document: Document
@@ -35,14 +35,14 @@ class Entry:
         store.put(self.document, self.chunks, vectors, [7] * len(self.chunks), fingerprint="f1")
 
 
-def corpus(seed: int = 0, count: int = 12) -> tuple[Entry, ...]:
+def corpus(seed: int = 0, count: int = 12) -> tuple[CorpusEntry, ...]:
     """`count` documents of one to eight chunks, some for certain principals alone."""
     random = Random(seed)  # noqa: S311 - texts, not secrets
-    return tuple(_entry(random, number) for number in range(count))
+    return tuple(_build_entry(random, number) for number in range(count))
 
 
-def _entry(random: Random, number: int) -> Entry:
-    pieces = [_sentence(random) for _ in range(random.randint(1, 8))]
+def _build_entry(random: Random, number: int) -> CorpusEntry:
+    pieces = [_random_sentence(random) for _ in range(random.randint(1, 8))]
     document = Document(
         id=f"d{number:02}",
         source=f"notes/{random.choice('xyz')}/{number}.md",
@@ -56,10 +56,12 @@ def _entry(random: Random, number: int) -> Entry:
     metadata = {"lang": random.choice(["en", "nl"]), "tags": ["x", "y"][: number % 3]}
     if number % 3 == 1:
         metadata[QUESTIONS] = [f"Where is the {_VOCABULARY.split()[number % 20]}?", "And why?"]
-    return Entry(document=document, chunks=_cut(document, pieces, metadata))
+    return CorpusEntry(document=document, chunks=_cut_chunks(document, pieces, metadata))
 
 
-def _cut(document: Document, pieces: Sequence[str], metadata: dict[str, Any]) -> tuple[Chunk, ...]:
+def _cut_chunks(
+    document: Document, pieces: Sequence[str], metadata: dict[str, Any]
+) -> tuple[Chunk, ...]:
     chunks, at = [], 0
     for sequence, text in enumerate(pieces):
         chunk = Chunk(
@@ -81,18 +83,18 @@ def _cut(document: Document, pieces: Sequence[str], metadata: dict[str, Any]) ->
     return tuple(chunks)
 
 
-def _sentence(random: Random) -> str:
+def _random_sentence(random: Random) -> str:
     words = random.choices(_VOCABULARY.split(), k=random.randint(3, 25))
     return " ".join(words).capitalize() + random.choice([". ", "! ", " — é ", " 猫が好き "])
 
 
-def changed(entry: Entry) -> Entry:
+def change_entry(entry: CorpusEntry) -> CorpusEntry:
     """Another text under the same id."""
     document = replace(entry.document, text="Granite again. " + entry.document.text)
-    return Entry(document=document, chunks=_cut(document, [document.text], {}))
+    return CorpusEntry(document=document, chunks=_cut_chunks(document, [document.text], {}))
 
 
-def variants(entry: Entry) -> list[Entry]:
+def entry_variants(entry: CorpusEntry) -> list[CorpusEntry]:
     """The entry with one thing changed that a reader can see, each in another way."""
     document = entry.document
     changes: list[dict[str, Any]] = [
@@ -105,7 +107,7 @@ def variants(entry: Entry) -> list[Entry]:
         {"text": document.text + "More."},
     ]
     kept = tuple(replace(chunk, principals=()) for chunk in entry.chunks)
-    all_ = [Entry(document=replace(document, **change), chunks=kept) for change in changes]
+    all_ = [CorpusEntry(document=replace(document, **change), chunks=kept) for change in changes]
     first = kept[0]
     own: tuple[dict[str, Any], ...] = (
         {"page": 99},
@@ -116,5 +118,5 @@ def variants(entry: Entry) -> list[Entry]:
     )
     for change in own:
         chunks = (replace(first, **change), *kept[1:])
-        all_.append(Entry(document=document, chunks=chunks))
-    return [*all_, Entry(document=document, chunks=kept[1:]), changed(entry)]
+        all_.append(CorpusEntry(document=document, chunks=chunks))
+    return [*all_, CorpusEntry(document=document, chunks=kept[1:]), change_entry(entry)]

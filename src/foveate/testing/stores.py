@@ -14,9 +14,16 @@ from random import Random
 from typing import Any, cast
 
 from foveate.core.types import Chunk
-from foveate.ports import QUESTIONS, Document, Found, Lists, Store
+from foveate.ports import QUESTIONS, Document, ListableStore, SearchResult, Store
 from foveate.testing import isolation
-from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, Entry, changed, corpus, variants
+from foveate.testing.store_corpus import (
+    EMBEDDER,
+    PRINCIPALS,
+    CorpusEntry,
+    change_entry,
+    corpus,
+    entry_variants,
+)
 
 QUERIES = (
     "cold harbour lamp",
@@ -26,43 +33,45 @@ QUERIES = (
     'lamp -cold AND "river" NEAR(a, b) col:x* ^ {y} (',
     "zzz",
 )
-Open = Callable[[], Store]
-Law = Callable[[Open, Sequence[Entry]], None]
+OpenStore = Callable[[], Store]
+Law = Callable[[OpenStore, Sequence[CorpusEntry]], None]
 
 
-def check_store(open_empty: Open, entries: Sequence[Entry] | None = None) -> None:
+def check_store(open_empty: OpenStore, entries: Sequence[CorpusEntry] | None = None) -> None:
     """Raise `AssertionError` with the law that the store breaks."""
     for law in LAWS:
         law(open_empty, corpus() if entries is None else entries)
 
 
-def history_does_not_matter(open_empty: Open, entries: Sequence[Entry]) -> None:
+def history_does_not_matter(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """The same documents, however they came there, give the same answers and the same root."""
     random = Random(1)  # noqa: S311
-    with closing(_filled(open_empty, entries)) as plain, closing(open_empty()) as winding:
+    with closing(_fill(open_empty, entries)) as plain, closing(open_empty()) as winding:
         shuffled = random.sample(entries, len(entries))
         for entry in shuffled:
             entry.put(winding)
-            _answers(winding, "cold")
+            _search(winding, "cold")
         for entry in shuffled[::3]:
             assert winding.delete(entry.document.id), "delete does not find what was put"
         for entry in shuffled[1::3]:
-            changed(entry).put(winding)
+            change_entry(entry).put(winding)
         for entry in [*shuffled[::3], *shuffled[1::3]]:
             entry.put(winding)
         assert winding.state_root() == plain.state_root(), "the state root knows the history"
         for query in QUERIES:
-            assert _answers(winding, query) == _answers(plain, query), f"history shows: {query!r}"
+            assert _search(winding, query) == _search(plain, query), f"history shows: {query!r}"
 
 
-def what_one_may_not_read_is_not_there(open_empty: Open, entries: Sequence[Entry]) -> None:
+def what_one_may_not_read_is_not_there(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
-    with closing(_filled(open_empty, entries)) as full:
+    with closing(_fill(open_empty, entries)) as full:
         for who in PRINCIPALS:
-            mine = [entry for entry in entries if _may_read(entry.document.principals, who)]
-            with closing(_filled(open_empty, mine)) as alone:
+            mine = [entry for entry in entries if _is_readable(entry.document.principals, who)]
+            with closing(_fill(open_empty, mine)) as alone:
                 for query in QUERIES:
-                    seen, expected = _answers(full, query, who), _answers(alone, query, who)
+                    seen, expected = _search(full, query, who), _search(alone, query, who)
                     assert seen == expected, f"{who} learns of others by {query!r}"
                 places = [(e.document.id, c.sequence) for e in entries for c in e.chunks]
                 near = [full.neighbours(places, 1, principals=who) for _ in range(2)]
@@ -71,12 +80,12 @@ def what_one_may_not_read_is_not_there(open_empty: Open, entries: Sequence[Entry
                 assert roots[0] == roots[1], f"the root tells {who} about others"
 
 
-def neighbours_are_those_in_reach(open_empty: Open, entries: Sequence[Entry]) -> None:
+def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """All chunks within the window of a place, each once, by document and sequence."""
     everyone = ("blue", "red")
     chunks = sorted(_all_chunks(entries), key=lambda c: (c.document_id, c.sequence, c.id))
     places = [(c.document_id, c.sequence) for c in chunks[::4]] + [("nowhere", 1)]
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         for window in range(4):
             expected = [
                 c.id
@@ -88,22 +97,22 @@ def neighbours_are_those_in_reach(open_empty: Open, entries: Sequence[Entry]) ->
         assert store.neighbours([], 1, principals=everyone) == []
 
 
-def chunks_come_back_as_they_went(open_empty: Open, entries: Sequence[Entry]) -> None:
+def chunks_come_back_as_they_went(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Every field of a chunk survives, what the document says about it included."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         for entry in entries:
             places = [(c.document_id, c.sequence) for c in entry.chunks]
             found = store.neighbours(places, 0, principals=("blue", "red"))
-            expected = [_as_read(entry.document, chunk) for chunk in entry.chunks]
+            expected = [_with_document_fields(entry.document, chunk) for chunk in entry.chunks]
             assert found == expected, f"{entry.document.id} came back changed"
 
 
-def filters_do_not_thin_out(open_empty: Open, entries: Sequence[Entry]) -> None:
+def filters_do_not_thin_out(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """A filtered search is as full as the matching chunks allow, and all of it matches."""
     everyone = ("blue", "red")
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         for where in ({"lang": "nl"}, {"tags": "x"}, {"lang": ["nl", "en"], "page": 2}):
-            matching = {c.id for c in _all_chunks(entries) if _matches(c, where)}
+            matching = {c.id for c in _all_chunks(entries) if _is_match(c, where)}
             for limit in (1, 5, 1000):
                 found = store.search(
                     "cold lamp",
@@ -118,13 +127,13 @@ def filters_do_not_thin_out(open_empty: Open, entries: Sequence[Entry]) -> None:
                 assert set(ids) <= matching, f"{where} lets others through"
 
 
-def cosines_are_cosines(open_empty: Open, entries: Sequence[Entry]) -> None:
+def cosines_are_cosines(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """The semantic score is the cosine to within what 8 bits hold, and it orders its leg."""
     query = "granite"
     vector = EMBEDDER.embed([query])[0]
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         found = store.search("", vector, limit=1000, depth=1000, principals=("blue", "red"))
-    scores = [_given(candidate.semantic_score) for candidate in found.candidates]
+    scores = [_require_score(candidate.semantic_score) for candidate in found.candidates]
     assert scores == sorted(scores, reverse=True), "not by cosine"
     assert (found.badge, found.lexical_matches) == ("vector_only", 0)
     texts = [candidate.text for candidate in found.candidates]
@@ -133,16 +142,16 @@ def cosines_are_cosines(open_empty: Open, entries: Sequence[Entry]) -> None:
         assert abs(score - exact) < 0.02, f"cosine {exact} came back as {score}"
 
 
-def a_query_is_text(open_empty: Open, entries: Sequence[Entry]) -> None:
+def a_query_is_text(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Nothing in a query is syntax: with and without punctuation it finds the same."""
-    with closing(_filled(open_empty, entries)) as store:
-        plain = _answers(store, "cold river and lamp near")
-        assert _answers(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
+    with closing(_fill(open_empty, entries)) as store:
+        plain = _search(store, "cold river and lamp near")
+        assert _search(store, '-cold "river" AND (lamp NEAR) * : ^ {}') == plain
 
 
-def documents_are_listed_by_id(open_empty: Open, entries: Sequence[Entry]) -> None:
+def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Ids in order with the caller's hash; deleting says whether something was there."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         expected = sorted((e.document.id, e.document.content_hash) for e in entries)
         assert list(store.documents()) == expected
         assert store.delete(expected[0][0])
@@ -150,12 +159,12 @@ def documents_are_listed_by_id(open_empty: Open, entries: Sequence[Entry]) -> No
         assert list(store.documents()) == expected[1:]
 
 
-def what_is_listed_may_be_read(open_empty: Open, entries: Sequence[Entry]) -> None:
+def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Stores that list documents to a reader: those it may read whole, page by page, by id."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         if not hasattr(store, "listed"):
             return
-        shelf = cast("Lists", store)
+        shelf = cast("ListableStore", store)
         ids = sorted(entry.document.id for entry in entries)
         for who in PRINCIPALS:
             whole = [shelf.document(name, principals=who) for name in ids]
@@ -170,9 +179,9 @@ def what_is_listed_may_be_read(open_empty: Open, entries: Sequence[Entry]) -> No
         assert shelf.listed(after="\udcff", principals=PRINCIPALS[-1]) == []
 
 
-def counts_are_remembered(open_empty: Open, entries: Sequence[Entry]) -> None:
+def counts_are_remembered(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """By fingerprint and content hash, and never for another tokenizer."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         hashes = [chunk.content_hash for chunk in entries[0].chunks]
         assert store.counts("f1", [*hashes, "unknown"]) == dict.fromkeys(hashes, 7)
         assert store.counts("f2", hashes) == {}
@@ -180,10 +189,10 @@ def counts_are_remembered(open_empty: Open, entries: Sequence[Entry]) -> None:
         assert store.counts("f2", hashes) == {hashes[0]: 3}
 
 
-def readings_are_kept(open_empty: Open, entries: Sequence[Entry]) -> None:
+def readings_are_kept(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Bytes come back as they went in, by version and content hash; nothing else knows of them."""
-    with closing(_filled(open_empty, entries)) as store:
-        before = store.state_root(), _answers(store, QUERIES[0])
+    with closing(_fill(open_empty, entries)) as store:
+        before = store.state_root(), _search(store, QUERIES[0])
         hashes = [chunk.content_hash for chunk in entries[0].chunks]
         kept = {hash_: bytes([n, 0, 255]) * n for n, hash_ in enumerate([*hashes, "of no chunk"])}
         assert store.readings("v1", hashes) == {}
@@ -198,14 +207,14 @@ def readings_are_kept(open_empty: Open, entries: Sequence[Entry]) -> None:
         store.keep("v1", {hashes[0]: b"newer"})
         assert store.readings("v1", list(kept)) == {**kept, hashes[0]: b"newer"}
         assert store.readings("v2", [*many, *hashes]) == {hashes[0]: b"other", **many}
-        assert (store.state_root(), _answers(store, QUERIES[0])) == before, "a search knows of it"
+        assert (store.state_root(), _search(store, QUERIES[0])) == before, "a search knows of it"
         entries[0].put(store)
         assert store.readings("v1", [hashes[0]]) in ({}, {hashes[0]: b"newer"})
 
 
-def readings_in_use_outlast_tidying(open_empty: Open, entries: Sequence[Entry]) -> None:
+def readings_in_use_outlast_tidying(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Of stores that can be compacted: what several languages and programs ask for stays."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         hash_ = entries[0].chunks[0].content_hash
         asked = ["reading-nl-1", "reading-pt-BR-1", "reading-en-1", "reading-en-2"]
         for version in asked:
@@ -218,13 +227,15 @@ def readings_in_use_outlast_tidying(open_empty: Open, entries: Sequence[Entry]) 
             assert store.readings(version, [hash_]) == {hash_: version.encode()}, version
 
 
-def what_no_row_can_hold_is_not_found(open_empty: Open, entries: Sequence[Entry]) -> None:
+def what_no_row_can_hold_is_not_found(
+    open_empty: OpenStore, entries: Sequence[CorpusEntry]
+) -> None:
     """Half of a surrogate pair, wherever it is asked for, is as any name that is not there."""
     half = "\udcff"
     vector = EMBEDDER.embed(["cold"])[0]
     hash_ = entries[0].chunks[0].content_hash
     filters: list[dict[str, Any]] = [{half: "nl"}, {"lang": half}, {"id": [half]}, {"line": half}]
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         for where in filters:
             found = store.search("cold", vector, where=where, principals=("blue", "red"))
             assert not found.candidates, f"{where} lets others through"
@@ -250,22 +261,22 @@ def what_no_row_can_hold_is_not_found(open_empty: Open, entries: Sequence[Entry]
         assert store.state_root() == root
 
 
-def the_root_covers_the_content(open_empty: Open, entries: Sequence[Entry]) -> None:
+def the_root_covers_the_content(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Any field that a reader can see changes the root; putting the same again does not."""
     entry = entries[0]
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         roots = [store.state_root()]
         entry.put(store)
         assert store.state_root() == roots[0], "the same document again is another state"
-        for other in variants(entry):
+        for other in entry_variants(entry):
             other.put(store)
             roots.append(store.state_root())
         assert len(set(roots)) == len(roots), "a change left the root as it was"
 
 
-def questions_lead_to_their_chunk(open_empty: Open, entries: Sequence[Entry]) -> None:
+def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """A chunk is found by the words of its questions, for whoever may read it, until it is put."""
-    with closing(_filled(open_empty, entries)) as store:
+    with closing(_fill(open_empty, entries)) as store:
         before = store.state_root()
         bare = next(entry for entry in entries if entry.document.principals == ("red",))
         first, *rest = bare.chunks
@@ -306,26 +317,26 @@ LAWS: tuple[Law, ...] = (
 )
 
 
-def _filled(open_empty: Open, entries: Iterable[Entry]) -> Store:
+def _fill(open_empty: OpenStore, entries: Iterable[CorpusEntry]) -> Store:
     store = open_empty()
     for entry in entries:
         entry.put(store)
     return store
 
 
-def _answers(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> Found:
+def _search(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> SearchResult:
     return store.search(query, EMBEDDER.embed([query])[0], limit=30, depth=10, principals=who)
 
 
-def _may_read(principals: tuple[str, ...], who: tuple[str, ...]) -> bool:
+def _is_readable(principals: tuple[str, ...], who: tuple[str, ...]) -> bool:
     return not principals or bool(set(principals) & set(who))
 
 
-def _all_chunks(entries: Iterable[Entry]) -> list[Chunk]:
+def _all_chunks(entries: Iterable[CorpusEntry]) -> list[Chunk]:
     return [chunk for entry in entries for chunk in entry.chunks]
 
 
-def _matches(chunk: Chunk, where: dict[str, Any]) -> bool:
+def _is_match(chunk: Chunk, where: dict[str, Any]) -> bool:
     for key, wanted in where.items():
         value = chunk.page if key == "page" else chunk.metadata.get(key)
         values = value if isinstance(value, list) else [value]
@@ -334,7 +345,7 @@ def _matches(chunk: Chunk, where: dict[str, Any]) -> bool:
     return True
 
 
-def _as_read(document: Document, chunk: Chunk) -> Chunk:
+def _with_document_fields(document: Document, chunk: Chunk) -> Chunk:
     return replace(
         chunk,
         title=document.title,
@@ -344,6 +355,6 @@ def _as_read(document: Document, chunk: Chunk) -> Chunk:
     )
 
 
-def _given(score: float | None) -> float:
+def _require_score(score: float | None) -> float:
     assert score is not None, "a candidate has no semantic score"
     return score

@@ -45,7 +45,7 @@ _EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class CutDocument:
     """A document and chunks of it with true offsets; they overlap, nest, touch or leave gaps."""
 
     text: str
@@ -67,7 +67,7 @@ def scores() -> st.SearchStrategy[float]:
 
 
 @st.composite
-def cuts(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 4) -> Cut:
+def cut_documents(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 4) -> CutDocument:
     """A document with true offsets; sequences count the chunks from top to bottom."""
     text = draw(texts(10, min_phrases=1))
     edges = st.integers(0, len(text))
@@ -85,7 +85,7 @@ def cuts(draw: st.DrawFn, document_id: str = "d", max_chunks: int = 4) -> Cut:
         )
         for sequence, (start, end) in enumerate(spans)
     )
-    return Cut(text=text, chunks=chunks)
+    return CutDocument(text=text, chunks=chunks)
 
 
 @st.composite
@@ -113,7 +113,7 @@ def chunks(draw: st.DrawFn, max_documents: int = 3) -> tuple[Chunk, ...]:
     found: list[Chunk] = []
     for n, (exact, days) in enumerate(draw(st.lists(_DOCUMENTS, max_size=max_documents))):
         document_id = f"doc{n}"
-        made = draw(cuts(document_id)).chunks if exact else draw(loose_chunks(document_id))
+        made = draw(cut_documents(document_id)).chunks if exact else draw(loose_chunks(document_id))
         dated = None if days is None else _EPOCH + timedelta(days=days)
         found += (replace(chunk, modified_at=dated) for chunk in made)
     return tuple(draw(st.permutations(found)))

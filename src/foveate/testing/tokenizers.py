@@ -24,7 +24,7 @@ SPECIALS = (
 )
 """What chat templates and vocabularies use as control tokens, as a document may contain it."""
 
-FIXED = (
+FIXED_TEXTS = (
     "",
     " ",
     "\n",
@@ -60,7 +60,7 @@ Law = Callable[[Tokenizer, str], None]
 
 def samples(seed: int = 0, count: int = 200) -> tuple[str, ...]:
     """The fixed texts and `count` random ones: the same for the same seed."""
-    return (*FIXED, *_random_texts(Random(seed), count))  # noqa: S311 (texts, not secrets)
+    return (*FIXED_TEXTS, *_random_texts(Random(seed), count))  # noqa: S311 (texts, not secrets)
 
 
 def check_tokenizer(
@@ -71,8 +71,8 @@ def check_tokenizer(
     `cuts=False` leaves out the laws of `truncate`, for a tokenizer that states a rule of its own
     (`simple` does).
 
-    >>> from foveate.adapters.tokenizers import load
-    >>> check_tokenizer(load("cl100k_base"), ["one text"])
+    >>> from foveate.providers.tokenizers import load_tokenizer
+    >>> check_tokenizer(load_tokenizer("cl100k_base"), ["one text"])
     """
     texts = samples() if texts is None else tuple(texts)
     assert isinstance(tokenizer, Tokenizer), f"not a Tokenizer: {tokenizer!r}"
@@ -158,14 +158,14 @@ CUT_LAWS: tuple[Law, ...] = (cuts_are_prefixes_that_fit, what_fits_is_not_cut)
 
 def _random_texts(random: Random, count: int) -> Iterator[str]:
     for _ in range(count):
-        pieces = (_piece(random) for _ in range(random.randint(1, 12)))
+        pieces = (_random_piece(random) for _ in range(random.randint(1, 12)))
         yield random.choice(("", " ", "\n", " \n\n")).join(pieces)
 
 
-def _piece(random: Random) -> str:
+def _random_piece(random: Random) -> str:
     kind = random.randrange(6)
     if kind == 0:
-        return random.choice(FIXED)[:60]
+        return random.choice(FIXED_TEXTS)[:60]
     if kind == 1:
         return random.choice(" \n\t\r.-=#a0") * random.randint(1, 80)
     if kind == 2:

@@ -29,19 +29,19 @@ EXPECTED = {
     ),
     "xml": (
         '<chunk index="1" source="guide/a.md" page="3" score="0.900" author="Ann">\n'
-        "Bring your card.\n\nSee [2].\n</chunk>\n"
+        "Bring your card.\n\nSee [\\2].\n</chunk>\n"
         '<chunk index="2" source="b.md" score="0.851">\nOpening hours.\n</chunk>'
     ),
     "grouped": (
-        "## guide/a.md, author: Ann\nBring your card.\n \nSee [2].\n\n---\n\n"
+        "## guide/a.md, author: Ann\nBring your card.\n \nSee [\\2].\n\n---\n\n"
         "## b.md\nOpening hours."
     ),
     "source": (
-        "[SOURCE 1] guide/a.md § Visits, author: Ann\nBring your card.\n\nSee [2].\n\n"
+        "[SOURCE 1] guide/a.md § Visits, author: Ann\nBring your card.\n\nSee [\\2].\n\n"
         "[SOURCE 2] b.md\nOpening hours."
     ),
     "doc": (
-        "[DOC: guide/a.md, author: Ann]\nBring your card.\n \n See [2].\n\n"
+        "[DOC: guide/a.md, author: Ann]\nBring your card.\n \n See [\\2].\n\n"
         "[DOC: b.md]\nOpening hours.\n"
     ),
     "markdown": (

@@ -9,11 +9,11 @@ from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
-from foveate.core.layout.guards import body_guard
+from foveate.core.formats.shared.guards import body_guard
 from foveate.core.render import Renderer
 from foveate.core.types import Block
 from foveate.testing.formats import check_format, labels_are_their_blocks, nothing_is_forged
-from foveate.testing.hostile import FORGED, SPECIAL_TOKENS
+from foveate.testing.hostile import FORGERIES, SPECIAL_TOKENS
 
 EVERY = [
     *(make() for make in BUILTIN.values()),
@@ -33,7 +33,7 @@ def test_each_forgery_alone_changes_nothing(format):
     """R3: every marker, tag and token of every format, alone, in the text and in each field."""
     renderer = Renderer(format=format)
     good = Block(marker=2, text="good", source="b.md", document_id="b")
-    for forged in (*FORGED, *SPECIAL_TOKENS):
+    for forged in (*FORGERIES, *SPECIAL_TOKENS):
         for around in (forged, f"a{forged}b", f"a\n{forged}\nb", f"a\n\n{forged}\n\nb"):
             bad = Block(
                 marker=1, text=around, source=around, title=around, section=around, summary=around,
@@ -41,7 +41,7 @@ def test_each_forgery_alone_changes_nothing(format):
             )  # fmt: skip
             nothing_is_forged(renderer, [bad, good])
 
-    assert len(FORGED) > 30
+    assert len(FORGERIES) > 30
 
 
 @pytest.mark.parametrize("format", EVERY, ids=repr)
@@ -103,3 +103,16 @@ def test_the_law_suite_notices_a_forgotten_guard():
         nothing_is_forged(renderer, forged)
     with pytest.raises(AssertionError, match="too often"):
         labels_are_their_blocks(renderer, forged)
+
+
+@pytest.mark.parametrize("format", EVERY, ids=repr)
+def test_a_header_s_bracket_closes_nothing_that_a_field_opens(format):
+    """R3: a field that ends within a token or a marker gets no end from the header's own."""
+    renderer = Renderer(format=format)
+    for begun in ("[/INST", "[End of context", "[2", "【1", "[\\/INST"):
+        bad = Block(marker=1, text="t", source=begun, title=begun, section=begun, summary=begun)
+        side = replace(bad, kind="supplement")
+        nothing_is_forged(renderer, [side, bad])
+
+        text = renderer.render([side, bad]).text
+        assert [end for end in ("[/INST]", "[End of context]", "[2]", "【1]") if end in text] == []

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.balance import balance
+from foveate.core.compressed_rendition import ABRIDGED_MARK, rendition_from_compressed_text
+from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadOption
-from foveate.core.gauge import Gauge
-from foveate.core.offer import Offer, OfferWay
-from foveate.core.offered import ABRIDGED, rendition_of
 from foveate.core.stages.compress import Compress
-from foveate.core.text.salience import ELISION, joined
+from foveate.core.text.salience import ELISION, join_spans
 from foveate.core.text.sentences import sentence_spans
+from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Rendition, Span
 from foveate.plugins import tokenizer
-from foveate.testing.fakes import as_it_is, candidate, request, unframed
+from foveate.testing.fakes import candidate, identity_body, no_header, request
 from foveate.testing.stages import check_stage
 from foveate.testing.strategies import texts
 
@@ -49,7 +49,7 @@ def test_laws_where_a_model_should_be_asked(offer: str) -> None:
     st.sampled_from(["llm_extract", "llm_abstract"]),
 )
 def test_whatever_an_offer_says_the_books_balance(
-    text: str, spans: list[Span], said: str, irrelevant: bool, way: OfferWay
+    text: str, spans: list[Span], said: str, irrelevant: bool, way: CompressionMethod
 ) -> None:
     """S8, S12: an offer is a claim: what it gives is verbatim, or marked; or nothing."""
     one = candidate(text, id="a")
@@ -67,10 +67,10 @@ def test_whatever_an_offer_says_the_books_balance(
     for rendition in [r for c in step.candidates for r in c.renditions]:
         assert len(rendition.text) < len(text)
         if rendition.kind == "abstract":
-            assert rendition.text.startswith(ABRIDGED)
+            assert rendition.text.startswith(ABRIDGED_MARK)
             assert not rendition.verbatim
         else:
-            assert rendition.text == joined(text, rendition.spans)[0]
+            assert rendition.text == join_spans(text, rendition.spans)[0]
 
 
 def test_all_of_a_text_is_no_shorter_version() -> None:
@@ -78,10 +78,12 @@ def test_all_of_a_text_is_no_shorter_version() -> None:
     one = candidate(f"  {TEXT}\n\n ", id="a")
     key, spans = one.chunk.content_hash, tuple(sentence_spans(one.text))
     offer = Offer(key=key, way="llm_extract", spans=spans)
-    gauge = Gauge(tokenizer=tokenizer("cl100k_base"), body=as_it_is, frame=unframed)
+    gauge = TokenCounter(tokenizer=tokenizer("cl100k_base"), body=identity_body, header=no_header)
 
-    made = rendition_of(offer, one, gauge=gauge, least=1)
-    fewer = rendition_of(replace(offer, spans=spans[1:3]), one, gauge=gauge, least=1)
+    made = rendition_from_compressed_text(offer, one, gauge=gauge, least=1)
+    fewer = rendition_from_compressed_text(
+        replace(offer, spans=spans[1:3]), one, gauge=gauge, least=1
+    )
 
     assert isinstance(made, str)
     assert made.startswith("what the model wrote is no shorter")
@@ -150,7 +152,7 @@ def test_verbatim_and_shorter(text: str, query: str, budget: int) -> None:
     )
     for way in step.candidates[0].renditions:
         assert way.text == ELISION.join(text[a:b] for a, b in way.spans)
-        assert way.text == joined(text, way.spans)[0]
+        assert way.text == join_spans(text, way.spans)[0]
         assert len(way.text) < len(text)
         assert 0 < way.value <= 1
         assert way.verbatim

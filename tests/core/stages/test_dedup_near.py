@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.stages.dedup_near import DedupNear
-from foveate.core.text.profile import profile
+from foveate.core.stages.dedup.near import DedupNear
+from foveate.core.text.profile import PROFILES
 from foveate.core.types import Decision
 from foveate.testing.fakes import candidate, request
 
@@ -419,7 +419,7 @@ def measured(count):
 def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard, small, monkeypatch):
     """S4, X2: some dozens of pairs a text and no more, however the texts were made to meet."""
     if not small:
-        monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
+        monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
     candidates = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(make(700))]
     step = run(DedupNear(method="containment", guard=guard), *candidates)
 
@@ -433,7 +433,7 @@ def test_what_is_remembered_of_texts_changes_nothing():
     warm = [run(stage, *texts) for stage in stages]
     cold = []
     for stage in stages:
-        profile.cache_clear()
+        PROFILES.clear()
         cold.append(run(stage, *texts))
 
     assert [step.candidates for step in warm] == [step.candidates for step in cold]

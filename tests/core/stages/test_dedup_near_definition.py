@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.near.aligned import agree, said
-from foveate.core.near.meet import FEW
-from foveate.core.near.semantic import quantised
-from foveate.core.near.signature import _runs, signature
-from foveate.core.near.threshold import Threshold
-from foveate.core.near.weight import weights
-from foveate.core.stages.dedup_near import THRESHOLDS, DedupNear
-from foveate.core.text.facts import facts
-from foveate.core.text.profile import profile
-from foveate.core.text.shingles import runs, shingles
-from foveate.core.text.words import words
+from foveate.core.stages.dedup.alignment import is_consistent, is_covered
+from foveate.core.stages.dedup.candidate_pairs import FEW
+from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
+from foveate.core.stages.dedup.semantic import quantise
+from foveate.core.stages.dedup.signature import _runs, signature
+from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.stages.dedup.word_weight import weights
+from foveate.core.text.facts import extract_facts
+from foveate.core.text.profile import PROFILES, text_profile
+from foveate.core.text.shingles import shingles, word_runs
+from foveate.core.text.words import split_words
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
@@ -42,9 +42,9 @@ class Oracle:
         self.newest = options.prefer == "newest"
         value = options.threshold or THRESHOLDS[options.method]
         self.threshold = Fraction(str(value))
-        self.words = {c.id: words(c.text) for c in candidates}
+        self.words = {c.id: split_words(c.text) for c in candidates}
         self.sets = {c.id: set(self.words[c.id]) for c in candidates}
-        self.facts = {c.id: facts(c.text) for c in candidates}
+        self.facts = {c.id: extract_facts(c.text) for c in candidates}
         self.runs = {c.id: set(shingles(self.words[c.id])) for c in candidates}
         self.asked, self.depth = {}, {}
         for c in candidates:
@@ -53,13 +53,13 @@ class Oracle:
             least += options.strict and least == size * self.threshold
             self.depth[c.id] = size - int(least) + 1 if size else 0
             self.asked[c.id] = self._asked(c, Threshold(value, strict=options.strict))
-        rows = quantised([c.chunk.embedding for c in candidates])[0].astype(int).tolist()
+        rows = quantise([c.chunk.embedding for c in candidates])[0].astype(int).tolist()
         self.rows = {c.id: row for c, row in zip(candidates, rows, strict=True)}
         self.order = sorted((c for c in candidates if c.origin != "supplement"), key=self._key)
 
     def _asked(self, c, threshold):
         """The triples that c lays down: the low ones, or all where those are too few."""
-        known = signature(profile(c.chunk.content_hash), c.text, threshold)
+        known = signature(text_profile(c.chunk.content_hash), c.text, threshold)
         numbers = {run: _runs(run)[0] >> 32 for run in self.runs[c.id]}
         low = {run for run, number in numbers.items() if number in set(known.low.tolist())}
         too_few = (len(low) - self.depth[c.id]) * FEW < self.depth[c.id]
@@ -96,19 +96,21 @@ class Oracle:
             return True
         mine, theirs = self.facts[leaves.id], self.facts[stays.id]
         if self.options.method == "containment":
-            return agree(mine, theirs, self.words[leaves.id]) and self._in_place(leaves, stays)
+            return is_consistent(mine, theirs, self.words[leaves.id]) and self._in_place(
+                leaves, stays
+            )
         heavy = (Counter(weights(self.words[c.id])) for c in (leaves, stays))
         return mine == theirs and not next(heavy) - next(heavy)
 
     def _in_place(self, leaves, stays):
         """On anchors that are found by comparing every triple with every other."""
-        mine, theirs = runs(self.words[leaves.id]), runs(self.words[stays.id])
+        mine, theirs = word_runs(self.words[leaves.id]), word_runs(self.words[stays.id])
         anchors = [
             (p, theirs.index(run))
             for p, run in enumerate(mine)
             if mine.count(run) == theirs.count(run) == 1
         ]
-        return said(self.words[leaves.id], self.words[stays.id], anchors)
+        return is_covered(self.words[leaves.id], self.words[stays.id], anchors)
 
     def _similar(self, leaves, stays):
         a, b = self.sets[leaves.id], self.sets[stays.id]
@@ -310,13 +312,13 @@ def test_the_laws_of_a_stage(method, prefer, guard):
 @pytest.mark.parametrize("seed", [100, 101])
 def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
-    monkeypatch.setattr("foveate.core.near.postings._FEW", 0)
-    monkeypatch.setattr("foveate.core.near.guard._FEW", 0)
-    monkeypatch.setattr("foveate.core.near.meet.MANY", 7)
-    monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
-    monkeypatch.setattr("foveate.core.near.semantic.MANY", 0)
-    monkeypatch.setattr("foveate.core.near.semantic.BLOCK", 7)
-    monkeypatch.setattr("foveate.core.near.sketch._ROWS", 7)
+    monkeypatch.setattr("foveate.core.stages.dedup.inverted_index._FEW", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.guard._FEW", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", 7)
+    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.semantic.MANY", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.semantic.BLOCK", 7)
+    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_filter._ROWS", 7)
     candidates = made(seed)
 
     count = sum(
@@ -332,10 +334,10 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 @pytest.mark.parametrize("guard", [True, False])
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
-    monkeypatch.setattr("foveate.core.near.meet.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.near.crowds.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.near.crowds.NEAREST", crowd)
-    monkeypatch.setattr("foveate.core.near.sketches.TEXTS", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.frequent_shingles.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.frequent_shingles.NEAREST", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
     candidates = made(seed, 40)
     count = 0
 
@@ -352,12 +354,14 @@ def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
 @pytest.mark.parametrize("seed", [300, 301])
 def test_numbers_that_two_words_share_lose_no_word(seed, monkeypatch):
     """S4: where word numbers collide all the time, what stays still has every word of weight."""
-    monkeypatch.setattr("foveate.core.near.signature.code", lambda word: bytes([len(word) % 3] * 8))
-    profile.cache_clear()
+    monkeypatch.setattr(
+        "foveate.core.stages.dedup.signature.code", lambda word: bytes([len(word) % 3] * 8)
+    )
+    PROFILES.clear()
     candidates = made(seed)
     step = DedupNear(method="containment", threshold=0.4)(candidates, request())
-    profile.cache_clear()
-    spelled = {c.id: Counter(weights(words(c.text))) for c in candidates}
+    PROFILES.clear()
+    spelled = {c.id: Counter(weights(split_words(c.text))) for c in candidates}
     merged = [d for d in step.decisions if d.action == "merged"]
 
     assert merged

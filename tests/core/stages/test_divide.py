@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.core.stages.compress import Compress
-from foveate.core.stages.dedup_exact import DedupExact
-from foveate.core.stages.dedup_near import DedupNear
-from foveate.core.stages.divide import Divide, owners, stretches
+from foveate.core.stages.dedup.exact import DedupExact
+from foveate.core.stages.dedup.near import DedupNear
+from foveate.core.stages.divide import Divide, find_sentence_groups, sentence_owners
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Overflow, Pack, Policy
@@ -110,7 +110,7 @@ def test_two_that_lean_on_one_another_end_the_search() -> None:
     one = passage((0.1, 0.9, 0.9, 0.01), leans=(1, 2, 1, 3))
     assert one.sentences is not None
 
-    assert owners(one, one.sentences)[:3] == [owners(one, one.sentences)[0]] * 3
+    assert sentence_owners(one, one.sentences)[:3] == [sentence_owners(one, one.sentences)[0]] * 3
 
 
 def test_a_chunk_that_has_all_of_a_sentence_comes_first() -> None:
@@ -120,7 +120,7 @@ def test_a_chunk_that_has_all_of_a_sentence_comes_first() -> None:
     one = replace(one, parts=(first, replace(second, span=(12, 34), score=0.95)))
     assert one.sentences is not None
 
-    assert owners(one, one.sentences) == [0, 0, 1, 1]
+    assert sentence_owners(one, one.sentences) == [0, 0, 1, 1]
 
 
 def test_pieces_are_cited_by_their_own_chunks() -> None:
@@ -184,7 +184,7 @@ def test_what_was_not_weighed_stays() -> None:
     plain = stitched(("a", "One is. ", 0.5), ("b", "Two is.", 0.9))
     alone = offered(candidate(ASKED, 0.5, id="z"))
 
-    assert stretches(plain, 4.0) == []
+    assert find_sentence_groups(plain, 4.0) == []
     assert Divide()((plain, alone), request()) == Step(candidates=(plain, alone))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.stages.expand import Expand, faded
+from foveate.core.stages.expand import Expand, decay_score
 from foveate.core.types import Candidate, Chunk, Decision, Part
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import READER, cases
@@ -103,7 +103,7 @@ def test_a_neighbour_of_a_negative_hit_ranks_under_it():
 @given(st.floats(-1e308, 1e308), st.floats(0, 1), st.integers(1, 3))
 def test_no_neighbour_ever_scores_over_its_hit(score, decay, distance):
     """S5: faded scores are finite, never over the hit's, and fall with the distance."""
-    near, far = faded(score, decay, distance), faded(score, decay, distance + 1)
+    near, far = decay_score(score, decay, distance), decay_score(score, decay, distance + 1)
 
     assert far <= near <= score
     assert far > float("-inf")

@@ -8,7 +8,7 @@ from hypothesis import given
 from foveate.core.errors import BadOption
 from foveate.core.stages.floor import Floor
 from foveate.core.types import Decision, rank
-from foveate.testing.fakes import Words, candidate, request
+from foveate.testing.fakes import WordTokenizer, candidate, request
 from foveate.testing.strategies import cases
 
 LONG = "one two three four five"
@@ -112,7 +112,7 @@ def test_a_chunk_under_the_score_is_not_counted():
     """B7: tokens are counted only where they decide, and once."""
     counted = []
 
-    class Counting(Words):
+    class Counting(WordTokenizer):
         def count(self, text):
             counted.append(text)
             return super().count(text)

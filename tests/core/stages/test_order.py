@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.core.stages.group import Group
-from foveate.core.stages.order import LOST_IN_THE_MIDDLE, By, Order, arrangement, best_read
+from foveate.core.stages.order import (
+    LOST_IN_THE_MIDDLE,
+    Order,
+    OrderBy,
+    arrange,
+    arrange_by_attention,
+)
 from foveate.core.types import Candidate, Rendition, Sentences, reading_order
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
@@ -60,7 +66,7 @@ def test_edges_do_not_depend_on_parity(n):
 
 
 @pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize("by", get_args(By))
+@pytest.mark.parametrize("by", get_args(OrderBy))
 def test_every_order_is_a_permutation(by, n):
     """S10: nothing is lost and nothing comes twice."""
     assert sorted(ordered(by, n)) == list(range(1, n + 1))
@@ -100,7 +106,7 @@ def test_document_is_as_grouped(found):
     assert Order(by="document")(grouped, request()).candidates == grouped
 
 
-@given(candidates(), st.sampled_from(get_args(By)))
+@given(candidates(), st.sampled_from(get_args(OrderBy)))
 def test_groups_move_as_groups(found, by):
     """S10: each document is one run, whatever the order, and its inside stays as it was."""
     out = Order(by=by, groups=True)(Group()(found, request()).candidates, request()).candidates
@@ -129,7 +135,7 @@ def test_attention_puts_the_best_on_the_best_read_places():
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=8).map(tuple), st.integers(1, 60))
 def test_attention_follows_the_curve(curve, n):
     """S10: of blocks of one size, a better rank never stands on a worse-read place."""
-    places = arrangement("attention", [40] * n, curve)
+    places = arrange("attention", [40] * n, curve)
     heights = interpolated(curve, n)
     by_rank = [heights[places.index(block)] for block in range(n)]
 
@@ -149,14 +155,14 @@ def interpolated(curve, n):
 
 def test_a_flat_curve_is_relevance():
     """S10: a model that reads everywhere alike gets the best first."""
-    assert best_read([9, 1, 8, 2, 7, 3, 6], (0.5, 0.5, 0.5)) == list(range(7))
-    assert best_read([5], LOST_IN_THE_MIDDLE) == [0]
+    assert arrange_by_attention([9, 1, 8, 2, 7, 3, 6], (0.5, 0.5, 0.5)) == list(range(7))
+    assert arrange_by_attention([5], LOST_IN_THE_MIDDLE) == [0]
 
 
 def test_a_long_block_does_not_push_the_next_best_into_the_middle():
     """S10: a place is where its text stands: behind a block of half the text it reads badly."""
     sizes = [1000, 100, 100, 100, 700]
-    found = best_read(sizes, LOST_IN_THE_MIDDLE)
+    found = arrange_by_attention(sizes, LOST_IN_THE_MIDDLE)
 
     assert found[0] == 0
     assert found[-1] == 1
@@ -165,12 +171,12 @@ def test_a_long_block_does_not_push_the_next_best_into_the_middle():
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=40))
 def test_blocks_of_any_size_are_each_placed_once(sizes):
     """S10: nothing is lost and nothing comes twice, whatever the sizes; the best stays first."""
-    found = best_read(sizes, LOST_IN_THE_MIDDLE)
+    found = arrange_by_attention(sizes, LOST_IN_THE_MIDDLE)
 
     assert sorted(found) == list(range(len(sizes)))
 
 
-@pytest.mark.parametrize("by", get_args(By))
+@pytest.mark.parametrize("by", get_args(OrderBy))
 def test_side_knowledge_stays_first(by):
     """S11: supplements stand before everything, in the order they had, in every order."""
     asides = tuple(candidate("t", s, id=f"s{s}", origin="supplement") for s in (0.0, 1.0))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.pack.value import worth
 from foveate.core.stages.pack import Pack
+from foveate.core.stages.pack.value import candidate_worths
 from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
 from foveate.core.zones import Budget
 from foveate.testing.fakes import candidate, request
@@ -205,7 +205,7 @@ def offered(n: int, score: float, name: str) -> Candidate:
 
 def best_by_trying(pool: tuple[Candidate, ...], budget: int) -> float:
     """The worth of the best packing, by trying all of them."""
-    worths = worth(pool)
+    worths = candidate_worths(pool)
     ways = [[(0, 0.0), (len(c.text.split()), worths[c.id])] for c in pool]
     for way, c in zip(ways, pool, strict=True):
         way.extend((len(r.text.split()), worths[c.id] * r.value) for r in c.renditions)
@@ -224,7 +224,7 @@ def test_bound_against_all_packings(rows: list[tuple[int, float]], budget: int) 
     pool = tuple(offered(n, score, f"c{i}") for i, (n, score) in enumerate(rows))
     step = Pack(policy="value")(pool, request(budget=budget))
     best = best_by_trying(pool, budget)
-    worths = worth(pool)
+    worths = candidate_worths(pool)
     value = sum(worths[c.id] * c.shown.value for c in step.candidates if c.shown)
 
     assert step.notes["value"] == pytest.approx(value, abs=1e-5)

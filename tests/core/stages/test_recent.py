@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.stages.recent import PreferRecent, raised
+from foveate.core.stages.recent import PreferRecent, raise_score
 from foveate.testing.fakes import candidate, request
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_side_knowledge_keeps_its_score():
 @given(scores, ages, st.floats(0, 1), st.floats(0.1, 1e4))
 def test_a_score_never_falls_and_never_rises_past_its_weight(score, age, weight, half_life):
     """S2: score <= score' <= score + weight x |score|, and always finite."""
-    after = raised(score, age, half_life, weight)
+    after = raise_score(score, age, half_life, weight)
 
     assert score <= after <= score + abs(score) * weight
 
@@ -94,7 +94,7 @@ def test_texts_of_one_age_never_change_places(one, other, age, weight):
     """S2: the rise is monotone in the score."""
     low, high = sorted((one, other))
 
-    assert raised(low, age, 30.0, weight) <= raised(high, age, 30.0, weight)
+    assert raise_score(low, age, 30.0, weight) <= raise_score(high, age, 30.0, weight)
 
 
 @given(scores, st.floats(0, 1e4), st.floats(0, 1e4))
@@ -102,12 +102,12 @@ def test_the_newer_of_two_equals_never_comes_out_lower(score, one, other):
     """S2: the rise is monotone in the age."""
     new, old = sorted((one, other))
 
-    assert raised(score, new, 30.0, 0.3) >= raised(score, old, 30.0, 0.3)
+    assert raise_score(score, new, 30.0, 0.3) >= raise_score(score, old, 30.0, 0.3)
 
 
 def test_the_largest_score_stays_finite():
     """X2: a rise over the largest number there is stops at it."""
-    assert raised(1.7e308, 0.0, 30.0, 1.0) < float("inf")
+    assert raise_score(1.7e308, 0.0, 30.0, 1.0) < float("inf")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from foveate.core.errors import BadOption
 from foveate.core.stages.shortlist import Shortlist
 from foveate.core.types import Decision, rank
 from foveate.core.zones import Budget
-from foveate.testing.fakes import Words, candidate, request
+from foveate.testing.fakes import WordTokenizer, candidate, request
 from foveate.testing.strategies import cases
 
 TEN = "one two three four five six seven eight nine ten"
@@ -81,7 +81,7 @@ def test_only_what_stays_is_counted():
     """B7: of a thousand texts the tokenizer sees as many as stay."""
     seen = []
 
-    class Counting(Words):
+    class Counting(WordTokenizer):
         def count(self, text):
             seen.append(text)
             return super().count(text)

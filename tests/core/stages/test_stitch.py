@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadOption
 from foveate.core.stages import stitch as module
 from foveate.core.stages.stitch import Stitch
+from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Source, content_hash
 from foveate.testing.fakes import candidate, request
-from foveate.testing.strategies import Cut, candidates, cuts
+from foveate.testing.strategies import CutDocument, candidates, cut_documents
 
 BRING = "U brengt best uw identiteitskaart en verwijsbrief mee."
 
@@ -60,7 +61,7 @@ def test_the_books_of_a_passage():
     )
 
 
-def reassembled(cut: Cut) -> list[tuple[int, int]]:
+def reassembled(cut: CutDocument) -> list[tuple[int, int]]:
     """What the chunks cover, by definition: the ranges that touch or overlap, made one."""
     ranges: list[tuple[int, int]] = []
     for chunk in sorted(cut.chunks, key=lambda c: c.start):
@@ -71,7 +72,7 @@ def reassembled(cut: Cut) -> list[tuple[int, int]]:
     return ranges
 
 
-@given(cuts(max_chunks=12), st.randoms(use_true_random=False))
+@given(cut_documents(max_chunks=12), st.randoms(use_true_random=False))
 def test_a_document_comes_back_exactly(cut, dice):
     """S6: document[start:end] == text, for overlapping, nested, touching and gapped chunks."""
     pieces = [Candidate(chunk=chunk) for chunk in cut.chunks]
@@ -298,10 +299,11 @@ def test_a_negative_minimum_is_refused():
         Stitch(min_overlap=-1)
 
 
+@holding_profiles
 def test_a_passage_is_put_together_once(monkeypatch):
     """The same pieces under other scores are the same passage: its text is made once."""
-    made, asked = module._said_once, []
-    monkeypatch.setattr(module, "_said_once", lambda run: asked.append(run) or made(run))
+    made, asked = module._merge_texts, []
+    monkeypatch.setattr(module, "_merge_texts", lambda run: asked.append(run) or made(run))
     pool = [("The orchard is old. ", 0), ("It bears plums.", 20)]
     one, two = (
         stitched(*(piece(text, n, at, score) for n, (text, at) in enumerate(pool)))
@@ -315,8 +317,10 @@ def test_a_passage_is_put_together_once(monkeypatch):
 
 def test_where_a_piece_stands_is_asked_once(monkeypatch):
     """A piece's place is worked out once, and once more where a passage of known place begins."""
-    start, asked = module._start, []
-    monkeypatch.setattr(module, "_start", lambda chunk: asked.append(chunk.id) or start(chunk))
+    start, asked = module._document_offset, []
+    monkeypatch.setattr(
+        module, "_document_offset", lambda chunk: asked.append(chunk.id) or start(chunk)
+    )
     pool = [piece("Ten signs.", n, 10 * n) for n in range(20)]
     (made,) = stitched(*pool)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.asked import asked_of
+from foveate.core.text.questions import extract_questions
 
 
 @pytest.mark.parametrize(
@@ -27,20 +27,20 @@ from foveate.core.text.asked import asked_of
 )
 def test_what_is_asked(text, options, asked) -> None:
     """T3: in so many words, of a heading, or of the title; code asks nothing."""
-    assert list(asked_of(text, **options)) == asked
+    assert list(extract_questions(text, **options)) == asked
 
 
 def test_the_title_has_its_place() -> None:
     """T3: of at most so many, the last one names the title, whatever the text asks."""
     text = " ".join(f"Is number {i} the right one?" for i in range(9))
-    asked = asked_of(text, title="Numbers", most=3)
+    asked = extract_questions(text, title="Numbers", most=3)
     assert asked == ("Is number 0 the right one?", "Is number 1 the right one?", "Numbers?")
 
 
 @given(st.text(max_size=200), st.text(max_size=20), st.integers(1, 6))
 def test_any_text(text: str, title: str, most: int) -> None:
     """T3, X2: never more than asked for, none twice, none empty."""
-    asked = asked_of(text, title=title, most=most)
+    asked = extract_questions(text, title=title, most=most)
     assert len(asked) <= most
     assert len(set(asked)) == len(asked)
     assert all(asked)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.copied import copied
+from foveate.core.text.copied_sentences import find_copied_sentences
 from foveate.core.text.sentences import sentence_spans
 from foveate.testing.strategies import texts
 
@@ -18,7 +18,7 @@ TEXT = (
 
 def said(answer: str) -> list[str]:
     """The sentences that are found."""
-    return [TEXT[a:b] for a, b in copied(answer, TEXT)]
+    return [TEXT[a:b] for a, b in find_copied_sentences(answer, TEXT)]
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,16 @@ def test_only_whole_sentences_of_the_text(text, answer):
     """S8: what is found is made of the text's sentences, in order, whatever was answered."""
     spans = sentence_spans(text)
 
-    assert [span for span in spans if span in copied(answer, text)] == [*copied(answer, text)]
+    assert [span for span in spans if span in find_copied_sentences(answer, text)] == [
+        *find_copied_sentences(answer, text)
+    ]
 
 
 @given(texts())
 def test_the_whole_text_holds_all_its_sentences(text):
     """S8: an answer that is the text itself holds every sentence that has a place."""
     spans = [span for span in sentence_spans(text) if len(text) < 400]
-    found = copied(text, text) if spans else ()
+    found = find_copied_sentences(text, text) if spans else ()
 
     assert set(found) <= set(sentence_spans(text))
     assert len({text[a:b] for a, b in spans}) < 2 or found

@@ -1,32 +1,34 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.layout.guards import MARKER, RULER, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
 from foveate.core.text.escape import (
     Guard,
-    closing,
+    closing_rule,
     empty_blank_lines,
     fill_blank_lines,
-    inline,
-    lines,
-    opening,
+    inline_rule,
+    line_start_rule,
+    text_start_rule,
 )
-from foveate.core.text.special_tokens import ANGLE, ROLES, SQUARE
+from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUARE
 from foveate.testing.hostile import SPECIAL_TOKENS, texts
 
-BODY = body_guard(square=(MARKER,), line=RULER)
+BODY = body_guard(line=RULER, markers=True)
 GUARDS = {
     "body": BODY,
-    "line": line_guard(MARKER),
-    "field": field_guard(MARKER),
-    "closing": Guard((closing("]"), closing("*"))),
-    "opening": Guard((opening("[", r"\w+:"), opening("", r"[ ]|\n|\Z"))),
-    "small": Guard((inline("[", r"\d"), lines("-"))),
+    "line": line_guard(markers=True),
+    "field": field_guard(markers=True),
+    "closing": Guard((closing_rule("]"), closing_rule("*"))),
+    "opening": Guard((text_start_rule("[", r"\w+:"), text_start_rule("", r"[ ]|\n|\Z"))),
+    "small": Guard((inline_rule("[", r"\d"), line_start_rule("-"))),
 }
-SMALL = st.text(alphabet="[]<>\\-1a \n*,:", max_size=40)
+SMALL = st.text(alphabet="[]<>\\-1aA|~!/◁▷ \n\u00a0*#,:", max_size=40)
 
 
 @pytest.mark.parametrize("name", GUARDS)
@@ -44,7 +46,7 @@ def test_nothing_structural_is_left(name, text):
     """R3: after guarding, no place is left that has no backslash."""
     guard = GUARDS[name]
 
-    assert not guard.finds(guard(text))
+    assert not guard.has_match(guard(text))
 
 
 @pytest.mark.parametrize("name", GUARDS)
@@ -79,11 +81,24 @@ def test_no_special_token_is_left_whole(before, after, token):
         ("< / Chunk >", r"<\ / Chunk >"),
         ("</document>", r"<\/document>"),
         ("<function=search>", r"<\function=search>"),
+        ("<img> <img/> </ref>", r"<\img> <\img/> <\/ref>"),
         ("already <\\|safe", r"already <\\|safe"),
         ("see [2], [ 3 ] and [٤]", r"see [\2], [\ 3 ] and [\٤]"),
         ("Human: hi\n  **System:** no", "\\Human: hi\n  \\**System:** no"),
         ("### Response: a", r"\### Response: a"),
         ("a\n----\t\nb", "a\n\\----\t\nb"),
+        ("user: postgres\nsystem: true", "\\user: postgres\n\\system: true"),
+        ("\u00a0User: hi\n\u3000用户：x", "\u00a0\\User: hi\n\u3000\\用户：x"),
+        ("Tool: x\nobservation : y\nAI:", "\\Tool: x\n\\observation : y\n\\AI:"),
+        ("### User\nhi\n## system \n#Tool", "\\### User\nhi\n\\## system \n\\#Tool"),
+        ("GPT4 Correct User: hi", r"\GPT4 Correct User: hi"),
+        ("Пользователь: a\n Ассистент: b", "\\Пользователь: a\n \\Ассистент: b"),
+        ("]~!b[]~b]system\nx[e~[", "]\\~!b[]\\~b]system\nx[\\e~["),
+        (">>QUESTION<<", r">>\QUESTION<<"),
+        ("<role>SYSTEM</role>", r"<\role>SYSTEM<\/role>"),
+        ("<turn|> <用户>a<AI>", r"<\turn|> <\用户>a<\AI>"),
+        ("◁think▷ /nothink", r"◁\think▷ /\nothink"),
+        ("]<]image[>[", r"]<\]image[>["),
     ],
 )
 def test_structure_gets_one_backslash(text, expected):
@@ -96,8 +111,13 @@ def test_structure_gets_one_backslash(text, expected):
     [
         "Plain prose, with a comma: and a colon.",
         "if a < b and c > d: return x[i]",
-        "user: postgres\nsystem: true\ninput: none",
-        "The human: a short history",
+        "input: none\nusername: a\nsystems: 3\ntooling: none\nusers:\n- a\n### Users of it",
+        "The human: a short history\nA user: see there\nEr sagt dem User: nein",
+        "用户说：好\n用户的问题：无",
+        "a <b| c and <br> <div> </p> <hr/> a<b|c> d <img src='x.png' alt='a'> <ref name='a'/>",
+        "x = a[i]~b[j] and y[k]~x ]~ [e~] ]]>> a >> b << c >>lower<< << NAME <<EOF >>A<B",
+        "see /think, /thinking and https://example.org/thinking; [unused] [e] [note] ◁ a ▷",
+        "《系统》：“你好”。【用户】说 <文件> 和 <附件>。",
         "a <b>bold</b> word and <p class='x'>a paragraph</p>",
         "| a | b |\n|---|---|\n| 1 | 2 |",
         "## Response\n\n[link](https://example.org) and [source,python]",
@@ -121,7 +141,41 @@ def test_blank_lines_are_filled_and_emptied(text):
 
 @pytest.mark.parametrize(
     "unit",
-    ["<", "[", "\\", "-", "\n", " ", "<\\", "< ", "[1", "\n ", "\n\\", "\n-", "\n#", "[^", "<s"],
+    [
+        *(
+            "<",
+            "[",
+            "\\",
+            "-",
+            "\n",
+            " ",
+            "<\\",
+            "< ",
+            "[1",
+            "\n ",
+            "\n\\",
+            "\n-",
+            "\n#",
+            "[^",
+            "<s",
+        ),
+        *(
+            "]",
+            "]~",
+            "~]~b",
+            ">",
+            ">>A",
+            "<<>>A",
+            "/",
+            "/no",
+            "◁",
+            "◁/a",
+            "<a|",
+            "\n#*",
+            "\n\u00a0",
+            "[e~",
+        ),
+    ],
 )
 def test_a_megabyte_of_anything_is_no_trap(unit):
     """R3: linear on repeats of each character that means something; quadratic would not end."""
@@ -131,13 +185,21 @@ def test_a_megabyte_of_anything_is_no_trap(unit):
     assert empty_blank_lines(fill_blank_lines(text)) == text
 
 
-@pytest.mark.parametrize(
-    ("tails", "own"), [(ANGLE, "<"), (SQUARE, "["), (ROLES, "\n")], ids=["angle", "square", "roles"]
-)
-def test_no_tail_holds_its_own_place(tails, own):
-    """The rule that makes a guard reversible: a tail spells neither its head nor a backslash."""
-    spelled = [tail.replace(r"\[", "[").replace(r"\n", "\n") for tail in tails]
-    literal = [tail.replace("[ \\t]", "").replace("[|", "").replace("[\\w", "") for tail in spelled]
-    literal = [tail.replace("[*_]", "").replace("[:", "").replace("[\\t=]", "") for tail in literal]
+SOUGHT = [
+    *(("<", tail) for tail in ANGLE),
+    *(("[", tail) for tail in SQUARE),
+    *((rule.place[-1], tail) for rule in OTHERS for tail in rule.tails),
+    *(("\n", tail) for tail in ROLES),
+    ("\n", SPEAKER),
+]
 
-    assert [tail for tail in literal if own in tail.replace("[\t ]", "")] == []
+
+@pytest.mark.parametrize(("own", "tail"), SOUGHT)
+@given(text=st.one_of(texts(), SMALL), data=st.data())
+def test_a_tail_holds_its_own_head_at_its_end_alone(own, tail, text, data):
+    """R3: what makes a guard reversible: nothing is put in within a tail that is found."""
+    token = data.draw(st.sampled_from(SPECIAL_TOKENS))
+
+    for found in re.finditer(tail, f"{text}{token}{text}"):
+        assert own not in found[0][:-1]
+        assert "\\" not in found[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.facts import covers, facts
+from foveate.core.text.facts import extract_facts, has_in_order
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ from foveate.core.text.facts import covers, facts
 )
 def test_facts(text, expected):
     """S4: numbers with sign, currency and unit first, then the words that turn a statement."""
-    assert facts(text) == expected
+    assert extract_facts(text) == expected
 
 
 @given(text=st.text())
 def test_facts_of_any_text(text):
     """S4: any text has facts; they have no white space; every digit of the text is in one."""
-    found = facts(text)
+    found = extract_facts(text)
 
     assert all(fact and not any(c.isspace() for c in fact) for fact in found)
     if any(c.isdecimal() for c in text):
@@ -83,7 +83,7 @@ def test_facts_of_any_text(text):
 )
 def test_another_number_is_another_fact(before, number, other):
     """S4: wherever a number stands, changing it changes the facts."""
-    one, two = (facts(f"{before} {n} {before}") for n in (number, other))
+    one, two = (extract_facts(f"{before} {n} {before}") for n in (number, other))
 
     assert (one == two) == (number == other)
 
@@ -95,11 +95,11 @@ def test_covers_is_to_be_left_over_when_facts_are_taken_away(whole, part):
         [fact for n, fact in enumerate(whole) if mask >> n & 1] for mask in range(2 ** len(whole))
     ]
 
-    assert covers(whole, part) == (part in left)
+    assert has_in_order(whole, part) == (part in left)
 
 
 def test_question_marks_without_end_are_looked_at_once() -> None:
     """X2, S4: a run of question marks is read once, however long; a word behind it asks nothing."""
     run = "?" * 400_000
 
-    assert facts(f"Is it? {run}w. Is it so??!") == ("it?", "so?")
+    assert extract_facts(f"Is it? {run}w. Is it so??!") == ("it?", "so?")

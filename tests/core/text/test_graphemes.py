@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.graphemes import next_cut, safe_cut, word_cut
+from foveate.core.text.graphemes import (
+    last_grapheme_boundary,
+    last_word_boundary,
+    next_grapheme_boundary,
+)
 
 # Each is one cluster by UAX #29, and none joins the next whatever the order.
 CLUSTERS = [
@@ -53,7 +57,7 @@ def test_largest_boundary_at_or_before(clusters: list[str], data: st.DataObject)
     """S9: a cut is the largest cluster boundary that is not after the index."""
     text = "".join(clusters)
     index = data.draw(st.integers(0, len(text)))
-    assert safe_cut(text, index) == max(b for b in _bounds(clusters) if b <= index)
+    assert last_grapheme_boundary(text, index) == max(b for b in _bounds(clusters) if b <= index)
 
 
 @given(clusters=cluster_lists(), data=st.data())
@@ -62,22 +66,22 @@ def test_smallest_boundary_at_or_after(clusters: list[str], data: st.DataObject)
     text = "".join(clusters)
     index = data.draw(st.integers(0, len(text)))
     expected = min(b for b in _bounds(clusters) if b >= index)
-    assert next_cut(text, index, 0, len(text)) == expected
+    assert next_grapheme_boundary(text, index, 0, len(text)) == expected
 
 
 @given(text=st.text(max_size=60), index=st.integers(0, 80), floor=st.integers(0, 60))
 def test_cuts_stay_in_their_range(text: str, index: int, floor: int) -> None:
     """Whatever the text, a cut lies from the floor to the index and within the text."""
     low = min(floor, index, len(text))
-    for cut in (safe_cut(text, index, low), word_cut(text, index, low)):
+    for cut in (last_grapheme_boundary(text, index, low), last_word_boundary(text, index, low)):
         assert low <= cut <= min(index, len(text))
 
 
 @given(text=st.text(max_size=60), index=st.integers(0, 60))
 def test_word_cut_is_a_safe_cut(text: str, index: int) -> None:
     """A place between words is also a place between characters."""
-    cut = word_cut(text, index)
-    assert safe_cut(text, cut) == cut
+    cut = last_word_boundary(text, index)
+    assert last_grapheme_boundary(text, cut) == cut
 
 
 @pytest.mark.parametrize(
@@ -98,16 +102,16 @@ def test_word_cut_is_a_safe_cut(text: str, index: int) -> None:
 )
 def test_words_stay_whole(text: str, index: int, expected: int) -> None:
     """S9: never mid-word where words have spaces; between any characters where they have none."""
-    assert word_cut(text, index) == expected
+    assert last_word_boundary(text, index) == expected
 
 
 def test_a_run_that_is_no_word_is_cut() -> None:
     """What goes on for hundreds of characters is cut where asked, not thrown away."""
-    assert word_cut("x" * 1_000, 700) == 700
+    assert last_word_boundary("x" * 1_000, 700) == 700
 
 
 @pytest.mark.parametrize("unit", ["\u0301", "🇧", "\u200d", "क्", "ᄀ"])
 def test_the_floor_bounds_the_walk(unit: str) -> None:
     """A cluster without end is left at the floor, not walked to its start."""
     text = unit * 500_000
-    assert 400_000 <= safe_cut(text, 400_031, 400_000) <= 400_031
+    assert 400_000 <= last_grapheme_boundary(text, 400_031, 400_000) <= 400_031

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.marks import HELD, Mark, Plain, Scanner, numbers_of, scanned
+from foveate.core.text.citation_markers import (
+    MAX_BRACKET_LENGTH,
+    CitationMark,
+    MarkerScanner,
+    PlainText,
+    numbers_of,
+    scan_markers,
+)
 
 ALPHABET = st.sampled_from(
     ["[", "]", "【", "】", "1", "2", ",", "-", " ", "`", "```", "\n", "ab", "†"]
@@ -19,16 +26,16 @@ def told(pieces):
     """Marks by place, and the plain text between them, however it was cut."""
     found = []
     for piece in pieces:
-        if isinstance(piece, Plain) and found and isinstance(found[-1], str):
+        if isinstance(piece, PlainText) and found and isinstance(found[-1], str):
             found[-1] += piece.text
         else:
-            found.append(piece.text if isinstance(piece, Plain) else piece)
+            found.append(piece.text if isinstance(piece, PlainText) else piece)
     return found
 
 
 def fed(cuts):
     """What a scanner makes of the pieces."""
-    scanner = Scanner()
+    scanner = MarkerScanner()
     found = [event for piece in cuts for event in scanner.feed(piece)]
     return told([*found, *scanner.finish()])
 
@@ -52,13 +59,13 @@ def fed(cuts):
 )
 def test_what_a_marker_is(answer, numbers):
     """C3, C5: numbers in brackets, in any of the spellings models use, and never in code."""
-    assert [p.numbers for p in scanned(answer) if isinstance(p, Mark)] == numbers
+    assert [p.numbers for p in scan_markers(answer) if isinstance(p, CitationMark)] == numbers
 
 
 def test_places_are_those_in_the_answer():
     """C3: every piece stands where it says."""
     answer = "One [1], `two[2]` and three [3, 4]. " * 3
-    pieces = list(scanned(answer))
+    pieces = list(scan_markers(answer))
     assert "".join(p.text for p in pieces) == answer
     assert all(answer[p.start : p.start + len(p.text)] == p.text for p in pieces)
     assert all(a.start + len(a.text) == b.start for a, b in pairwise(pieces))
@@ -77,8 +84,8 @@ def test_places_are_those_in_the_answer():
 )
 def test_every_cut_of_an_answer_gives_the_same_marks(answer, numbers):
     """C5: split over pieces at every possible place, markers resolve the same."""
-    whole = told(scanned(answer))
-    assert [m.numbers for m in whole if isinstance(m, Mark)] == numbers
+    whole = told(scan_markers(answer))
+    assert [m.numbers for m in whole if isinstance(m, CitationMark)] == numbers
     for first in range(len(answer) + 1):
         for second in range(first, len(answer) + 1):
             assert fed([answer[:first], answer[first:second], answer[second:]]) == whole
@@ -91,16 +98,20 @@ def test_pieces_never_matter(parts, data):
     answer = "".join(parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(answer)), max_size=6)))
     bounds = [0, *cuts, len(answer)]
-    assert fed([answer[a:b] for a, b in pairwise(bounds)]) == told(scanned(answer))
+    assert fed([answer[a:b] for a, b in pairwise(bounds)]) == told(scan_markers(answer))
 
 
 @pytest.mark.parametrize("opening", ["[", "`", "【", "``"])
 def test_nothing_is_held_back_for_long(opening):
     """C5: a bracket that does not close is text, and what follows arrives."""
-    scanner = Scanner()
-    shown = [p for character in opening + "a" * HELD * 2 for p in scanner.feed(character)]
-    assert sum(len(p.text) for p in shown) >= HELD
-    assert fed(opening + "a" * HELD * 2) == told(scanned(opening + "a" * HELD * 2))
+    scanner = MarkerScanner()
+    shown = [
+        p for character in opening + "a" * MAX_BRACKET_LENGTH * 2 for p in scanner.feed(character)
+    ]
+    assert sum(len(p.text) for p in shown) >= MAX_BRACKET_LENGTH
+    assert fed(opening + "a" * MAX_BRACKET_LENGTH * 2) == told(
+        scan_markers(opening + "a" * MAX_BRACKET_LENGTH * 2)
+    )
 
 
 def test_numbers_are_bounded():

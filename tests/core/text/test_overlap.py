@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.text import overlap as module
-from foveate.core.text.overlap import laid, overlap
+from foveate.core.text.overlap import is_consistent_at, overlap
 from work_done import lines_run
 
 few_letters = st.text(alphabet="ab", max_size=60)
@@ -80,4 +80,4 @@ def test_the_work_grows_with_the_length_and_no_faster():
 )
 def test_laid_on_each_other(left, right, at, same):
     """Two texts agree where both speak: inside, over the end, just after, never out of reach."""
-    assert laid(left, right, at) is same
+    assert is_consistent_at(left, right, at) is same

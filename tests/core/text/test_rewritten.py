@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.text.rewritten import invented
+from foveate.core.text.rewrite_check import check_rewrite
 
 SOURCE = (
     "On Monday, 3 March 2024, the pump in the cellar was opened at 3.5 bar for twenty minutes. "
@@ -22,7 +22,7 @@ SOURCE = (
 )
 def test_what_says_no_other_facts_passes(text):
     """S8: numbers, dates and words that the source has are let through, units glued or not."""
-    assert invented(text, SOURCE) == ""
+    assert check_rewrite(text, SOURCE) == ""
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_says_no_other_facts_passes(text):
 )
 def test_another_number_or_day_rejects(text, what):
     """S8: a number, a unit, a sign, a month or a day that is not the source's rejects."""
-    assert invented(text, SOURCE) == f"it says {what}, which the text does not"
+    assert check_rewrite(text, SOURCE) == f"it says {what}, which the text does not"
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_another_number_or_day_rejects(text, what):
 )
 def test_a_text_of_other_words_rejects(text):
     """S8: what shares less than half of its words with the source is not about it."""
-    assert invented(text, SOURCE) == "most of its words are not the text's"
+    assert check_rewrite(text, SOURCE) == "most of its words are not the text's"
 
 
 def test_structure_rejects():
     """S8: JSON, tags and fences are no shorter version of prose; of such a source they may be."""
     said = '{"pump": "cellar", "report": "office"}'
 
-    assert invented(said, SOURCE) == "it is structure, not prose"
-    assert invented(said, '{"pump": "cellar", "report": "office", "signed": "Ada"}') == ""
+    assert check_rewrite(said, SOURCE) == "it is structure, not prose"
+    assert check_rewrite(said, '{"pump": "cellar", "report": "office", "signed": "Ada"}') == ""

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foveate.core.text import sentences
-from foveate.core.text.graphemes import safe_cut
-from foveate.core.text.sentences import LONGEST, sentence_spans
+from foveate.core.text.graphemes import last_grapheme_boundary
+from foveate.core.text.sentences import MAX_SENTENCE_LENGTH, sentence_spans
 
 PIECES = st.sampled_from(
     [
@@ -51,8 +51,8 @@ def test_every_character_is_in_one_sentence(text: str, language: str) -> None:
     for start, end in sentence_spans(text, language):
         assert not text[last:start].strip()
         assert text[start:end] == text[start:end].strip() != ""
-        assert end - start <= LONGEST
-        assert safe_cut(text, end, start) == end
+        assert end - start <= MAX_SENTENCE_LENGTH
+        assert last_grapheme_boundary(text, end, start) == end
         last = end
     assert not text[last:].strip()
 
@@ -100,14 +100,14 @@ def test_a_panic_of_the_engine_leaves_the_piece_whole(monkeypatch: pytest.Monkey
 def test_work_is_linear(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """X2: twice the text gives at most about twice the characters to look at, in bounded pieces."""
     seen: list[int] = []
-    split = sentences._split
+    split = sentences._split_sentences
 
     def counted(piece: str, language: str) -> list[int]:
         seen.append(len(piece))
         return split(piece, language)
 
-    monkeypatch.setattr(sentences, "_split", counted)
+    monkeypatch.setattr(sentences, "_split_sentences", counted)
     text = unit * (60_000 // len(unit))
     sentence_spans(text)
-    assert max(seen, default=0) <= LONGEST
-    assert sum(seen) <= 2 * len(text) + LONGEST
+    assert max(seen, default=0) <= MAX_SENTENCE_LENGTH
+    assert sum(seen) <= 2 * len(text) + MAX_SENTENCE_LENGTH

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.shingles import runs, shingles
+from foveate.core.text.shingles import shingles, word_runs
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=14).map(tuple)
 
@@ -32,5 +32,5 @@ def test_runs_follow_one_another(words):
     """S4: a run starts at every word that has two more behind it; repeats are kept."""
     longer = [words[n : n + 3] for n in range(len(words) - 2)]
 
-    assert runs(words) == ([words] if 0 < len(words) < 3 else longer)
-    assert set(shingles(words)) == set(runs(words))
+    assert word_runs(words) == ([words] if 0 < len(words) < 3 else longer)
+    assert set(shingles(words)) == set(word_runs(words))

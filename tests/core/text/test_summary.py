@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.summary import summarised
+from foveate.core.text.summary import summarise
 
 BOILER = """# The boiler
 
@@ -28,7 +28,7 @@ def _words(text: str) -> int:
 
 def test_it_says_what_is_said_most() -> None:
     """T3: sentences whose words come again and again, in the order of the text; no question."""
-    assert summarised(BOILER, _words) == (
+    assert summarise(BOILER, _words) == (
         "The boiler heats the water of the whole house. "
         "Its safety valve opens when the pressure is too high."
     )
@@ -37,32 +37,32 @@ def test_it_says_what_is_said_most() -> None:
 def test_it_is_never_over_its_size() -> None:
     """T3: the best that fits, and one rather than two where two do not."""
     one = "The boiler heats the water of the whole house."
-    assert summarised(BOILER, _words, tokens=12) == one
-    assert summarised(BOILER, _words, tokens=9) == one
-    assert summarised(BOILER, _words, sentences=1) == one
-    assert _words(summarised(BOILER, _words, tokens=8)) <= 8
-    assert summarised(BOILER, _words, tokens=2) == ""
+    assert summarise(BOILER, _words, tokens=12) == one
+    assert summarise(BOILER, _words, tokens=9) == one
+    assert summarise(BOILER, _words, sentences=1) == one
+    assert _words(summarise(BOILER, _words, tokens=8)) <= 8
+    assert summarise(BOILER, _words, tokens=2) == ""
 
 
 def test_what_may_not_be_read_is_not_in_it() -> None:
     """T3, X5: sentences that are not wholly in a stretch that may be used are not looked at."""
     secret = BOILER.index("The boiler heats")
     readable = [(0, secret + 5), (secret + 30, len(BOILER))]
-    found = summarised(BOILER, _words, sentences=1, readable=readable)
+    found = summarise(BOILER, _words, sentences=1, readable=readable)
     assert found == "Its safety valve opens when the pressure is too high."
-    assert summarised(BOILER, _words, readable=[]) == ""
+    assert summarise(BOILER, _words, readable=[]) == ""
 
 
 def test_other_scripts() -> None:
     """T3: a language without spaces has sentences and terms too."""
     text = "锅炉加热整个房子的水。欢迎您来。安全阀打开时，锅炉停止加热水。"
-    assert summarised(text, len, sentences=1) == "锅炉加热整个房子的水。"
+    assert summarise(text, len, sentences=1) == "锅炉加热整个房子的水。"
 
 
 @given(st.text(max_size=300), st.integers(1, 60), st.integers(1, 3))
 def test_it_is_made_of_the_text(text: str, tokens: int, sentences: int) -> None:
     """T3: whatever the text, each sentence is its own, and the size holds."""
-    found = summarised(text, len, tokens=tokens, sentences=sentences)
+    found = summarise(text, len, tokens=tokens, sentences=sentences)
     assert len(found) <= tokens
     own = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
     rest = found
@@ -81,5 +81,5 @@ def test_a_long_text_is_looked_at_in_part() -> None:
         return _words(text)
 
     text = "".join(f"Valve {i} of the boiler opens at {i} bar of pressure. " for i in range(20_000))
-    assert summarised(text, count)
+    assert summarise(text, count)
     assert len(counted) <= 600

@@ -9,7 +9,7 @@ from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.answers.tables import answer_tables
 from foveate.evals.answers.wire import answers_to_json
-from foveate.evals.table import markdown
+from foveate.evals.table import table_to_markdown
 
 
 def outcomes(name, base, ours, **more):
@@ -91,7 +91,7 @@ def test_tables_and_json():
     assert overall.title == (
         "Answers of told, over 1 set and 1 budget; prompt grounded, at most 32 tokens"
     )
-    assert "| naive   | -3.000 (of 1)   | -" in markdown(overall)
+    assert "| naive   | -3.000 (of 1)   | -" in table_to_markdown(overall)
     assert farm.title == "farm: answers to 2 questions"
     assert record["cells"][1]["logprob"]["pairs"] == 1
     assert record["cells"][1]["f1"]["verdict"] == ""

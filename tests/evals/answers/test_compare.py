@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.evals.answers.compare import exact, f1, inside, normalised
+from foveate.evals.answers.compare import contains_answer, exact_match, f1_score, normalise_answer
 
 WORDS = st.lists(st.sampled_from(["the", "a", "An", "well", "Well,", "1,880", "mill's", "é", "."]))
 
@@ -38,9 +38,9 @@ def test_the_definitions_are_squads(said, golds):
     """E1: exact match and F1 are the reference's on whatever words, the best gold answer counts."""
     text, golds = " ".join(said), [" ".join(gold) for gold in golds]
 
-    assert normalised(text) == reference(text)
-    assert exact(text, golds) == max(reference(text) == reference(gold) for gold in golds)
-    assert f1(text, golds) == pytest.approx(max(reference_f1(text, gold) for gold in golds))
+    assert normalise_answer(text) == reference(text)
+    assert exact_match(text, golds) == max(reference(text) == reference(gold) for gold in golds)
+    assert f1_score(text, golds) == pytest.approx(max(reference_f1(text, gold) for gold in golds))
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,8 @@ def test_the_definitions_are_squads(said, golds):
 )
 def test_values_worked_by_hand(said, golds, values):
     """E1: exact match, F1 and answer-in-output, worked by hand."""
-    assert (exact(said, golds), f1(said, golds), inside(said, golds)) == pytest.approx(values)
+    assert (
+        exact_match(said, golds),
+        f1_score(said, golds),
+        contains_answer(said, golds),
+    ) == pytest.approx(values)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from foveate.adapters.embedders.hashing import HashingEmbedder
-from foveate.adapters.stores import open_store
-from foveate.assembler import Assembler
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
-from foveate.evals.diagnosis.probe import Probe, Trail
-from foveate.evals.diagnosis.run import Beside, diagnose
-from foveate.evals.diagnosis.shelf import Ranked
-from foveate.evals.diagnosis.tables import tables, to_json
-from foveate.evals.diagnosis.verdict import Said, Turn, verdict
-from foveate.plan import plan
+from foveate.evals.diagnosis.probe import EvidenceTrail, Probe
+from foveate.evals.diagnosis.run import DiagnosisInputs, diagnose
+from foveate.evals.diagnosis.store_reader import Rankings
+from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json
+from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers, decide_verdict
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document
+from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.stores import open_store
 
 EMBEDDER = HashingEmbedder(dimensions=64)
 FILLER = "The committee met on a grey morning and spoke about chairs, tea and the minutes. "
@@ -65,8 +67,11 @@ def case(name, question, text, doc, answers=()):
 
 def found(store, cases, beside=None, limit=5, **options):
     """What is diagnosed, by case."""
-    settled = plan(recipe=options.pop("recipe", "citations"), budget=options.pop("budget", 2000))
-    assembler = Assembler(store=store, embedder=EMBEDDER, plan=settled, limit=limit, **options)
+    settled = AssembleOptions(
+        recipe=options.pop("recipe", "citations"), budget=options.pop("budget", 2000)
+    )
+    chosen = replace(settled, limit=limit, keep=options.pop("keep", None))
+    assembler = Assembler(store=store, embedder=EMBEDDER, options=chosen, **options)
     made = diagnose(cases, assembler, beside=beside)
     return {v.id: v for v in made.verdicts}, made
 
@@ -82,7 +87,7 @@ def test_nothing_is_lost_where_nothing_is(store):
     assert verdicts["k"].layer == ""
     assert sum(made.counts.values()) == 0
     assert made.figures["context assembly"]["assembled"] == 1.0
-    assert len(tables(made)) == 1
+    assert len(diagnosis_tables(made)) == 1
 
 
 def test_evaluation_gap(store):
@@ -98,7 +103,7 @@ def test_evaluation_gap(store):
 
 def test_index_freshness(store):
     """E4: what the folder says by now, and the store does not, was not indexed again."""
-    beside = Beside(current={"ferry.md": NEW}.get)
+    beside = DiagnosisInputs(current={"ferry.md": NEW}.get)
     verdicts, made = found(
         store, [case("f", "When does the night ferry sail?", NEW, "ferry.md")], beside
     )
@@ -132,9 +137,11 @@ class Fixed:
 
 def test_embedding(store):
     """E4: found by words, lost by vectors: recall of one leg without the other."""
-    settled = plan(recipe="citations", budget=2000)
+    settled = AssembleOptions(recipe="citations", budget=2000)
     assembler = Assembler(
-        store=store, embedder=Fixed(FILLER + "Note 7 is about topic 7"), plan=settled, limit=1
+        store=store,
+        embedder=Fixed(FILLER + "Note 7 is about topic 7"),
+        options=replace(settled, limit=1),
     )
     asked = case("e", "On note 7: how hot does the kiln fire its tiles?", KILN, "kiln.md")
     made = diagnose([asked], assembler)
@@ -146,8 +153,8 @@ def test_embedding(store):
 def test_retrieval_strategy(store):
     """E4: one leg had it on top, and together they did not: another route would have found it."""
     asked = case("s", "chairs, tea and minutes of note 3 and topic 4", KILN, "kiln.md")
-    settled = plan(recipe="citations", budget=2000)
-    assembler = Assembler(store=store, embedder=Fixed(KILN), plan=settled, limit=1)
+    settled = AssembleOptions(recipe="citations", budget=2000)
+    assembler = Assembler(store=store, embedder=Fixed(KILN), options=replace(settled, limit=1))
     made = diagnose([asked], assembler)
     assert made.verdicts[0].layer == "retrieval strategy", made.verdicts
     figures = made.figures["retrieval strategy"]
@@ -188,8 +195,8 @@ def test_a_question_that_gets_no_context_is_lost_too(store):
         "context assembly",
         True,
     )
-    settled = plan(recipe="citations", budget=500)
-    assembler = Assembler(store=store, plan=settled, limit=5)
+    settled = AssembleOptions(recipe="citations", budget=500)
+    assembler = Assembler(store=store, options=replace(settled, limit=5))
     asked = case("z", "zzz qqq", KILN, "kiln.md")
     bare = Case(id="n", dataset="own", question="kiln", chunks=(), evidence=())
     made = diagnose([asked, bare], assembler)
@@ -203,8 +210,8 @@ def test_restricted_documents_are_followed_for_who_may_read_them(store):
     document = Document(id="w", source="w.md", text="", principals=("owner",))
     store.put(document, [chunk], EMBEDDER.embed([text]))
     asked = case("w", "How deep is the owner's well by the orchard?", text, "w")
-    settled = plan(recipe="citations", budget=900)
-    assembler = Assembler(store=store, embedder=EMBEDDER, plan=settled, limit=5)
+    settled = AssembleOptions(recipe="citations", budget=900)
+    assembler = Assembler(store=store, embedder=EMBEDDER, options=replace(settled, limit=5))
     mine = diagnose([asked], assembler, principals=("owner",))
     assert (mine.verdicts[0].layer, mine.figures["context assembly"]["joined"]) == ("", 1.0)
     assert diagnose([asked], assembler).verdicts[0].layer == "evaluation gap"
@@ -213,11 +220,14 @@ def test_restricted_documents_are_followed_for_who_may_read_them(store):
 def test_agent_loop(store):
     """E4: evidence that was there and gone by the last turn; turns that bring nothing new."""
     sessions = {
-        "k": (Turn(tokens=900, chunk_ids=("kiln.md#0",)), Turn(tokens=999, chunk_ids=("x",))),
-        "r": tuple(Turn(tokens=1000, chunk_ids=("kiln.md#0",)) for _ in range(5)),
+        "k": (
+            AgentTurn(tokens=900, chunk_ids=("kiln.md#0",)),
+            AgentTurn(tokens=999, chunk_ids=("x",)),
+        ),
+        "r": tuple(AgentTurn(tokens=1000, chunk_ids=("kiln.md#0",)) for _ in range(5)),
     }
     round_ = case("r", KILN_CASE.question, KILN, "kiln.md")
-    verdicts, made = found(store, [KILN_CASE, round_], Beside(sessions=sessions))
+    verdicts, made = found(store, [KILN_CASE, round_], DiagnosisInputs(sessions=sessions))
     assert (verdicts["k"].layer, verdicts["k"].detail) == (
         "agent loop",
         "there at turn 1, gone at 2",
@@ -228,11 +238,11 @@ def test_agent_loop(store):
 
 def test_answers(store):
     """E4: wrong with the evidence in front of it is the model's; right before is assembly's."""
-    wrong = Said(answer="It is quite cold.")
-    worse = Said(answer="It is quite cold.", baseline="At eleven hundred degrees.")
-    right = Said(answer="Eleven hundred degrees.")
+    wrong = RecordedAnswers(answer="It is quite cold.")
+    worse = RecordedAnswers(answer="It is quite cold.", baseline="At eleven hundred degrees.")
+    right = RecordedAnswers(answer="Eleven hundred degrees.")
     layers = [
-        found(store, [KILN_CASE], Beside(said={"k": said}))[0]["k"].layer
+        found(store, [KILN_CASE], DiagnosisInputs(answers={"k": said}))[0]["k"].layer
         for said in (wrong, worse, right)
     ]
     assert layers == [MODEL, "context assembly", ""]
@@ -241,12 +251,12 @@ def test_answers(store):
 def test_the_json_names_every_layer(store):
     """E4: eight layers, each with its measure and what to try, and every verdict."""
     _, made = found(store, [KILN_CASE, case("b", "How hot?", NEW, "nowhere.md")])
-    record = to_json(made)
+    record = diagnosis_to_json(made)
     assert [one["layer"] for one in record["layers"]] == [layer.name for layer in LAYERS]
     assert len(record["layers"]) == 8
     assert all(one["measure"] and one["advice"] for one in record["layers"])
     assert (record["questions"], record["lost"]) == (2, 1)
-    assert tables(made)[1].rows[0][:3] == ("own", "b", "evaluation gap")
+    assert diagnosis_tables(made)[1].rows[0][:3] == ("own", "b", "evaluation gap")
 
 
 @pytest.mark.parametrize(
@@ -265,13 +275,13 @@ def test_where_one_leg_is_far_from_it(words, vectors, layer):
     evidence = Evidence(text=KILN, doc_id="kiln.md")
     shares = {"document": 1.0, "chunk": 1.0, "pool": 0.0, "context": 0.0}
     ranks = {"words": words, "vectors": vectors, "fused": 40, "reranked": None}
-    trail = Trail(evidence=evidence, indexed=True, stale=False, **shares, **ranks)
+    trail = EvidenceTrail(evidence=evidence, indexed=True, stale=False, **shares, **ranks)
     probe = Probe(
         case=KILN_CASE,
         trails=(trail,),
-        ranked=Ranked(words=(), vectors=(), fused=()),
+        rankings=Rankings(words=(), vectors=(), fused=()),
         reranked=None,
         gold=frozenset(),
         context=None,
     )
-    assert verdict(probe, limit=20).layer == layer
+    assert decide_verdict(probe, limit=20).layer == layer

@@ -12,7 +12,7 @@ import pytest
 
 from command_line import QUERY
 from foveate.service.app import create_app
-from foveate.service.auth.keys import minted
+from foveate.service.auth.keys import generate_key
 from foveate.service.settings import Settings
 from raw_http import head, wire
 from service_keys import by, id_of, put, take
@@ -240,7 +240,7 @@ def test_no_key_is_written_anywhere(tmp_path, filled_store, caplog):
     """X4, F7: logs at their loudest, answers and the audit hold no secret of any key sent."""
     caplog.set_level("DEBUG")
     keys, audit = tmp_path / "keys", tmp_path / "audit"
-    good, gone, unknown = put(keys), put(keys), minted()[1]
+    good, gone, unknown = put(keys), put(keys), generate_key()[1]
     take(keys, gone)
     settings = Settings(store=str(filled_store), embedder="hashing", keys=keys, audit=audit)
     told = []

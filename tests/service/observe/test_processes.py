@@ -12,7 +12,13 @@ from pathlib import Path
 
 import httpx
 
-from foveate.service.observe.processes import FOLDER, LOCK, PREFIX, shared_metrics, sweep
+from foveate.service.observe.processes import (
+    FOLDER_VARIABLE,
+    LOCK_NAME,
+    PREFIX,
+    remove_stale_folders,
+    shared_metrics_folder,
+)
 from service_logs import running
 from service_metrics import Scrape, parsed
 from source_tree import ROOT
@@ -87,34 +93,34 @@ def _scraped(address: str) -> Scrape | None:
 
 def test_the_folder_is_told_by_the_environment_and_goes(tmp_path, monkeypatch):
     """F7: it is there for as long as the block, for its user alone."""
-    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
 
-    with shared_metrics(under=tmp_path) as folder:
-        assert os.environ[FOLDER] == str(folder)
+    with shared_metrics_folder(under=tmp_path) as folder:
+        assert os.environ[FOLDER_VARIABLE] == str(folder)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert folder.parent == tmp_path
 
-    assert FOLDER not in os.environ
+    assert FOLDER_VARIABLE not in os.environ
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_operators_folder_is_used_and_left(tmp_path, monkeypatch):
     """F7: where the environment names a folder, it is that one, and it stays."""
     own = tmp_path / "metrics"
-    monkeypatch.setenv(FOLDER, str(own))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(own))
 
-    with shared_metrics(under=tmp_path / "elsewhere") as folder:
+    with shared_metrics_folder(under=tmp_path / "elsewhere") as folder:
         assert folder == own
 
     assert own.is_dir()
-    assert os.environ[FOLDER] == str(own)
+    assert os.environ[FOLDER_VARIABLE] == str(own)
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from foveate.service.observe.processes import shared_metrics
-with shared_metrics(under=Path(sys.argv[1])) as folder:
+from foveate.service.observe.processes import shared_metrics_folder
+with shared_metrics_folder(under=Path(sys.argv[1])) as folder:
     (folder / "counter_1.db").write_bytes(b"x")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -122,7 +128,7 @@ with shared_metrics(under=Path(sys.argv[1])) as folder:
 
 def test_what_a_killed_service_left_goes_with_the_next(tmp_path, monkeypatch):
     """F7: the next start removes folders whose service is gone, and no folder of a running one."""
-    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         check=False,
@@ -132,12 +138,12 @@ def test_what_a_killed_service_left_goes_with_the_next(tmp_path, monkeypatch):
     other = tmp_path / "not-ours"
     other.mkdir()
 
-    with shared_metrics(under=tmp_path) as running_:
-        sweep(tmp_path)
+    with shared_metrics_folder(under=tmp_path) as running_:
+        remove_stale_folders(tmp_path)
 
         assert done.returncode == -signal.SIGKILL
         assert not left.exists()
-        assert (running_ / LOCK).exists()
+        assert (running_ / LOCK_NAME).exists()
         assert other.exists()
 
 
@@ -150,6 +156,6 @@ def test_a_link_is_not_followed(tmp_path):
     shared.mkdir()
     (shared / f"{PREFIX}link").symlink_to(victim, target_is_directory=True)
 
-    sweep(shared)
+    remove_stale_folders(shared)
 
     assert (victim / "precious").read_text() == "kept"

@@ -157,7 +157,7 @@ def test_a_collector_that_hangs_holds_up_the_end_for_a_moment_only(filled_store,
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
         traces = Traces(Settings(store=str(filled_store), otlp=url), str)
-        traces.begin("GET", {}).end("GET", "/v1/me", 200, "r")
+        traces.start_request_span("GET", {}).end("GET", "/v1/me", 200, "r")
         with caplog.at_level("WARNING", "foveate.service"):
             traces.close(0.05)
         taken, _ = mute.accept()

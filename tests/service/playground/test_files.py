@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from foveate.service.playground.files import page
+from foveate.pipeline.reason_messages import REASON_SENTENCES
+from foveate.service.playground.files import load_page
 from foveate.service.playground.routes import POLICY
-from foveate.words import SENTENCES
 from service_server import problem
 from source_tree import PACKAGE, short
 
@@ -63,7 +63,7 @@ def test_every_link_of_the_page_leads_to_a_file(service):
 def test_parts_are_kept_for_good_and_the_page_is_asked_for_again(service):
     """F5: the parts' addresses change with their content, so no browser mixes two versions."""
     whole = service.get("/playground/")
-    part = next(name for name in page().parts if name.endswith("js/main.js"))
+    part = next(name for name in load_page().parts if name.endswith("js/main.js"))
     kept = service.get(f"/playground/{part}")
     again = service.get("/playground/", headers={"If-None-Match": whole.headers["etag"]})
 
@@ -105,10 +105,10 @@ def test_what_is_not_of_the_page_is_not_there(service, name):
 
 def test_the_page_knows_what_the_command_line_says(service):
     """D7: the same reason codes and sentences on the page as on the command line."""
-    name = next(name for name in page().parts if name.endswith("known.json"))
+    name = next(name for name in load_page().parts if name.endswith("known.json"))
     known = json.loads(service.get(f"/playground/{name}").content)
 
-    assert known["sentences"] == dict(SENTENCES)
+    assert known["sentences"] == dict(REASON_SENTENCES)
     assert "curves" not in known  # they are of the public API
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -25,6 +26,19 @@ PAYLOADS = (
     "&lt;b&gt;bold&lt;/b&gt; <b>bold</b>",
 )
 NAMES = ("__proto__", "constructor", "toString", "javascript:window.taken=1", "#result", "a\"b'c")
+LABELS = (
+    '<a href="https://example.org">x</a>',
+    '<a xlink:href="data:text/html,x">x</a>',
+    "<b>bold</b>",
+    "one<br>two",
+    '<span style="fill:red">red</span>',
+    "x<sup>2</sup>",
+    "&#60;a href=x&#62;",
+    "&amp;lt;b&amp;gt;",
+    "$\\href{javascript:alert(1)}{x}$",
+    "%{x} {y}",
+)
+"""What the chart library reads as markup."""
 QUESTION = "What does the berth <img src=x onerror=window.taken=1> cost?"
 
 
@@ -48,7 +62,8 @@ def candidates() -> str:
 def check_untouched(page: Page) -> None:
     """No element came out of a text, and nothing ran."""
     made = page.locator(
-        "main img, main script, main svg:not(.main-svg):not(.drawing), main a[href^=javascript]"
+        "main img, main script, main svg:not(.main-svg):not(.drawing), main a[href^=javascript], "
+        ".main-svg a, .main-svg [style*=red]"
     )
 
     assert made.count() == 0
@@ -104,15 +119,19 @@ def test_a_hostile_bundle_stays_text(visit, tmp_path):
     with page.expect_download() as waited:
         page.click("#export")
     bundle = json.loads(Path(waited.value.path()).read_text(encoding="utf-8"))
-    bundle["query"] = bundle["manifest"]["recipe"] = PAYLOADS[0]
-    bundle["trace"][0]["stage"] = bundle["trace"][0]["options"] = PAYLOADS[1]
-    path = tmp_path / "bundle.json"
-    path.write_text(json.dumps(bundle), encoding="utf-8")
-    page.set_input_files("#import", str(path))
-    page.get_by_role("button", name="Show this run above").click()
-    expect(page.locator("#headline")).to_contain_text("<img")
+    for number, name in enumerate((*PAYLOADS, *LABELS)):
+        bundle["query"] = bundle["manifest"]["recipe"] = name
+        bundle["trace"][0]["stage"] = bundle["trace"][0]["options"] = PAYLOADS[1]
+        path = tmp_path / f"bundle-{number}.json"
+        path.write_text(json.dumps(bundle), encoding="utf-8")
+        page.set_input_files("#import", str(path))
+        page.get_by_role("button", name="Show this run above").click()
+        page.locator("#curve").scroll_into_view_if_needed()
+        shown = page.locator(".chart .y2tick text")
+        expect(shown).to_have_text(name if len(name) <= 40 else f"{name[:39]}…")
+        assert shown.locator("a, tspan").count() == 0
 
-    check_untouched(page)
+        check_untouched(page)
 
 
 @contextmanager
@@ -137,7 +156,15 @@ def hostile_site(folder: Path) -> Iterator[str]:
 
 def test_a_notebook_runs_nothing_and_asks_nobody(chromium: Browser):
     """F1, R3: what a notebook shows of a context runs and fetches nothing, and is legible."""
-    whole = "".join(everything(context_of(*MARKUP)))
+    context = context_of(*MARKUP)
+    parts = everything(context)
+    for name in MARKUP:
+        named = replace(context.manifest, recipe=name, tokenizer=name)
+        parts += [
+            replace(context, manifest=named)._repr_html_(),
+            replace(context.trace[0], stage=name, notes={name: name})._repr_html_(),
+        ]
+    whole = "".join(parts)
     page = chromium.new_page()
     visit = Visit(page=page, site="about:blank")
     visit.watch()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from foveate.core.types import Decision
-from foveate.words import COUNTERFACTUALS, SENTENCES, in_words
+from foveate.pipeline.reason_messages import COUNTERFACTUALS, REASON_SENTENCES, format_decision
 
 CASES = 300
 LETTERS = 'aé𝒳👩‍👧 \n"\\{}[],:→ß日本'
@@ -124,8 +124,8 @@ def test_events_are_read_wherever_the_stream_is_cut(module):
 def test_reasons_are_worded_as_on_the_command_line(module):
     """D7: every reason code, with numbers of every size, and one that nobody knows."""
     dice, decisions = random.Random(3), []
-    for reason in [*SENTENCES, "stitched", "of_a_plugin"]:
-        fields = re.findall(r"\{(\w+)\}", SENTENCES.get(reason, "{parts} {overlap}"))
+    for reason in [*REASON_SENTENCES, "stitched", "of_a_plugin"]:
+        fields = re.findall(r"\{(\w+)\}", REASON_SENTENCES.get(reason, "{parts} {overlap}"))
         for _ in range(6):
             numbers: dict[str, Any] = {
                 name: dice.choice((1, 0, 12_345, 0.5, 0.03125, 1e-5, -0.25, 123456.789, "xml"))
@@ -145,7 +145,7 @@ def test_reasons_are_worded_as_on_the_command_line(module):
 
     said = module("words.js", "(m, all) => all.map(m.inWords)", decisions)
 
-    assert said == [in_words(Decision(**one)) for one in decisions]
+    assert said == [format_decision(Decision(**one)) for one in decisions]
 
 
 def test_the_slider_reaches_every_size_in_even_steps(module):

@@ -9,7 +9,7 @@ import httpx
 from playwright.sync_api import expect
 
 from foveate.core.types import Decision
-from foveate.words import in_words
+from foveate.pipeline.reason_messages import format_decision
 from harbour import GOLD, QUESTION
 
 ROWS = "#candidates > li"
@@ -75,7 +75,7 @@ def test_every_candidate_has_its_fate_and_the_reason_in_words(visit):
     )
 
     assert sorted(rows) == sorted(ids)
-    assert words == [in_words(Decision(**one)) for one in decisions]
+    assert words == [format_decision(Decision(**one)) for one in decisions]
     assert page.locator(f"{ROWS} .whatif").first.inner_text().startswith(("fits with", "some"))
 
 

@@ -14,15 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside, parts
-from foveate.core.layout.guards import body_guard, field_guard, line_guard
-from foveate.core.layout.header import (
-    details,
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
     fields,
+    format_details,
     one_line,
-    read_details,
-    read_section,
+    parse_details,
+    parse_section,
     with_section,
 )
 from foveate.core.types import Block
@@ -33,7 +33,7 @@ _END = '"},"citations":{"enabled":true}}'
 _BODY = body_guard()
 _LINE = line_guard()
 _FIELD = field_guard()
-_LONGEST = 255
+_MAX_TITLE_LENGTH = 255
 """Characters of a title, as it is written."""
 _MORE = "…"
 
@@ -47,80 +47,80 @@ class AnthropicDocument:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""
-        return parts.between(previous)
+        return parts.list_separator(previous)
 
     def preamble(self, label: str, summary: str) -> str:
         """The first line of the document's context; the header goes on in the same string."""
-        return _OPEN + parts.quoted(aside.summary_line(label, summary, _LINE) + "\n")
+        return _OPEN + parts.escape_json(aside.summary_line(label, summary, _LINE) + "\n")
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The block up to its text: `Source: S § section, page P, key: value` and the title."""
         origin = with_section(block.source, block.section, _FIELD)
-        whole = _name(block)
-        title = _cut(whole)
+        whole = _block_title(block)
+        title = _truncate_title(whole)
         if title != whole:
             origin += f", title: {_FIELD(whole)}"
-        origin += details(block, _FIELD, page=True)
+        origin += format_details(block, _FIELD, page=True)
         lead = "" if block.summary else _OPEN
-        named = f'"title":"{parts.quoted(_LINE(title))}",' if title else ""
-        return f'{lead}Source: {parts.quoted(origin)}",{named}{_DATA}'
+        named = f'"title":"{parts.escape_json(_LINE(title))}",' if title else ""
+        return f'{lead}Source: {parts.escape_json(origin)}",{named}{_DATA}'
 
     def body(self, text: str) -> str:
         """Neutralised, and as the inside of a JSON string."""
-        return parts.quoted(_BODY(text))
+        return parts.escape_json(_BODY(text))
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the block with citations on, and of the list."""
-        return _END + parts.after(following)
+        return _END + parts.list_end(following)
 
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """A text part of its own, which cannot be cited."""
-        return parts.supplement(block, _LINE, following)
+        return parts.supplement_part(block, _LINE, following)
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with title, source, section, page and metadata."""
         return tuple(
-            Parsed(
+            ParsedBlock(
                 text=_BODY.undo(part["source"]["data"]),
-                fields=_header(part.get("title", ""), part["context"]),
+                fields=_parse_header(part.get("title", ""), part["context"]),
                 start=start,
             )
-            for part, start in parts.read(text, _DATA)
+            for part, start in parts.parse_parts(text, _DATA)
             if part["type"] == "document"
         )
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text and its header; the source where there is no title."""
         known = fields(block, "title", "source", "section", "page")
-        return Parsed(text=block.text, fields=known)
+        return ParsedBlock(text=block.text, fields=known)
 
     def label(self, block: Block) -> str:
         """The title, as the provider names the document in a citation."""
-        return _cut(_name(block))
+        return _truncate_title(_block_title(block))
 
 
-def _name(block: Block) -> str:
+def _block_title(block: Block) -> str:
     return one_line(block.title) or one_line(block.source)
 
 
-def _cut(title: str) -> str:
+def _truncate_title(title: str) -> str:
     """As much of it as is written in so many characters, with a mark where that is not all."""
-    over = len(_LINE(title)) - _LONGEST
+    over = len(_LINE(title)) - _MAX_TITLE_LENGTH
     if over <= 0:
         return title
-    kept = title[: _LONGEST - len(_MORE)].rstrip()
-    while (over := len(_LINE(kept + _MORE)) - _LONGEST) > 0:
+    kept = title[: _MAX_TITLE_LENGTH - len(_MORE)].rstrip()
+    while (over := len(_LINE(kept + _MORE)) - _MAX_TITLE_LENGTH) > 0:
         kept = kept[:-over].rstrip()
     return kept + _MORE
 
 
-def _header(title: str, context: str) -> dict[str, str]:
+def _parse_header(title: str, context: str) -> dict[str, str]:
     *summary, line = context.split("\n")
-    lead, found = read_details(line.removeprefix("Source: "), _FIELD)
-    source, section = read_section(lead, _FIELD)
+    lead, found = parse_details(line.removeprefix("Source: "), _FIELD)
+    source, section = parse_section(lead, _FIELD)
     known = {"title": _LINE.undo(title), "source": source, **found}
     if section:
         known["section"] = section
     if summary:
-        known["summary"] = aside.read_summary(summary[0], _LINE)
+        known["summary"] = aside.parse_summary(summary[0], _LINE)
     return known

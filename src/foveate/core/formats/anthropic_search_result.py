@@ -13,15 +13,15 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside, parts
-from foveate.core.layout.guards import LABELLED, body_guard, field_guard, line_guard
-from foveate.core.layout.header import (
-    details,
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
     fields,
+    format_details,
     one_line,
-    read_details,
-    read_section,
+    parse_details,
+    parse_section,
     with_section,
     with_summary,
 )
@@ -30,8 +30,8 @@ from foveate.core.types import Block
 
 _CONTENT = '"content":[{"type":"text","text":"'
 _END = '"}],"citations":{"enabled":true}}'
-_NOTE = re.compile(rf"\[(?!Supplement: ){LABELLED}")
-_BODY = body_guard(square=(LABELLED,))  # no later text of a supplement can pass for a summary
+_NOTE = re.compile(rf"\[(?!Supplement: ){LABEL_TAIL}")
+_BODY = body_guard(square=(LABEL_TAIL,))  # no later text of a supplement can pass for a summary
 _LINE = line_guard()
 _FIELD = field_guard()
 
@@ -46,65 +46,67 @@ class AnthropicSearchResult:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""
-        return parts.between(previous)
+        return parts.list_separator(previous)
 
     def preamble(self, label: str, summary: str) -> str:
         """A text part of its own."""
         line = aside.summary_line(label, summary, _LINE)
-        return parts.TEXT + parts.quoted(line) + parts.CLOSE + ","
+        return parts.TEXT_OPEN + parts.escape_json(line) + parts.TEXT_CLOSE + ","
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The block up to its text: source, and `title § section, page P, key: value`."""
-        source = parts.quoted(_LINE(one_line(block.source)))
+        source = parts.escape_json(_LINE(one_line(block.source)))
         name = one_line(block.title) or one_line(block.source)
-        title = with_section(name, block.section, _FIELD) + details(block, _FIELD, page=True)
-        lead = f'{{"type":"search_result","source":"{source}","title":"{parts.quoted(title)}",'
+        title = with_section(name, block.section, _FIELD) + format_details(block, _FIELD, page=True)
+        lead = f'{{"type":"search_result","source":"{source}","title":"{parts.escape_json(title)}",'
         return lead + _CONTENT
 
     def body(self, text: str) -> str:
         """Neutralised, and as the inside of a JSON string, or of several."""
         written = _BODY(text)
         if not self.sentences:
-            return parts.quoted(written)
+            return parts.escape_json(written)
         starts = [start for start, _ in sentence_spans(written)][1:]
         cuts = zip([0, *starts], [*starts, len(written)], strict=True)
-        return parts.ANOTHER.join(parts.quoted(written[start:end]) for start, end in cuts)
+        return parts.TEXT_SEPARATOR.join(
+            parts.escape_json(written[start:end]) for start, end in cuts
+        )
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the block with citations on, and of the list."""
-        return _END + parts.after(following)
+        return _END + parts.list_end(following)
 
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """A text part of its own, which cannot be cited."""
-        return parts.supplement(block, _LINE, following)
+        return parts.supplement_part(block, _LINE, following)
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with title, source, section, page and metadata."""
         found = []
         summary = None
-        for part, start in parts.read(text, _CONTENT):
+        for part, start in parts.parse_parts(text, _CONTENT):
             if part["type"] == "text":
                 line = part["text"]
-                summary = aside.read_summary(line, _LINE) if _NOTE.match(line) else None
+                summary = aside.parse_summary(line, _LINE) if _NOTE.match(line) else None
                 continue
-            known = with_summary(_header(part["source"], part["title"]), summary)
+            known = with_summary(_parse_header(part["source"], part["title"]), summary)
             body = _BODY.undo("".join(inner["text"] for inner in part["content"]))
-            found.append(Parsed(text=body, fields=known, start=start))
+            found.append(ParsedBlock(text=body, fields=known, start=start))
             summary = None
         return tuple(found)
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text and its header; the source where there is no title."""
         known = fields(block, "title", "source", "section", "page")
-        return Parsed(text=block.text, fields=known)
+        return ParsedBlock(text=block.text, fields=known)
 
     def label(self, block: Block) -> str:
         """The source: the provider numbers the blocks itself."""
         return one_line(block.source)
 
 
-def _header(source: str, line: str) -> dict[str, str]:
-    lead, found = read_details(line, _FIELD)
-    title, section = read_section(lead, _FIELD)
+def _parse_header(source: str, line: str) -> dict[str, str]:
+    lead, found = parse_details(line, _FIELD)
+    title, section = parse_section(lead, _FIELD)
     known = {"title": title, "source": _LINE.undo(source), **found}
     return {**known, "section": section} if section else known

@@ -10,21 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside
-from foveate.core.layout.guards import MARKER, RULER, body_guard, field_guard, line_guard
-from foveate.core.layout.header import details, fields, one_line, read_details, same_document
-from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, lines
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside
+from foveate.core.formats.shared.guards import HEADING, RULER, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
+    fields,
+    format_details,
+    is_same_document,
+    one_line,
+    parse_details,
+)
+from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, line_start_rule
 from foveate.core.types import Block
 
 _GAP = "\n\n---\n\n"
-_HEADING = lines(r"##[ \t]")
-_BODY = {
-    False: body_guard(line=RULER).also(_HEADING),
-    True: body_guard(square=(MARKER,), line=RULER).also(_HEADING),
-}
-_LINE = line_guard(MARKER)
-_FIELD = field_guard(MARKER)
+_HEADING = line_start_rule(r"##[ \t]")
+_BODY = body_guard(line=RULER, markers=True).with_rules(_HEADING)
+_LINE = line_guard(markers=True)
+_FIELD = field_guard(markers=True)
+_SOURCE = _FIELD.with_rules(HEADING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +41,8 @@ class Grouped:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line within a document, a ruler between documents."""
-        gap = _GAP if self._opens(block, previous) else "\n\n"
-        return aside.between(previous, block, gap)
+        gap = _GAP if self._is_new_section(block, previous) else "\n\n"
+        return aside.block_separator(previous, block, gap)
 
     def preamble(self, label: str, summary: str) -> str:
         """`[label: summary]` on its own line."""
@@ -46,15 +50,15 @@ class Grouped:
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`## source`, `## [i] source`, or nothing within a run."""
-        if not self._opens(block, previous):
+        if not self._is_new_section(block, previous):
             return ""
         marker = f"[{block.marker}] " if self.markers else ""
-        source = _FIELD(one_line(block.source))
-        return f"## {marker}{source}{details(block, _FIELD, page=False)}\n"
+        source = _SOURCE(one_line(block.source))
+        return f"## {marker}{source}{format_details(block, _FIELD, page=False)}\n"
 
     def body(self, text: str) -> str:
         """Neutralised, headings and lines of dashes too, and without an empty line."""
-        return fill_blank_lines(_BODY[self.markers](text))
+        return fill_blank_lines(_BODY(text))
 
     def footer(self, block: Block, following: Block | None) -> str:
         """Nothing."""
@@ -64,48 +68,48 @@ class Grouped:
         """`[Supplement: title]` before the body, nothing after it."""
         return aside.supplement_line(block, _LINE) + "\n", ""
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back; each has its section's source, marker and metadata."""
-        found: list[Parsed] = []
+        found: list[ParsedBlock] = []
         at = aside.supplements_end(text)
         while at < len(text):
             end = text.find(_GAP, at)
             end = len(text) if end < 0 else end
-            found += self._section(text, at, end)
+            found += self._parse_section(text, at, end)
             at = end + len(_GAP)
         return tuple(found)
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, its section's source and metadata, and the marker where it is shown."""
         names = ("marker", "source") if self.markers else ("source",)
-        return Parsed(text=block.text, fields=fields(block, *names))
+        return ParsedBlock(text=block.text, fields=fields(block, *names))
 
     def label(self, block: Block) -> str:
         """`[i]` with markers, else the source."""
         return f"[{block.marker}]" if self.markers else one_line(block.source)
 
-    def _opens(self, block: Block, previous: Block | None) -> bool:
+    def _is_new_section(self, block: Block, previous: Block | None) -> bool:
         """Whether a header stands before the block."""
-        if previous is None or not same_document(block, previous):
+        if previous is None or not is_same_document(block, previous):
             return True
         return self.markers and previous.marker != block.marker
 
-    def _section(self, text: str, at: int, end: int) -> list[Parsed]:
-        head = aside.summary_at(text, at)
+    def _parse_section(self, text: str, at: int, end: int) -> list[ParsedBlock]:
+        head = aside.summary_end(text, at)
         start = text.index("\n", head) + 1
-        known = self._header(text[head : start - 1])
-        extra = {"summary": aside.read_summary(text[at : head - 1], _LINE)} if head > at else {}
+        known = self._parse_header(text[head : start - 1])
+        extra = {"summary": aside.parse_summary(text[at : head - 1], _LINE)} if head > at else {}
         found = []
         for filled in text[start:end].split("\n\n"):
-            body = _BODY[self.markers].undo(empty_blank_lines(filled))
-            found.append(Parsed(text=body, fields={**known, **extra}, start=start))
+            body = _BODY.undo(empty_blank_lines(filled))
+            found.append(ParsedBlock(text=body, fields={**known, **extra}, start=start))
             start += len(filled) + 2
             extra = {}
         return found
 
-    def _header(self, line: str) -> dict[str, str]:
-        lead, found = read_details(line.removeprefix("## "), _FIELD)
+    def _parse_header(self, line: str) -> dict[str, str]:
+        lead, found = parse_details(line.removeprefix("## "), _FIELD)
         if not self.markers:
-            return {"source": _FIELD.undo(lead), **found}
+            return {"source": _SOURCE.undo(lead), **found}
         marker, _, source = lead.partition(" ")
-        return {"marker": marker[1:-1], "source": _FIELD.undo(source), **found}
+        return {"marker": marker[1:-1], "source": _SOURCE.undo(source), **found}

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside
-from foveate.core.layout.guards import LABELLED, body_guard, line_guard
-from foveate.core.layout.header import one_line
-from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, opening
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside
+from foveate.core.formats.shared.guards import LABEL_TAIL, body_guard, line_guard
+from foveate.core.formats.shared.header import one_line
+from foveate.core.text.escape import empty_blank_lines, fill_blank_lines, text_start_rule
 from foveate.core.types import Block
 
 # A text that opens like a page summary would be read back as one.
-_BODY = body_guard().also(opening("[", LABELLED))
+_BODY = body_guard().with_rules(text_start_rule("[", LABEL_TAIL))
 _LINE = line_guard()
 
 
@@ -30,7 +30,7 @@ class Minimal:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line."""
-        return aside.between(previous, block, "\n\n")
+        return aside.block_separator(previous, block, "\n\n")
 
     def preamble(self, label: str, summary: str) -> str:
         """`[label: summary]` on its own line."""
@@ -52,25 +52,25 @@ class Minimal:
         """`[Supplement: title]` before the body, nothing after it."""
         return aside.supplement_line(block, _LINE) + "\n", ""
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The texts, with `summary` where one stood before them."""
         at = aside.supplements_end(text)
         found = []
         while at < len(text):
             end = text.find("\n\n", at)
             end = len(text) if end < 0 else end
-            start = aside.summary_at(text, at)
+            start = aside.summary_end(text, at)
             summary = text[at : start - 1]
-            fields = {"summary": aside.read_summary(summary, _LINE)} if start > at else {}
+            fields = {"summary": aside.parse_summary(summary, _LINE)} if start > at else {}
             body = _BODY.undo(empty_blank_lines(text[start:end]))
-            found.append(Parsed(text=body, fields=fields, start=start))
+            found.append(ParsedBlock(text=body, fields=fields, start=start))
             at = end + 2
         return tuple(found)
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, and the page summary."""
         fields = {"summary": one_line(block.summary)} if block.summary else {}
-        return Parsed(text=block.text, fields=fields)
+        return ParsedBlock(text=block.text, fields=fields)
 
     def label(self, block: Block) -> str:
         """The source: nothing in the text refers to a block."""

@@ -9,17 +9,23 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside
-from foveate.core.layout.guards import MARKER, RULER, body_guard, field_guard, line_guard
-from foveate.core.layout.header import fields, numbered_line, read_numbered, with_summary
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside
+from foveate.core.formats.shared.guards import RULER, body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
+    fields,
+    format_numbered_line,
+    parse_numbered_line,
+    with_summary,
+)
+from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
 _GAP = "\n\n---\n\n"
-_HEAD = re.compile(r"^\[(-?\d+)\] Source: ([^\n]*)\n", re.MULTILINE)
-_BODY = body_guard(square=(MARKER,), line=RULER)
-_LINE = line_guard(MARKER)
-_FIELD = field_guard(MARKER)
+_HEAD = re.compile(rf"^\[({WRITTEN})\] Source: ([^\n]*)\n", re.MULTILINE)
+_BODY = body_guard(line=RULER, markers=True)
+_LINE = line_guard(markers=True)
+_FIELD = field_guard(markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,7 @@ class Numbered:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """A ruler between empty lines."""
-        return aside.between(previous, block, _GAP)
+        return aside.block_separator(previous, block, _GAP)
 
     def preamble(self, label: str, summary: str) -> str:
         """`[label: summary]` on its own line."""
@@ -40,7 +46,7 @@ class Numbered:
 
     def header(self, block: Block, previous: Block | None) -> str:
         """`[i] Source: S, page P, key: value`."""
-        return numbered_line(block, _FIELD, page=self.page) + "\n"
+        return format_numbered_line(block, _FIELD, page=self.page) + "\n"
 
     def body(self, text: str) -> str:
         """Neutralised: markers and lines of dashes too."""
@@ -54,21 +60,21 @@ class Numbered:
         """`[Supplement: title]` before the body, nothing after it."""
         return aside.supplement_line(block, _LINE) + "\n", ""
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata."""
         return tuple(
-            Parsed(
+            ParsedBlock(
                 text=_BODY.undo(text[start:end]),
-                fields=with_summary(read_numbered(head[1], head[2], _FIELD), summary),
+                fields=with_summary(parse_numbered_line(head[1], head[2], _FIELD), summary),
                 start=start,
             )
-            for head, summary, start, end in aside.passages(text, _HEAD, _GAP, _LINE)
+            for head, summary, start, end in aside.parse_passages(text, _HEAD, _GAP, _LINE)
         )
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata."""
         names = ("marker", "source", "page") if self.page else ("marker", "source")
-        return Parsed(text=block.text, fields=fields(block, *names))
+        return ParsedBlock(text=block.text, fields=fields(block, *names))
 
     def label(self, block: Block) -> str:
         """`[i]`."""

@@ -10,16 +10,22 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside, parts
-from foveate.core.layout.guards import MARKER, body_guard, field_guard, line_guard
-from foveate.core.layout.header import fields, numbered_line, read_numbered, with_summary
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside, parts
+from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
+    fields,
+    format_numbered_line,
+    parse_numbered_line,
+    with_summary,
+)
+from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
-_HEAD = re.compile(r"\[(-?\d+)\] Source: ([^\n]*)\n")
-_BODY = body_guard(square=(MARKER,))
-_LINE = line_guard(MARKER)
-_FIELD = field_guard(MARKER)
+_HEAD = re.compile(rf"\[({WRITTEN})\] Source: ([^\n]*)\n")
+_BODY = body_guard(markers=True)
+_LINE = line_guard(markers=True)
+_FIELD = field_guard(markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,49 +37,51 @@ class OpenAiParts:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """The list's opening bracket, or a comma."""
-        return parts.between(previous)
+        return parts.list_separator(previous)
 
     def preamble(self, label: str, summary: str) -> str:
         """A text part of its own."""
         line = aside.summary_line(label, summary, _LINE)
-        return parts.TEXT + parts.quoted(line) + parts.CLOSE + ","
+        return parts.TEXT_OPEN + parts.escape_json(line) + parts.TEXT_CLOSE + ","
 
     def header(self, block: Block, previous: Block | None) -> str:
         """The part up to its text, `[i] Source: S, page P` included."""
-        return parts.TEXT + parts.quoted(numbered_line(block, _FIELD, page=True) + "\n")
+        return parts.TEXT_OPEN + parts.escape_json(
+            format_numbered_line(block, _FIELD, page=True) + "\n"
+        )
 
     def body(self, text: str) -> str:
         """Neutralised, markers too, and as the inside of a JSON string."""
-        return parts.quoted(_BODY(text))
+        return parts.escape_json(_BODY(text))
 
     def footer(self, block: Block, following: Block | None) -> str:
         """The end of the part, and of the list."""
-        return parts.CLOSE + parts.after(following)
+        return parts.TEXT_CLOSE + parts.list_end(following)
 
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """A text part of its own."""
-        return parts.supplement(block, _LINE, following)
+        return parts.supplement_part(block, _LINE, following)
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, page and metadata."""
         found = []
         summary = None
-        for part, start in parts.read(text, parts.TEXT):
+        for part, start in parts.parse_parts(text, parts.TEXT_OPEN):
             head = _HEAD.match(part["text"])
             if head is None:
                 is_summary = not part["text"].startswith("[Supplement: ")
-                summary = aside.read_summary(part["text"], _LINE) if is_summary else None
+                summary = aside.parse_summary(part["text"], _LINE) if is_summary else None
                 continue
-            known = with_summary(read_numbered(head[1], head[2], _FIELD), summary)
+            known = with_summary(parse_numbered_line(head[1], head[2], _FIELD), summary)
             body = _BODY.undo(part["text"][head.end() :])
-            at = start + len(parts.quoted(head[0]))
-            found.append(Parsed(text=body, fields=known, start=at))
+            at = start + len(parts.escape_json(head[0]))
+            found.append(ParsedBlock(text=body, fields=known, start=at))
             summary = None
         return tuple(found)
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page and metadata."""
-        return Parsed(text=block.text, fields=fields(block, "marker", "source", "page"))
+        return ParsedBlock(text=block.text, fields=fields(block, "marker", "source", "page"))
 
     def label(self, block: Block) -> str:
         """`[i]`."""

@@ -6,26 +6,27 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside
-from foveate.core.layout.guards import body_guard, field_guard, line_guard
-from foveate.core.layout.header import (
-    details,
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside
+from foveate.core.formats.shared.guards import body_guard, field_guard, line_guard
+from foveate.core.formats.shared.header import (
     fields,
-    read_details,
-    read_section,
+    format_details,
+    parse_details,
+    parse_section,
     with_section,
     with_summary,
 )
+from foveate.core.text.markers import WRITTEN
 from foveate.core.types import Block
 
 _GAP = "\n\n"
-_HEAD = re.compile(r"^\[SOURCE (-?\d+)\] ([^\n]*)\n", re.MULTILINE)
+_HEAD = re.compile(rf"^\[SOURCE ({WRITTEN})\] ([^\n]*)\n", re.MULTILINE)
 # In capitals always, else only with a number: `[source,python]` is AsciiDoc.
 _MARK = r"[ \t]*+(?:SOURCE|(?i:source)[ \t]*+[#:]?+[ \t]*+\d)"
-_BODY = body_guard(square=(_MARK,))
-_LINE = line_guard(_MARK)
-_FIELD = field_guard(_MARK)
+_BODY = body_guard(square=(_MARK,), markers=True)
+_LINE = line_guard(_MARK, markers=True)
+_FIELD = field_guard(_MARK, markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class SourceLabel:
 
     def separator(self, previous: Block | None, block: Block) -> str:
         """An empty line."""
-        return aside.between(previous, block, _GAP)
+        return aside.block_separator(previous, block, _GAP)
 
     def preamble(self, label: str, summary: str) -> str:
         """`[label: summary]` on its own line."""
@@ -46,7 +47,7 @@ class SourceLabel:
     def header(self, block: Block, previous: Block | None) -> str:
         """`[SOURCE i] file § section, key: value`."""
         name = with_section(block.source, block.section, _FIELD)
-        return f"[SOURCE {block.marker}] {name}{details(block, _FIELD, page=False)}\n"
+        return f"[SOURCE {block.marker}] {name}{format_details(block, _FIELD, page=False)}\n"
 
     def body(self, text: str) -> str:
         """Neutralised: source labels too."""
@@ -60,28 +61,28 @@ class SourceLabel:
         """`[Supplement: title]` before the body, nothing after it."""
         return aside.supplement_line(block, _LINE) + "\n", ""
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with marker, source, section and metadata."""
         return tuple(
-            Parsed(
+            ParsedBlock(
                 text=_BODY.undo(text[start:end]),
-                fields=with_summary(_header(head[1], head[2]), summary),
+                fields=with_summary(_parse_header(head[1], head[2]), summary),
                 start=start,
             )
-            for head, summary, start, end in aside.passages(text, _HEAD, _GAP, _LINE)
+            for head, summary, start, end in aside.parse_passages(text, _HEAD, _GAP, _LINE)
         )
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, section and metadata."""
-        return Parsed(text=block.text, fields=fields(block, "marker", "source", "section"))
+        return ParsedBlock(text=block.text, fields=fields(block, "marker", "source", "section"))
 
     def label(self, block: Block) -> str:
         """`[SOURCE i]`."""
         return f"[SOURCE {block.marker}]"
 
 
-def _header(marker: str, line: str) -> dict[str, str]:
-    lead, found = read_details(line, _FIELD)
-    source, section = read_section(lead, _FIELD)
+def _parse_header(marker: str, line: str) -> dict[str, str]:
+    lead, found = parse_details(line, _FIELD)
+    source, section = parse_section(lead, _FIELD)
     known = {"marker": marker, "source": source, **found}
     return {**known, "section": section} if section else known

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foveate.core.contracts import Parsed
-from foveate.core.layout import aside
-from foveate.core.layout.guards import body_guard, line_guard
-from foveate.core.layout.header import fields, one_line
+from foveate.core.contracts import ParsedBlock
+from foveate.core.formats.shared import aside
+from foveate.core.formats.shared.guards import body_guard, line_guard
+from foveate.core.formats.shared.header import fields, one_line
 from foveate.core.types import Block
 
 _OPEN = re.compile(r"^<chunk ([^\n]*)>\n", re.MULTILINE)
@@ -21,8 +21,8 @@ _CLOSE = "\n</chunk>"
 _ATTRIBUTE = re.compile(r'([\w.-]+)="([^"]*)"')
 _TAG = r"(?i:[ \t]*+/?+[ \t]*+(?:chunk|supplement)(?![\w.:-]))"
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"))
-_BODY = body_guard(angle=(_TAG,))
-_LINE = line_guard(angle=(_TAG,))
+_BODY = body_guard(angle=(_TAG,), markers=True)
+_LINE = line_guard(angle=(_TAG,), markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Xml:
         shown = dict(self.shown(block).fields)
         shown.pop("summary", None)
         pairs = [("index", shown.pop("marker")), *shown.items()]
-        return f"<chunk {' '.join(_attribute(key, value) for key, value in pairs)}>\n"
+        return f"<chunk {' '.join(_format_attribute(key, value) for key, value in pairs)}>\n"
 
     def body(self, text: str) -> str:
         """Neutralised: tags of chunks and supplements too."""
@@ -57,39 +57,41 @@ class Xml:
 
     def aside(self, block: Block, following: Block | None) -> tuple[str, str]:
         """An element of its own."""
-        title = _attribute("title", one_line(block.title or block.source))
+        title = _format_attribute("title", one_line(block.title or block.source))
         return f"<supplement {title}>\n", "\n</supplement>"
 
-    def parse(self, text: str) -> tuple[Parsed, ...]:
+    def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks back, with their attributes."""
         found = []
         for head in _OPEN.finditer(text):
             before = text[text.rfind("\n", 0, max(0, head.start() - 1)) + 1 : head.start()]
             summary = before.rstrip("\n") if before.startswith("[") else None
-            values = _attributes(head[1])
+            values = _parse_attributes(head[1])
             if summary is not None:
-                values["summary"] = aside.read_summary(summary, _LINE)
+                values["summary"] = aside.parse_summary(summary, _LINE)
             body = _BODY.undo(text[head.end() : text.index(_CLOSE, head.end())])
-            found.append(Parsed(text=body, fields=values, start=head.end()))
+            found.append(ParsedBlock(text=body, fields=values, start=head.end()))
         return tuple(found)
 
-    def shown(self, block: Block) -> Parsed:
+    def shown(self, block: Block) -> ParsedBlock:
         """The text, marker, source, page, score and metadata; a score of 0 counts as unknown."""
-        return Parsed(text=block.text, fields=fields(block, "marker", "source", "page", "score"))
+        return ParsedBlock(
+            text=block.text, fields=fields(block, "marker", "source", "page", "score")
+        )
 
     def label(self, block: Block) -> str:
         """`chunk i`."""
         return f"chunk {block.marker}"
 
 
-def _attribute(key: str, value: str) -> str:
+def _format_attribute(key: str, value: str) -> str:
     value = _LINE(value)
     for raw, entity in _ENTITIES:
         value = value.replace(raw, entity)
     return f'{key}="{value}"'
 
 
-def _attributes(tag: str) -> dict[str, str]:
+def _parse_attributes(tag: str) -> dict[str, str]:
     found = {}
     for match in _ATTRIBUTE.finditer(tag):
         key, value = match.groups()

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from foveate.core.stages.compress import Compress
-from foveate.core.stages.dedup_exact import DedupExact
-from foveate.core.stages.dedup_near import DedupNear
+from foveate.core.stages.dedup.exact import DedupExact
+from foveate.core.stages.dedup.near import DedupNear
 from foveate.core.stages.divide import Divide
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.floor import Floor

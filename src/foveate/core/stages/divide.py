@@ -23,10 +23,10 @@ from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
-from foveate.core.corroborate import sources_of
+from foveate.core.corroborate import corroborating_sources
 from foveate.core.errors import BadOption
-from foveate.core.made import changer, maker
-from foveate.core.text.salience import joined
+from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.text.salience import join_spans
 from foveate.core.types import (
     Candidate,
     Chunk,
@@ -38,14 +38,18 @@ from foveate.core.types import (
     Step,
 )
 
-BLOCK = 60
+BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
 
-LEAST = 0.01
+MIN_WORTH_SHARE = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
 
-decided, weighed, rendered = maker(Decision), maker(Sentences), maker(Rendition)
-retold, changed = changer(Chunk), changer(Candidate)
+new_decision, new_sentences, new_rendition = (
+    unchecked_constructor(Decision),
+    unchecked_constructor(Sentences),
+    unchecked_constructor(Rendition),
+)
+replace_chunk, replace_candidate = unchecked_replacer(Chunk), unchecked_replacer(Candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,28 +79,28 @@ class Divide:
         out: list[Candidate] = []
         decisions: list[Decision] = []
         best = [max(c.sentences.worths, default=0.0) if c.sentences else 0.0 for c in candidates]
-        least = LEAST * max(best, default=0.0)
+        least = MIN_WORTH_SHARE * max(best, default=0.0)
         for candidate, worth in zip(candidates, best, strict=True):
-            groups = stretches(candidate, self.contrast) if worth >= least else []
+            groups = find_sentence_groups(candidate, self.contrast) if worth >= least else []
             if len(groups) < 2:
                 out.append(candidate)
                 continue
-            made = divided(candidate, groups)
+            made = divide_candidate(candidate, groups)
             out += made
-            decisions += _decisions(candidate, made)
+            decisions += _build_decisions(candidate, made)
         if not decisions:
             return Step(candidates=candidates)
         return Step(candidates=tuple(out), decisions=tuple(decisions))
 
 
-class Stretch(NamedTuple):
+class SentenceGroup(NamedTuple):
     """Sentences that stay together: of which chunks, and which, by their places in the passage."""
 
     chunks: tuple[int, ...]
     sentences: tuple[int, ...]
 
 
-class _Run(NamedTuple):
+class _ChunkRun(NamedTuple):
     """Neighbouring chunks, from one up to another: what they are worth, their characters."""
 
     first: int
@@ -105,45 +109,49 @@ class _Run(NamedTuple):
     size: int
 
 
-def stretches(candidate: Candidate, contrast: float) -> list[Stretch]:
+def find_sentence_groups(candidate: Candidate, contrast: float) -> list[SentenceGroup]:
     """The parts that a passage falls into, as they read; one or none: it stays as it is."""
     sentences = candidate.sentences
     if sentences is None or len(candidate.parts) < 2 or candidate.shown is not None:
         return []
     of_chunk: dict[int, list[int]] = {}
-    for i, owner in enumerate(owners(candidate, sentences)):
+    for i, owner in enumerate(sentence_owners(candidate, sentences)):
         of_chunk.setdefault(owner, []).append(i)
     chunks, places = list(of_chunk), list(of_chunk.values())
     return [
-        Stretch(
+        SentenceGroup(
             chunks=tuple(sorted(chunks[run.first : run.end])),
             sentences=tuple(sorted(chain.from_iterable(places[run.first : run.end]))),
         )
-        for run in _runs(sentences, places, contrast)
+        for run in _merge_runs(sentences, places, contrast)
     ]
 
 
-def _runs(sentences: Sentences, places: Sequence[Sequence[int]], contrast: float) -> list[_Run]:
+def _merge_runs(
+    sentences: Sentences, places: Sequence[Sequence[int]], contrast: float
+) -> list[_ChunkRun]:
     """Chunks, in the order of their first sentences; those that are worth alike in one run."""
     sizes = [b - a for a, b in sentences.spans]
-    kept: list[_Run] = []
+    kept: list[_ChunkRun] = []
     for n, own in enumerate(places):
         worth = sum(map(sentences.worths.__getitem__, own))
-        new = _Run(n, n + 1, worth, BLOCK + sum(map(sizes.__getitem__, own)))
-        while kept and _alike(kept[-1], new, contrast):
+        new = _ChunkRun(n, n + 1, worth, BLOCK_OVERHEAD + sum(map(sizes.__getitem__, own)))
+        while kept and _is_similar_density(kept[-1], new, contrast):
             old = kept.pop()
-            new = _Run(old.first, new.end, old.worth + new.worth, old.size + new.size - BLOCK)
+            new = _ChunkRun(
+                old.first, new.end, old.worth + new.worth, old.size + new.size - BLOCK_OVERHEAD
+            )
         kept.append(new)
     return kept
 
 
-def _alike(one: _Run, other: _Run, contrast: float) -> bool:
+def _is_similar_density(one: _ChunkRun, other: _ChunkRun, contrast: float) -> bool:
     """Whether neither is worth more than so many times the other, per character."""
     low, high = sorted((one.worth / one.size, other.worth / other.size))
     return high <= contrast * low
 
 
-def owners(candidate: Candidate, sentences: Sentences) -> list[int]:
+def sentence_owners(candidate: Candidate, sentences: Sentences) -> list[int]:
     """For each sentence, by its place, the best-scored chunk that has it.
 
     One that has it whole comes before one that has some of it. A sentence that leans on another
@@ -159,10 +167,10 @@ def owners(candidate: Candidate, sentences: Sentences) -> list[int]:
             new = (whole[0] <= i < whole[1], score)
             if new > scores[i]:
                 found[i], scores[i] = n, new
-    return [found[head] for head in _heads(sentences.leans)]
+    return [found[head] for head in _dependency_roots(sentences.leans)]
 
 
-def _heads(leans: Sequence[int]) -> list[int]:
+def _dependency_roots(leans: Sequence[int]) -> list[int]:
     """For each sentence the one that it leans on in the end."""
     heads = list(leans)
     for start, head in enumerate(leans):
@@ -177,7 +185,7 @@ def _heads(leans: Sequence[int]) -> list[int]:
     return heads
 
 
-def divided(candidate: Candidate, groups: Sequence[Stretch]) -> list[Candidate]:
+def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> list[Candidate]:
     """A candidate for each group of a passage's sentences."""
     sentences = candidate.sentences
     if sentences is None:
@@ -185,28 +193,32 @@ def divided(candidate: Candidate, groups: Sequence[Stretch]) -> list[Candidate]:
     passage = candidate.chunk
     first = next((n for n, group in enumerate(groups) if 0 in group.chunks), 0)
     pieces = []
-    for n, (group, held) in enumerate(zip(groups, _held(candidate, groups), strict=True)):
+    for n, (group, held) in enumerate(
+        zip(groups, _chunks_of_groups(candidate, groups), strict=True)
+    ):
         mine = [candidate.parts[c] for c in group.chunks]
         retrieved = any(part.origin == "retrieved" for part in mine)
-        some = _some(sentences, group.sentences)
+        some = _select_sentences(sentences, group.sentences)
         pieces.append(
-            changed(
+            replace_candidate(
                 candidate,
-                chunk=passage if n == first else _within(mine[0].chunk, passage),
+                chunk=passage if n == first else _chunk_with_passage_text(mine[0].chunk, passage),
                 score=max([part.score for part in mine]),
                 origin="retrieved" if retrieved else "neighbour",
                 parts=tuple([candidate.parts[c] for c in held]),
-                corroborating=sources_of(candidate, {candidate.parts[c].chunk.id for c in held}),
+                corroborating=corroborating_sources(
+                    candidate, {candidate.parts[c].chunk.id for c in held}
+                ),
                 sentences=some,
-                shown=_shown(passage.text, some.spans),
+                shown=_piece_rendition(passage.text, some.spans),
             )
         )
     return pieces
 
 
-def _within(chunk: Chunk, passage: Chunk) -> Chunk:
+def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
     """The chunk in the place of the passage: its own id and place, with the passage's text."""
-    return retold(
+    return replace_chunk(
         chunk,
         text=passage.text,
         start=passage.start,
@@ -216,7 +228,7 @@ def _within(chunk: Chunk, passage: Chunk) -> Chunk:
     )
 
 
-def _held(candidate: Candidate, groups: Sequence[Stretch]) -> list[list[int]]:
+def _chunks_of_groups(candidate: Candidate, groups: Sequence[SentenceGroup]) -> list[list[int]]:
     """For each group its chunks, and those that have some of its sentences too."""
     sentences = candidate.sentences
     spans = sentences.spans if sentences else ()
@@ -229,9 +241,9 @@ def _held(candidate: Candidate, groups: Sequence[Stretch]) -> list[list[int]]:
     return [sorted(found) for found in held]
 
 
-def _some(sentences: Sentences, places: Sequence[int]) -> Sentences:
+def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
     at = {i: n for n, i in enumerate(places)}
-    return weighed(
+    return new_sentences(
         spans=tuple([sentences.spans[i] for i in places]),
         leans=tuple([at[sentences.leans[i]] for i in places]),
         worths=tuple([sentences.worths[i] for i in places]),
@@ -239,15 +251,15 @@ def _some(sentences: Sentences, places: Sequence[int]) -> Sentences:
     )
 
 
-def _shown(text: str, spans: Sequence[Span]) -> Rendition:
-    found, ranges = joined(text, spans)
-    return rendered(kind="piece", text=found, spans=ranges)
+def _piece_rendition(text: str, spans: Sequence[Span]) -> Rendition:
+    found, ranges = join_spans(text, spans)
+    return new_rendition(kind="piece", text=found, spans=ranges)
 
 
-def _decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:
+def _build_decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:
     for piece in pieces:
         same = piece.chunk.id == candidate.chunk.id
-        yield decided(
+        yield new_decision(
             chunk_id=piece.chunk.id,
             action="changed" if same else "entered",
             reason="divided",

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from foveate.core.candidates import readable
+from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
 from foveate.core.types import Candidate, Chunk, Decision, Request, Step, rank
 
-_WIDEST = 3
-_Place = tuple[str, int]
+_MAX_WINDOW = 3
+_ChunkPosition = tuple[str, int]
 _Reach = tuple[Candidate, int, float]
 
 
@@ -43,8 +43,8 @@ class Expand:
 
     def __post_init__(self) -> None:
         """Refuse a window the store is not asked for and a decay that grows."""
-        if self.window not in range(_WIDEST + 1):
-            raise BadOption(f"expand: window is {self.window!r}; it must be 0 to {_WIDEST}")
+        if self.window not in range(_MAX_WINDOW + 1):
+            raise BadOption(f"expand: window is {self.window!r}; it must be 0 to {_MAX_WINDOW}")
         if not 0 <= self.decay <= 1:
             raise BadOption(f"expand: decay is {self.decay!r}; it must be 0 to 1")
 
@@ -52,12 +52,12 @@ class Expand:
         """Add the neighbours; one decision `neighbour` for each, `by` the hit it came with."""
         if not self.window or not request.neighbours:
             return Step(candidates=candidates)
-        reached = _reached(candidates, self.window, self.decay)
+        reached = _best_reaches(candidates, self.window, self.decay)
         entered: dict[str, tuple[Candidate, Decision]] = {}
-        for chunk in _absent(candidates, request):
+        for chunk in _absent_neighbours(candidates, request):
             reach = reached.get((chunk.document_id, chunk.sequence))
             if reach is not None and chunk.id not in entered:
-                entered[chunk.id] = _enter(chunk, reach)
+                entered[chunk.id] = _build_neighbour(chunk, reach)
         new = sorted(entered.values(), key=lambda pair: rank(pair[0]))
         return Step(
             candidates=(*candidates, *(candidate for candidate, _ in new)),
@@ -65,10 +65,10 @@ class Expand:
         )
 
 
-def faded(score: float, decay: float, distance: int) -> float:
+def decay_score(score: float, decay: float, distance: int) -> float:
     """The score of a neighbour `distance` chunks away from a hit with this score.
 
-    >>> faded(0.8, 0.5, 1), faded(0.8, 0.5, 2), faded(-3.0, 0.5, 1)
+    >>> decay_score(0.8, 0.5, 1), decay_score(0.8, 0.5, 2), decay_score(-3.0, 0.5, 1)
     (0.4, 0.2, -4.5)
     """
     left = prod((decay,) * distance)
@@ -77,33 +77,35 @@ def faded(score: float, decay: float, distance: int) -> float:
     return max(score * (2.0 - left), -sys.float_info.max)
 
 
-def _reached(candidates: tuple[Candidate, ...], window: int, decay: float) -> dict[_Place, _Reach]:
+def _best_reaches(
+    candidates: tuple[Candidate, ...], window: int, decay: float
+) -> dict[_ChunkPosition, _Reach]:
     """For each place near a hit: the hit that reaches it best, how far off, and the score."""
-    best: dict[_Place, _Reach] = {}
+    best: dict[_ChunkPosition, _Reach] = {}
     steps = [step for step in range(-window, window + 1) if step]
     for hit in sorted((c for c in candidates if c.origin == "retrieved"), key=rank):
-        for sequence in _sequences(hit):
+        for sequence in _retrieved_sequences(hit):
             for step in steps:
                 place = (hit.document_id, sequence + step)
-                reach = (hit, abs(step), faded(hit.score, decay, abs(step)))
-                if place not in best or _better(reach, best[place]):
+                reach = (hit, abs(step), decay_score(hit.score, decay, abs(step)))
+                if place not in best or _is_better(reach, best[place]):
                     best[place] = reach
     return best
 
 
-def _better(reach: _Reach, other: _Reach) -> bool:
+def _is_better(reach: _Reach, other: _Reach) -> bool:
     """Higher score, then nearer; on a tie the better-ranked hit, which came first, stays."""
     return (-reach[2], reach[1]) < (-other[2], other[1])
 
 
-def _sequences(hit: Candidate) -> list[int]:
+def _retrieved_sequences(hit: Candidate) -> list[int]:
     """The places of the chunks that were retrieved; a stitched passage can hold several."""
     if not hit.parts:
         return [hit.chunk.sequence]
     return [part.chunk.sequence for part in hit.parts if part.origin == "retrieved"]
 
 
-def _absent(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
+def _absent_neighbours(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
     """Neighbours that the reader may see and whose text is not there yet, under whatever id.
 
     A copy that dedup merged away does not come back in.
@@ -116,11 +118,11 @@ def _absent(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chu
     allowed = frozenset(request.principals)
     for chunk in request.neighbours:
         known = chunk.content_hash in same
-        if chunk.id not in ids and not known and readable(chunk.principals, allowed):
+        if chunk.id not in ids and not known and is_readable(chunk.principals, allowed):
             yield chunk
 
 
-def _enter(chunk: Chunk, reach: _Reach) -> tuple[Candidate, Decision]:
+def _build_neighbour(chunk: Chunk, reach: _Reach) -> tuple[Candidate, Decision]:
     hit, distance, score = reach
     decision = Decision(
         chunk_id=chunk.id,

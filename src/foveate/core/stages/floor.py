@@ -45,53 +45,61 @@ class Floor:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Drop what fails a test: `below_floor`, `degenerate`, `document_quota` or `quota`."""
-        dropped = {d.chunk_id: d for d in _unfit(candidates, self, request)}
+        dropped = {d.chunk_id: d for d in _floor_decisions(candidates, self, request)}
         if self.max_per_document is not None:
             fit = [c for c in candidates if c.id not in dropped]
-            dropped |= {d.chunk_id: d for d in _surplus(fit, self.max_per_document)}
+            dropped |= {
+                d.chunk_id: d for d in _document_quota_decisions(fit, self.max_per_document)
+            }
         if self.max_candidates is not None:
             fit = [c for c in candidates if c.id not in dropped and c.origin != "supplement"]
-            dropped |= {d.chunk_id: d for d in _beyond(fit, self.max_candidates)}
+            dropped |= {d.chunk_id: d for d in _quota_decisions(fit, self.max_candidates)}
         return Step(
             candidates=tuple(c for c in candidates if c.id not in dropped),
             decisions=tuple(dropped[c.id] for c in candidates if c.id in dropped),
         )
 
 
-def _unfit(candidates: tuple[Candidate, ...], floor: Floor, request: Request) -> Iterator[Decision]:
+def _floor_decisions(
+    candidates: tuple[Candidate, ...], floor: Floor, request: Request
+) -> Iterator[Decision]:
     for candidate in candidates:
         if candidate.origin == "supplement":
             continue
         if floor.min_score is not None and candidate.score < floor.min_score:
             numbers = {"score": candidate.score, "floor": floor.min_score}
-            yield _drop(candidate, "below_floor", numbers)
+            yield _drop_decision(candidate, "below_floor", numbers)
         elif floor.min_tokens:
-            tokens = _tokens(candidate, request) if candidate.text.strip() else 0
+            tokens = _count_tokens(candidate, request) if candidate.text.strip() else 0
             if tokens < floor.min_tokens:
                 numbers = {"tokens": tokens, "min": floor.min_tokens}
-                yield _drop(candidate, "degenerate", numbers)
+                yield _drop_decision(candidate, "degenerate", numbers)
 
 
-def _tokens(candidate: Candidate, request: Request) -> int:
+def _count_tokens(candidate: Candidate, request: Request) -> int:
     """Of the text, or of what alone may be shown of it."""
     shown = candidate.shown
-    return request.gauge.chunk(candidate.chunk) if shown is None else request.gauge.text(shown.text)
+    return (
+        request.token_counter.count_chunk(candidate.chunk)
+        if shown is None
+        else request.token_counter.count_text(shown.text)
+    )
 
 
-def _surplus(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
+def _document_quota_decisions(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
     seen: dict[str, int] = {}
     for candidate in sorted(candidates, key=rank):
         if candidate.origin == "supplement":
             continue
         place = seen[candidate.document_id] = seen.get(candidate.document_id, 0) + 1
         if place > quota:
-            yield _drop(candidate, "document_quota", {"rank": place, "quota": quota})
+            yield _drop_decision(candidate, "document_quota", {"rank": place, "quota": quota})
 
 
-def _beyond(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
+def _quota_decisions(candidates: list[Candidate], quota: int) -> Iterator[Decision]:
     for place, candidate in enumerate(sorted(candidates, key=rank)[quota:], quota + 1):
-        yield _drop(candidate, "quota", {"rank": place, "quota": quota})
+        yield _drop_decision(candidate, "quota", {"rank": place, "quota": quota})
 
 
-def _drop(candidate: Candidate, reason: str, numbers: dict[str, int | float]) -> Decision:
+def _drop_decision(candidate: Candidate, reason: str, numbers: dict[str, int | float]) -> Decision:
     return Decision(chunk_id=candidate.id, action="dropped", reason=reason, numbers={**numbers})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foveate.core.grouping import by_document, set_aside
+from foveate.core.grouping import group_by_document, split_supplements
 from foveate.core.types import Candidate, Request, Step
 
 
@@ -19,5 +19,5 @@ class Group:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Reorder the candidates; no decisions."""
-        aside, rest = set_aside(candidates)
-        return Step(candidates=(*aside, *(c for group in by_document(rest) for c in group)))
+        aside, rest = split_supplements(candidates)
+        return Step(candidates=(*aside, *(c for group in group_by_document(rest) for c in group)))

@@ -18,17 +18,19 @@ from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.grouping import by_document, set_aside
+from foveate.core.grouping import group_by_document, split_supplements
 from foveate.core.types import Candidate, Request, Step, rank, reading_order
 
-By: TypeAlias = Literal["relevance", "chronological", "bookend", "edges", "document", "attention"]
-_Block: TypeAlias = tuple[Candidate, ...]
+OrderBy: TypeAlias = Literal[
+    "relevance", "chronological", "bookend", "edges", "document", "attention"
+]
+_BlockGroup: TypeAlias = tuple[Candidate, ...]
 _Key: TypeAlias = Callable[[Candidate], tuple[object, ...]]
 
-_PLAIN_BOOKEND = 3
-_FEWEST_POINTS = 2
+_MAX_PLAIN_BOOKEND = 3
+_MIN_CURVE_POINTS = 2
 _ROUNDS = 3
-_HEADER = 60  # characters; what stands around a block, about
+_HEADER_CHARACTERS = 60  # characters; what stands around a block, about
 
 LOST_IN_THE_MIDDLE = (75.8, 56.7, 54.0, 55.8, 63.2)
 """Answers right, in per cent, with the evidence at evenly spaced places from first to last.
@@ -49,18 +51,18 @@ class Order:
     its text stands.
     """
 
-    by: By = "relevance"
+    by: OrderBy = "relevance"
     groups: bool = False
     curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
 
     def __post_init__(self) -> None:
         """Refuse an order that does not exist and a curve that is none."""
-        if self.by not in get_args(By):
+        if self.by not in get_args(OrderBy):
             raise BadOption(
-                f"order: by is {self.by!r}; it must be one of {', '.join(get_args(By))}"
+                f"order: by is {self.by!r}; it must be one of {', '.join(get_args(OrderBy))}"
             )
         object.__setattr__(self, "curve", tuple(self.curve))
-        if len(self.curve) < _FEWEST_POINTS or not all(map(isfinite, self.curve)):
+        if len(self.curve) < _MIN_CURVE_POINTS or not all(map(isfinite, self.curve)):
             raise BadOption(f"order: curve is {self.curve!r}; give at least two finite numbers")
 
     @property
@@ -70,51 +72,51 @@ class Order:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Reorder the candidates; no decisions."""
-        aside, rest = set_aside(candidates)
+        aside, rest = split_supplements(candidates)
         if self.by == "document":
-            blocks: Sequence[_Block] = by_document(rest)
+            blocks: Sequence[_BlockGroup] = group_by_document(rest)
         else:
-            key = reading_order if self.by == "chronological" else _goodness(rest)
-            blocks = _sorted(_blocks(rest, groups=self.groups), key)
-            sizes = [_size(block) for block in blocks] if self.by == "attention" else blocks
-            blocks = [blocks[n] for n in arrangement(self.by, sizes, self.curve)]
+            key = reading_order if self.by == "chronological" else _sort_key(rest)
+            blocks = _sort_blocks(_group_blocks(rest, groups=self.groups), key)
+            sizes = [_text_size(block) for block in blocks] if self.by == "attention" else blocks
+            blocks = [blocks[n] for n in arrange(self.by, sizes, self.curve)]
         return Step(candidates=(*aside, *(c for block in blocks for c in block)))
 
 
-def arrangement(
-    by: By, sizes: Sequence[object], curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
+def arrange(
+    by: OrderBy, sizes: Sequence[object], curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
 ) -> list[int]:
     """For each place from first to last, which block stands there; 0 is the best.
 
     `sizes`: one for each block, the best first; in characters for `attention`.
 
-    >>> arrangement("bookend", range(5)), arrangement("edges", range(6))
+    >>> arrange("bookend", range(5)), arrange("edges", range(6))
     ([0, 2, 3, 4, 1], [0, 2, 4, 5, 3, 1])
     """
     n = len(sizes)
-    if by == "bookend" and n > _PLAIN_BOOKEND:
+    if by == "bookend" and n > _MAX_PLAIN_BOOKEND:
         return [0, *range(2, n), 1]
     if by == "edges":
         return [*range(0, n, 2), *reversed(range(1, n, 2))]
     if by == "attention":
-        return best_read([size for size in sizes if isinstance(size, int)], curve)
+        return arrange_by_attention([size for size in sizes if isinstance(size, int)], curve)
     return list(range(n))
 
 
-def best_read(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
+def arrange_by_attention(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
     """For each place the block there: the better the block, the better-read its place.
 
     Where a place is depends on the sizes of the blocks before it: blocks are placed as if all
     were of one size, then anew by where that put them, a few times.
 
-    >>> best_read([7, 7, 7, 7, 7], (9.0, 1.0, 5.0))
+    >>> arrange_by_attention([7, 7, 7, 7, 7], (9.0, 1.0, 5.0))
     [0, 1, 4, 3, 2]
     """
     n = len(sizes)
     found: list[int] = []
     placed = [1] * n
     for _ in range(_ROUNDS):
-        heights = _heights(placed, curve)
+        heights = _curve_at_blocks(placed, curve)
         order = sorted(range(n), key=lambda place: (-heights[place], place))
         before, found = found, [0] * n
         for block, place in enumerate(order):
@@ -125,17 +127,17 @@ def best_read(sizes: Sequence[int], curve: tuple[float, ...]) -> list[int]:
     return found
 
 
-def _heights(sizes: Sequence[int], curve: tuple[float, ...]) -> list[float]:
+def _curve_at_blocks(sizes: Sequence[int], curve: tuple[float, ...]) -> list[float]:
     """The curve at the middle of each block, the first's at its start, the last's at its end."""
     if len(sizes) < 2:
         return [curve[0]] * len(sizes)
     ends = list(accumulate(sizes))
     middles = [2 * end - size for end, size in zip(ends, sizes, strict=True)]
     first, reach = middles[0], (middles[-1] - middles[0]) or 1
-    return [_height(middle - first, reach, curve) for middle in middles]
+    return [_curve_at(middle - first, reach, curve) for middle in middles]
 
 
-def _height(at: int, reach: int, curve: tuple[float, ...]) -> float:
+def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
     """The curve there, along the straight line between the two points around it."""
     # Whole numbers as long as possible, so that equal heights come out equal.
     point, beyond = divmod(at * (len(curve) - 1), reach)
@@ -144,7 +146,7 @@ def _height(at: int, reach: int, curve: tuple[float, ...]) -> float:
     return curve[point] + (curve[point + 1] - curve[point]) * beyond / reach
 
 
-def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
+def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_BlockGroup]:
     if not groups:
         return [(candidate,) for candidate in candidates]
     found: dict[str, list[Candidate]] = {}
@@ -153,25 +155,25 @@ def _blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_Block]:
     return [tuple(group) for group in found.values()]
 
 
-def _size(block: _Block) -> int:
+def _text_size(block: _BlockGroup) -> int:
     """How much text the block is, in characters."""
-    return sum([_HEADER + len(c.shown.text if c.shown else c.text) for c in block])
+    return sum([_HEADER_CHARACTERS + len(c.shown.text if c.shown else c.text) for c in block])
 
 
-def _goodness(candidates: tuple[Candidate, ...]) -> _Key:
+def _sort_key(candidates: tuple[Candidate, ...]) -> _Key:
     """By how likely what is shown is evidence, where that is known of all; else by score."""
     if not candidates or any(c.sentences is None for c in candidates):
         return rank
-    best = {c.id: _density(c) for c in candidates}
+    best = {c.id: _worth_density(c) for c in candidates}
     return lambda c: (-best[c.id], *rank(c))
 
 
-def _density(candidate: Candidate) -> float:
+def _worth_density(candidate: Candidate) -> float:
     """The worth of the sentences that the candidate shows, per character of its block."""
     sentences, shown = candidate.sentences, candidate.shown
     if sentences is None:
         return 0.0
-    size = _HEADER + len(shown.text if shown else candidate.text)
+    size = _HEADER_CHARACTERS + len(shown.text if shown else candidate.text)
     if shown is None or not shown.verbatim:
         return sum(sentences.worths) / size
     ends = [end for _, end in shown.spans]
@@ -182,5 +184,5 @@ def _density(candidate: Candidate) -> float:
     return worth / size
 
 
-def _sorted(blocks: list[_Block], key: _Key) -> list[_Block]:
+def _sort_blocks(blocks: list[_BlockGroup], key: _Key) -> list[_BlockGroup]:
     return sorted(blocks, key=lambda b: key(b[0]) if len(b) == 1 else min(map(key, b)))

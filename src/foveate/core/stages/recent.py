@@ -47,14 +47,14 @@ class PreferRecent:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Give each dated candidate its new score; one decision `recent` for each that changed."""
-        now = _now(candidates, request)
+        now = _reference_time(candidates, request)
         if now is None:
             return Step(candidates=candidates)
         kept: list[Candidate] = []
         decisions: list[Decision] = []
         for candidate in candidates:
             age = age_in_days(candidate, now)
-            score = raised(candidate.score, age, self.half_life_days, self.weight)
+            score = raise_score(candidate.score, age, self.half_life_days, self.weight)
             if age is None or score == candidate.score:
                 kept.append(candidate)
                 continue
@@ -66,10 +66,14 @@ class PreferRecent:
         return Step(candidates=tuple(kept), decisions=tuple(decisions))
 
 
-def raised(score: float, age: float | None, half_life: float, weight: float) -> float:
+def raise_score(score: float, age: float | None, half_life: float, weight: float) -> float:
     """The score with its rise; `age` and `half_life` in days, age None for unknown.
 
-    >>> raised(0.8, 30.0, 30.0, 0.5), raised(-0.8, 30.0, 30.0, 0.5), raised(0.8, None, 30.0, 0.5)
+    >>> (
+    ...     raise_score(0.8, 30.0, 30.0, 0.5),
+    ...     raise_score(-0.8, 30.0, 30.0, 0.5),
+    ...     raise_score(0.8, None, 30.0, 0.5),
+    ... )
     (1.0, -0.6000000000000001, 0.8)
     """
     if age is None:
@@ -87,7 +91,7 @@ def age_in_days(candidate: Candidate, now: datetime) -> float | None:
     return max(0.0, (now - modified).total_seconds() / _DAY)
 
 
-def _now(candidates: tuple[Candidate, ...], request: Request) -> datetime | None:
+def _reference_time(candidates: tuple[Candidate, ...], request: Request) -> datetime | None:
     if request.instant is not None:
         instant = request.instant
         return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

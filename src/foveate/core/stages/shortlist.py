@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
-from foveate.core.made import maker
+from foveate.core.made import unchecked_constructor
 from foveate.core.types import Candidate, Decision, Request, Step, rank
 from foveate.core.zones import Budget
 
-CHARACTERS = 4  # a token's, about: where characters alone are limited, `least` is worth that many
+CHARACTERS_PER_TOKEN = (
+    4  # a token's, about: where characters alone are limited, `least` is worth that many
+)
 
-decided = maker(Decision)
+new_decision = unchecked_constructor(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,27 +51,27 @@ class Shortlist:
         `ahead` is in tokens, or in characters where those alone are limited.
         """
         reach = self._reach(request.budget)
-        weigh = request.gauge.chunk
+        weigh = request.token_counter.count_chunk
         tokens = request.budget.documents is not None
         ranked = sorted([c for c in candidates if c.origin != "supplement"], key=rank)
         ahead = 0
         for position, candidate in enumerate(ranked):
             if ahead > reach:
-                return _cut(candidates, ranked[position:], position, ahead)
+                return _drop_beyond_reach(candidates, ranked[position:], position, ahead)
             ahead += weigh(candidate.chunk) if tokens else len(candidate.chunk.text)
         return Step(candidates=candidates)
 
     def _reach(self, budget: Budget) -> int:
         if budget.documents is not None:
             return max(self.times * budget.documents, self.least)
-        return max(self.times * (budget.characters or 0), self.least * CHARACTERS)
+        return max(self.times * (budget.characters or 0), self.least * CHARACTERS_PER_TOKEN)
 
 
-def _cut(
+def _drop_beyond_reach(
     candidates: tuple[Candidate, ...], beyond: list[Candidate], position: int, ahead: int
 ) -> Step:
     decisions = [
-        decided(
+        new_decision(
             chunk_id=c.chunk.id,
             action="dropped",
             reason="beyond_reach",

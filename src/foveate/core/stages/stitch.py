@@ -26,16 +26,20 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.core.made import changer, maker
-from foveate.core.text.overlap import laid, overlap
-from foveate.core.text.profile import Written, profile
+from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.text.overlap import is_consistent_at, overlap
+from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step, content_hash
 
 _BREAK = "\n\n"
-KEPT = 4  # passages that begin with one text
+MAX_CACHED_PASSAGES = 4  # passages that begin with one text
 
-decided, placed, joined = maker(Decision), maker(Part), maker(Candidate)
-moved, retold = changer(Part), changer(Chunk)
+new_decision, new_part, new_candidate = (
+    unchecked_constructor(Decision),
+    unchecked_constructor(Part),
+    unchecked_constructor(Candidate),
+)
+replace_part, replace_chunk = unchecked_replacer(Part), unchecked_replacer(Chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class Stitch:
 
         The numbers: `overlap`, in characters that were there twice; on the first also `parts`.
         """
-        found = runs(candidates, self.min_overlap)
+        found = find_runs(candidates, self.min_overlap)
         if not found:
             return Step(candidates=candidates)
         slots: list[Candidate | None] = list(candidates)
@@ -69,8 +73,8 @@ class Stitch:
             taken = [places[piece.candidate.chunk.id] for piece, _ in run]
             for place in taken:
                 slots[place] = None
-            slots[min(taken)] = made = passage(run)
-            decisions += _decisions(run, made)
+            slots[min(taken)] = made = build_passage(run)
+            decisions += _build_decisions(run, made)
         left = tuple(candidate for candidate in slots if candidate is not None)
         return Step(candidates=left, decisions=tuple(decisions))
 
@@ -89,7 +93,7 @@ class Seam(NamedTuple):
 _FIRST = Seam(back=0, exact=True)
 
 
-class Piece(NamedTuple):
+class PassagePiece(NamedTuple):
     """A candidate, the chunk that it begins with, and where that says that it stands."""
 
     candidate: Candidate
@@ -97,59 +101,61 @@ class Piece(NamedTuple):
     start: int | None
 
 
-Joined: TypeAlias = tuple[Piece, Seam]
+JoinedPiece: TypeAlias = tuple[PassagePiece, Seam]
 """A piece and its seam with the pieces before it."""
 
 
-def runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[Joined]]:
+def find_runs(candidates: Iterable[Candidate], min_overlap: int) -> list[list[JoinedPiece]]:
     """The runs of two or more pieces that belong together, by document id, as they read."""
     documents: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         if candidate.origin != "supplement" and candidate.shown is None:
             documents.setdefault(candidate.chunk.document_id, []).append(candidate)
-    found: list[list[Joined]] = []
+    found: list[list[JoinedPiece]] = []
     for _, pieces in sorted([pair for pair in documents.items() if len(pair[1]) > 1]):
-        found += [run for run in _runs(in_sequence(pieces), min_overlap) if len(run) > 1]
+        found += [run for run in _split_runs(sort_pieces(pieces), min_overlap) if len(run) > 1]
     return found
 
 
-def in_sequence(candidates: list[Candidate]) -> list[Piece]:
+def sort_pieces(candidates: list[Candidate]) -> list[PassagePiece]:
     """One document's pieces as it reads: by offsets where all are known, else by sequence."""
     pieces = []
     for candidate in candidates:
         head = candidate.parts[0].chunk if candidate.parts else candidate.chunk
-        pieces.append(Piece(candidate, head, _start(head)))
+        pieces.append(PassagePiece(candidate, head, _document_offset(head)))
     inner = [part.chunk for one in candidates if one.parts for part in one.parts]
     known = None not in [piece.start for piece in pieces]
-    if known and None not in map(_start, inner):
+    if known and None not in map(_document_offset, inner):
         keys = [(s or 0, -len(h.text), h.sequence, h.id) for _, h, s in pieces]
     else:
         keys = [(h.sequence, s or 0, h.byte_offset or 0, h.id) for _, h, s in pieces]
     return [pieces[n] for n in sorted(range(len(pieces)), key=keys.__getitem__)]
 
 
-def _runs(pieces: list[Piece], min_overlap: int) -> list[list[Joined]]:
+def _split_runs(pieces: list[PassagePiece], min_overlap: int) -> list[list[JoinedPiece]]:
     """Cut the pieces of a document where two do not join.
 
     Each piece is tried on the chunk that reaches furthest in the run, never on the joined text:
     so every character is looked at a bounded number of times, and a passage is judged the second
     time by the chunk that judged it the first time.
     """
-    found: list[list[Joined]] = []
+    found: list[list[JoinedPiece]] = []
     tail: Chunk | None = None
     before: int | None = None
     for piece in pieces:
-        joint = None if tail is None else seam(tail, before, piece, min_overlap)
+        joint = None if tail is None else find_seam(tail, before, piece, min_overlap)
         if joint is None:
             found.append([(piece, _FIRST)])
         else:
             found[-1].append((piece, joint))
         if joint is None or joint.back <= len(piece.candidate.chunk.text):
-            tail, before = _tail(piece)
+            tail, before = _last_chunk(piece)
     return found
 
 
-def seam(tail: Chunk, before: int | None, piece: Piece, min_overlap: int) -> Seam | None:
+def find_seam(
+    tail: Chunk, before: int | None, piece: PassagePiece, min_overlap: int
+) -> Seam | None:
     """How the piece is joined to a run that ends with `tail`, which says that it stands there.
 
     None where it is not.
@@ -162,7 +168,7 @@ def seam(tail: Chunk, before: int | None, piece: Piece, min_overlap: int) -> Sea
         end = before + len(tail.text)
         if start > end:
             return None
-        if laid(tail.text, candidate.chunk.text, start - before):
+        if is_consistent_at(tail.text, candidate.chunk.text, start - before):
             return Seam(back=end - start, exact=True)
     if head.sequence != tail.sequence + 1:
         return None
@@ -175,7 +181,7 @@ def seam(tail: Chunk, before: int | None, piece: Piece, min_overlap: int) -> Sea
     return Seam(back=0, exact=False, glue=_BREAK)
 
 
-def passage(run: list[Joined]) -> Candidate:
+def build_passage(run: list[JoinedPiece]) -> Candidate:
     """The run as one candidate that knows where each of its chunks stands in it."""
     parts: list[Part] = []
     length, exact = 0, True
@@ -183,11 +189,11 @@ def passage(run: list[Joined]) -> Candidate:
         at = length + len(glue) - back
         end = at + len(piece.chunk.text)
         if piece.parts:
-            parts += [_moved(part, at) for part in piece.parts]
-            start = _start(piece.chunk)  # noqa: PLW2901
+            parts += [_shift_part(part, at) for part in piece.parts]
+            start = _document_offset(piece.chunk)  # noqa: PLW2901
         else:
             parts.append(
-                placed(
+                new_part(
                     chunk=piece.chunk,
                     span=(at, end),
                     origin=piece.origin,
@@ -197,9 +203,9 @@ def passage(run: list[Joined]) -> Candidate:
             )
         exact = exact and agrees and start is not None
         length = max(length, end)
-    start = _start(run[0][0].candidate.chunk) if exact else None
-    text, key = _told(run)
-    chunk = retold(
+    start = _document_offset(run[0][0].candidate.chunk) if exact else None
+    text, key = _cached_passage_text(run)
+    chunk = replace_chunk(
         run[0][0].candidate.chunk,
         text=text,
         start=start,
@@ -207,24 +213,24 @@ def passage(run: list[Joined]) -> Candidate:
         embedding=None,
         content_hash=key,
     )
-    return _whole([piece.candidate for piece, _ in run], chunk, tuple(parts))
+    return _build_candidate([piece.candidate for piece, _ in run], chunk, tuple(parts))
 
 
-def _told(run: list[Joined]) -> Written:
+def _cached_passage_text(run: list[JoinedPiece]) -> HashedText:
     """The run's text; kept with the first piece's content hash, for the same pieces come again."""
     first, *others = run
-    known = profile(first[0].candidate.chunk.content_hash).passages
+    known = text_profile(first[0].candidate.chunk.content_hash)
     key = tuple([(p.candidate.chunk.content_hash, joint.back, joint.glue) for p, joint in others])
-    found = known.get(key)
+    found = known.passages.get(key)
     if found is None:
-        text = _said_once(run)
-        if len(known) >= KEPT:
-            known.clear()
-        found = known[key] = Written(text, content_hash(text))
+        text = _merge_texts(run)
+        found = known.add(
+            known.passages, key, HashedText(text, content_hash(text)), most=MAX_CACHED_PASSAGES
+        )
     return found
 
 
-def _said_once(run: list[Joined]) -> str:
+def _merge_texts(run: list[JoinedPiece]) -> str:
     """The texts one after the other, what two of them have in common once."""
     fragments: list[str] = []
     length = 0
@@ -236,32 +242,32 @@ def _said_once(run: list[Joined]) -> str:
     return "".join(fragments)
 
 
-def _whole(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, ...]) -> Candidate:
+def _build_candidate(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, ...]) -> Candidate:
     """The passage's candidate, with the best of each score and all the pieces' sources."""
     sources = [source for piece in pieces if piece.corroborating for source in piece.corroborating]
     origins = [piece.origin for piece in pieces]
-    return joined(
+    return new_candidate(
         chunk=chunk,
         score=max([piece.score for piece in pieces]),
-        semantic_score=_best([piece.semantic_score for piece in pieces]),
-        lexical_score=_best([piece.lexical_score for piece in pieces]),
-        rerank_score=_best([piece.rerank_score for piece in pieces]),
+        semantic_score=_best_score([piece.semantic_score for piece in pieces]),
+        lexical_score=_best_score([piece.lexical_score for piece in pieces]),
+        rerank_score=_best_score([piece.rerank_score for piece in pieces]),
         origin="retrieved" if "retrieved" in origins else origins[0],
         parts=parts,
         corroborating=tuple(dict.fromkeys(sources)),
     )
 
 
-def _best(scores: list[float | None]) -> float | None:
+def _best_score(scores: list[float | None]) -> float | None:
     return max([score for score in scores if score is not None], default=None)
 
 
-def _moved(part: Part, by: int) -> Part:
+def _shift_part(part: Part, by: int) -> Part:
     start, end = part.span
-    return moved(part, span=(start + by, end + by)) if by else part
+    return replace_part(part, span=(start + by, end + by)) if by else part
 
 
-def _tail(piece: Piece) -> tuple[Chunk, int | None]:
+def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:
     """The last chunk that reaches the end of the text, and where it says that it stands."""
     candidate, head, start = piece
     if not candidate.parts:
@@ -269,10 +275,10 @@ def _tail(piece: Piece) -> tuple[Chunk, int | None]:
     length = len(candidate.chunk.text)
     ends = (part.chunk for part in reversed(candidate.parts) if part.span[1] == length)
     chunk = next(ends, candidate.parts[-1].chunk)
-    return chunk, _start(chunk)
+    return chunk, _document_offset(chunk)
 
 
-def _start(chunk: Chunk) -> int | None:
+def _document_offset(chunk: Chunk) -> int | None:
     """Where the chunk says that it stands; None where it does not say, or not this many characters.
 
     A start without an end is enough.
@@ -283,11 +289,11 @@ def _start(chunk: Chunk) -> int | None:
     return None
 
 
-def _decisions(run: list[Joined], made: Candidate) -> list[Decision]:
+def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:
     shared = [min(joint.back, len(piece.candidate.chunk.text)) for piece, joint in run]
     own = made.chunk.id
     merged = [
-        decided(
+        new_decision(
             chunk_id=piece.candidate.chunk.id,
             action="merged",
             reason="stitched",
@@ -297,5 +303,5 @@ def _decisions(run: list[Joined], made: Candidate) -> list[Decision]:
         for (piece, _), characters in zip(run[1:], shared[1:], strict=True)
     ]
     numbers = {"parts": len(made.parts), "overlap": sum(shared)}
-    told = decided(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
+    told = new_decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
     return [told, *merged]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import ClassVar
 
-from foveate.core.candidates import readable
+from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
 from foveate.core.types import Candidate, Chunk, Decision, Number, Request, Step, Supplement
 
@@ -52,7 +52,7 @@ class SupplementGate:
         stand the best `similarity` of what was retrieved, its `limit`, and the `intent` where that
         was none of the gate's.
         """
-        waiting = _waiting(candidates, request)
+        waiting = _eligible_supplements(candidates, request)
         best = best_similarity(candidates)
         short = best is None or best < self.max_similarity
         let_in = [s for s in waiting if s.similarity >= self.min_similarity]
@@ -69,8 +69,10 @@ class SupplementGate:
             if request.intent not in self.intents:
                 notes["intent"] = request.intent or "none"
         return Step(
-            candidates=(*map(_candidate, let_in), *candidates) if let_in else candidates,
-            decisions=tuple(_decision(s, numbers) for s in let_in),
+            candidates=(*map(_candidate_from_supplement, let_in), *candidates)
+            if let_in
+            else candidates,
+            decisions=tuple(_entry_decision(s, numbers) for s in let_in),
             notes=notes,
         )
 
@@ -82,20 +84,22 @@ def best_similarity(candidates: tuple[Candidate, ...]) -> float | None:
     return max(semantic or [c.score for c in retrieved], default=None)
 
 
-def _waiting(candidates: tuple[Candidate, ...], request: Request) -> list[Supplement]:
+def _eligible_supplements(candidates: tuple[Candidate, ...], request: Request) -> list[Supplement]:
     there = {candidate.id for candidate in candidates}
     allowed = frozenset(request.principals)
     found: dict[str, Supplement] = {}
     for supplement in request.supplements:
-        if _id(supplement) not in there and readable(supplement.principals, allowed):
+        if _supplement_chunk_id(supplement) not in there and is_readable(
+            supplement.principals, allowed
+        ):
             found.setdefault(supplement.id, supplement)
     return sorted(found.values(), key=lambda s: (-s.similarity, s.id))
 
 
-def _candidate(supplement: Supplement) -> Candidate:
+def _candidate_from_supplement(supplement: Supplement) -> Candidate:
     chunk = Chunk(
-        id=_id(supplement),
-        document_id=_id(supplement),
+        id=_supplement_chunk_id(supplement),
+        document_id=_supplement_chunk_id(supplement),
         text=supplement.text,
         title=supplement.title,
         principals=supplement.principals,
@@ -103,15 +107,15 @@ def _candidate(supplement: Supplement) -> Candidate:
     return Candidate(chunk=chunk, score=supplement.similarity, origin="supplement")
 
 
-def _decision(supplement: Supplement, numbers: dict[str, Number]) -> Decision:
+def _entry_decision(supplement: Supplement, numbers: dict[str, Number]) -> Decision:
     return Decision(
-        chunk_id=_id(supplement),
+        chunk_id=_supplement_chunk_id(supplement),
         action="entered",
         reason="retrieval_not_enough",
         numbers={"similarity": supplement.similarity, **numbers},
     )
 
 
-def _id(supplement: Supplement) -> str:
+def _supplement_chunk_id(supplement: Supplement) -> str:
     """Supplements have a name space of their own: their ids cannot meet a chunk's by accident."""
     return f"supplement:{supplement.id}"

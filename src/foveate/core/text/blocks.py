@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from foveate.core.types import Span
 
-__all__ = ["BlockKind", "block_spans", "front_matter", "line_spans", "trimmed"]
+__all__ = ["BlockKind", "block_spans", "each_block", "front_matter", "line_spans", "trim_span"]
 
 BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 
@@ -58,12 +58,21 @@ def block_spans(text: str) -> list[tuple[Span, BlockKind]]:
     >>> block_spans("# Tea\n\nBoil water.\n- cup\n- leaf")
     [((0, 5), 'heading'), ((7, 18), 'paragraph'), ((19, 24), 'list'), ((25, 31), 'list')]
     """
+    return list(each_block(text))
+
+
+def each_block(text: str) -> Iterator[tuple[Span, BlockKind]]:
+    """The same blocks one by one, each as soon as no later line can change it."""
     front = front_matter(text)
     blocks = [_Block("code", 0, front)] if front else []
     current: _Block | None = None
     for start, end in line_spans(text, front):
-        current = _next(text, start, end, blocks, current)
-    return [(trimmed(text, b.start, b.end), b.kind) for b in blocks]
+        current = _add_line(text, start, end, blocks, current)
+        if len(blocks) > 1:
+            done = blocks.pop(0)
+            yield trim_span(text, done.start, done.end), done.kind
+    for last in blocks:
+        yield trim_span(text, last.start, last.end), last.kind
 
 
 def front_matter(text: str) -> int:
@@ -80,35 +89,35 @@ def line_spans(text: str, first: int = 0) -> Iterator[Span]:
             yield match.span(1)
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim_span(text: str, start: int, end: int) -> Span:
     """The span without white space at its two ends; empty at `start` if it is nothing else."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
     return (start + left, start + left + len(piece.strip()))
 
 
-def _next(
+def _add_line(
     text: str, start: int, end: int, blocks: list[_Block], current: _Block | None
 ) -> _Block | None:
     """Put one line into the open block or a new one; the block that is open afterwards."""
     if current is not None and current.fence:
-        return _inside_fence(text, start, end, current)
+        return _continue_fence(text, start, end, current)
     match = _LABEL.match(text, start, end)
     label = match.lastgroup if match else "text"
     if label == "blank":
         return None
     if current is not None and label in ("underline", "delimiter", "fence"):
-        kind = _promoted(text, start, end, current)
+        kind = _kind_from_next_line(text, start, end, current)
         if kind is not None:
             current.kind, current.end, current.lines = kind, end, current.lines + 1
             return None if kind == "heading" else current
-    if current is not None and _goes_on(text, start, end, str(label), current):
+    if current is not None and _is_continuation(text, start, end, str(label), current):
         current.end, current.lines = end, current.lines + 1
         return current
-    return _opened(text, start, end, str(label), blocks)
+    return _open_block(text, start, end, str(label), blocks)
 
 
-def _inside_fence(text: str, start: int, end: int, block: _Block) -> _Block | None:
+def _continue_fence(text: str, start: int, end: int, block: _Block) -> _Block | None:
     block.end = end
     closing = _FENCE.match(text, start, end)
     if closing is None or text[closing.end() : end].strip():
@@ -116,7 +125,7 @@ def _inside_fence(text: str, start: int, end: int, block: _Block) -> _Block | No
     return None if closing.group(1).startswith(block.fence) else block
 
 
-def _promoted(text: str, start: int, end: int, block: _Block) -> BlockKind | None:
+def _kind_from_next_line(text: str, start: int, end: int, block: _Block) -> BlockKind | None:
     """What the open paragraph turns out to be, seen from the line below it."""
     if block.kind != "paragraph":
         return None
@@ -132,7 +141,7 @@ def _promoted(text: str, start: int, end: int, block: _Block) -> BlockKind | Non
     return "heading" if block.lines == 1 and len(rule) >= max(4, len(title)) else None
 
 
-def _goes_on(text: str, start: int, end: int, label: str, block: _Block) -> bool:
+def _is_continuation(text: str, start: int, end: int, label: str, block: _Block) -> bool:
     """Whether the line belongs to the open block."""
     if block.kind == "table":
         return label in ("row", "delimiter") or "|" in text[start:end]
@@ -147,7 +156,7 @@ def _goes_on(text: str, start: int, end: int, label: str, block: _Block) -> bool
     return label in ("text", "indent")
 
 
-def _opened(text: str, start: int, end: int, label: str, blocks: list[_Block]) -> _Block | None:
+def _open_block(text: str, start: int, end: int, label: str, blocks: list[_Block]) -> _Block | None:
     """A new block for the line; None where nothing can be added to it."""
     after_list = bool(blocks) and blocks[-1].kind == "list"
     fence = ""

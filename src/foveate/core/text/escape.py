@@ -7,8 +7,9 @@ text has k >= 1, whatever the text held before.
 
 Why this is exactly reversible, for one rule:
 - a tail contains no backslash, so k is well defined;
-- a tail contains none of its own rule's places (no head character, no line break), so a backslash
-  put in at one place changes no other place's tail, and guarding adds and removes no place;
+- a tail contains none of its own rule's places (no line break, no head character but as its last),
+  so a backslash put in behind one place changes no other place's tail, and guarding adds and
+  removes no place;
 - guarding is k -> k + 1 on the very places where undoing is k -> k - 1.
 
 A guard is a sequence of such rules, undone in the opposite order, hence reversible as well. Later
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 _BLANK = re.compile(r"\n(?=[^\S\n]*+(?:\n|\Z))")
 _FILLED = re.compile(r"\n[ ](?=[^\S\n]*+(?:\n|\Z))")
@@ -33,8 +34,8 @@ _FILLED = re.compile(r"\n[ ](?=[^\S\n]*+(?:\n|\Z))")
 class Rule:
     """One kind of place, and the tails that make it structural (regular expressions).
 
-    `needle` is a literal without which there is no such place. `at_lines`: the place begins with a
-    line break, and the text's own start counts as one.
+    `needle` is a literal without which there is no such place with a tail. `at_lines`: the place
+    begins with a line break, and the text's own start counts as one.
     """
 
     place: str
@@ -43,22 +44,22 @@ class Rule:
     at_lines: bool = False
 
 
-def inline(head: str, *tails: str) -> Rule:
-    """Everywhere after `head`, one character that no tail contains."""
-    return Rule(re.escape(head), tails, head)
+def inline_rule(head: str, *tails: str, needle: str = "") -> Rule:
+    """Everywhere after `head`, one character that a tail may only end with."""
+    return Rule(re.escape(head), tails, needle or head)
 
 
-def lines(*tails: str) -> Rule:
-    """At the start of a line, after its indentation."""
-    return Rule(r"\n[ \t]*+", tails, at_lines=True)
+def line_start_rule(*tails: str) -> Rule:
+    """At the start of a line, after its indentation, of whatever white space it is."""
+    return Rule(r"\n[^\S\n]*+", tails, at_lines=True)
 
 
-def opening(lead: str, *tails: str) -> Rule:
+def text_start_rule(lead: str, *tails: str) -> Rule:
     """At the very start of the text, after the literal `lead`."""
     return Rule(r"\A" + re.escape(lead), tails, lead)
 
 
-def closing(mark: str) -> Rule:
+def closing_rule(mark: str) -> Rule:
     r"""Before `mark`, a character that would end a header early: `]` becomes `\]`."""
     return Rule(r"(?<!\\)", (re.escape(mark),), mark)
 
@@ -67,7 +68,7 @@ def closing(mark: str) -> Rule:
 class Guard:
     r"""Rules to neutralise by, in order.
 
-    >>> guard = Guard((inline("[", r"\d+\]"), lines(r"-{3,}+(?=\n|\Z)")))
+    >>> guard = Guard((inline_rule("[", r"\d+\]"), line_start_rule(r"-{3,}+(?=\n|\Z)")))
     >>> print(guard("see [2]\n---"))
     see [\2]
     \---
@@ -81,23 +82,25 @@ class Guard:
         """The text with every structural place neutralised; the same object where there is none."""
         for rule in self.rules:
             if rule.needle in text:
-                text = _substitute(_patterns(rule)[0], r"\g<0>\\", text, at_lines=rule.at_lines)
+                text = _substitute(_adding(rule), r"\g<0>\\", text, at_lines=rule.at_lines)
         return text
 
     def undo(self, text: str) -> str:
         """What was guarded; a text that was not comes back with some backslashes less."""
+        if "\\" not in text:
+            return text
         for rule in reversed(self.rules):
-            if rule.needle in text and "\\" in text:
-                text = _substitute(_patterns(rule)[1], r"\1", text, at_lines=rule.at_lines)
+            if rule.needle in text:
+                text = _substitute(_taking(rule), r"\1", text, at_lines=rule.at_lines)
         return text
 
-    def finds(self, text: str) -> bool:
+    def has_match(self, text: str) -> bool:
         """Whether anything structural (k = 0) stands in the text."""
         return any(
-            _patterns(rule)[2].search("\n" + text if rule.at_lines else text) for rule in self.rules
+            _finding(rule).search("\n" + text if rule.at_lines else text) for rule in self.rules
         )
 
-    def also(self, *rules: Rule) -> Guard:
+    def with_rules(self, *rules: Rule) -> Guard:
         """This guard with more rules, applied after its own."""
         return Guard(self.rules + rules)
 
@@ -116,15 +119,22 @@ def empty_blank_lines(text: str) -> str:
     return _substitute(_FILLED, "\n", text, at_lines=True)
 
 
-@cache
-def _patterns(rule: Rule) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """To add a backslash, to take one away, to find a place that has none."""
-    tails = "|".join(rule.tails)
-    return (
-        re.compile(rf"{rule.place}\\*+(?={tails})"),
-        re.compile(rf"({rule.place})\\(?=\\*+(?:{tails}))"),
-        re.compile(rf"{rule.place}(?={tails})"),
-    )
+# Each is compiled at first use: to write a context, nothing is taken away.
+
+
+@lru_cache(maxsize=256)
+def _adding(rule: Rule) -> re.Pattern[str]:
+    return re.compile(rf"{rule.place}\\*+(?={'|'.join(rule.tails)})")
+
+
+@lru_cache(maxsize=256)
+def _taking(rule: Rule) -> re.Pattern[str]:
+    return re.compile(rf"({rule.place})\\(?=\\*+(?:{'|'.join(rule.tails)}))")
+
+
+@lru_cache(maxsize=256)
+def _finding(rule: Rule) -> re.Pattern[str]:
+    return re.compile(rf"{rule.place}(?={'|'.join(rule.tails)})")
 
 
 def _substitute(pattern: re.Pattern[str], to: str, text: str, *, at_lines: bool) -> str:

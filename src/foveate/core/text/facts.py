@@ -24,9 +24,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from foveate.core.text.words import words
+from foveate.core.text.words import split_words
 
-KEPT = "facts"
+PROFILE_KEY = "facts"
 """Under which name their bytes are kept in a profile."""
 _LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _CJK_UNIT = (
@@ -111,16 +111,21 @@ _BEFORE_NUMBER = """
     under below over above about around approximately roughly to than before after by within beyond
     unter über bis etwa vor nach moins plus environ menos más circa meno più onder boven tot
 """
-_BOUNDING = frozenset(word.casefold() for word in _BEFORE_NUMBER.split())
-_DATED = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
-_TURNING = frozenset(word.casefold() for word in _TURNING_WORDS.split()) | {"t"}
-_NAMED = frozenset(word.casefold() for word in _MARK_WORDS.split()) | _DATED
-_MARKS = frozenset(word.casefold() for word in _MARK_WORDS.split()) - _DATED | _TURNING
+_BOUND_WORDS = frozenset(word.casefold() for word in _BEFORE_NUMBER.split())
+_MONTHS_BESIDE_NUMBER = frozenset(word.casefold() for word in _BESIDE_NUMBER.split())
+_POLARITY_WORDS = frozenset(word.casefold() for word in _TURNING_WORDS.split()) | {"t"}
+_NAMED_VALUES = frozenset(word.casefold() for word in _MARK_WORDS.split()) | _MONTHS_BESIDE_NUMBER
+_MARKS = (
+    frozenset(word.casefold() for word in _MARK_WORDS.split()) - _MONTHS_BESIDE_NUMBER
+    | _POLARITY_WORDS
+)
 _ANY_CASE = frozenset(word.casefold() for word in _UNIT_WORDS.split())
-_MAY = re.compile(r"\d(?:th|st|nd|rd|\.)? +may\b|\bmay +\d")  # the month; else it is a verb
+_MAY_AS_MONTH = re.compile(
+    r"\d(?:th|st|nd|rd|\.)? +may\b|\bmay +\d"
+)  # the month; else it is a verb
 _LONE_UNITS = frozenset(_LONE_UNIT_WORDS.split())
-_WATCHED = _MARKS | _DATED | _LONE_UNITS | _BOUNDING
-_SAME = {"t": "not", "cannot": "not", "n": "ne"}
+_WATCHED_WORDS = _MARKS | _MONTHS_BESIDE_NUMBER | _LONE_UNITS | _BOUND_WORDS
+_CANONICAL_MARKS = {"t": "not", "cannot": "not", "n": "ne"}
 _CODE = re.compile(r"!=|!(?=[A-Za-z_(])|(?<=[\w)\]] )[-*/](?= [\w(])")
 _SIGNS = frozenset(("!=", "!", "-", "*", "/"))
 _MAY_BE_CODE = re.compile(r"!| [-*/] ")
@@ -128,49 +133,52 @@ _KOREAN_TURNING = ("않", "없", "못", "아니")
 """How negated forms begin; of the short 안 alone, for 안전 is safety."""
 _HANGUL_FIRST = "\uac00"
 _HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")  # also in parts; words put them together
-_ASKED = re.compile(r"(?<![?？؟])[?？؟]++(?!\w)")
-_BEFORE = 64  # characters in which the word before a question mark is looked for
+_QUESTION_MARK = re.compile(r"(?<![?？؟])[?？؟]++(?!\w)")
+_QUESTION_CONTEXT = 64  # characters in which the word before a question mark is looked for
 _HAN_TURNING = "不没沒非无無未勿别別莫否禁都只仅僅每必须須应應可能若"
 _HAN = re.compile(
     f"[{_HAN_TURNING}两兩二三四五六七八九十百千万萬亿億半]|ない|なく|ません|今天|明天|昨天"
 )
 
 
-def facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The text's numbers, then its marks; `spelled` is `words(text)` where the caller has it.
+def extract_facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The text's numbers, then its marks; `spelled` is `split_words(text)` where the caller has it.
 
-    >>> facts("Do not take 5 mg before 12 May 2024.")
+    >>> extract_facts("Do not take 5 mg before 12 May 2024.")
     ('5mg', '12', '2024', 'not', 'before', 'may')
     """
-    spelled = words(text) if spelled is None else spelled
-    marks = tuple(_marks(spelled)) if not _WATCHED.isdisjoint(spelled) else ()
+    spelled = split_words(text) if spelled is None else spelled
+    marks = tuple(_extract_marks(spelled)) if not _WATCHED_WORDS.isdisjoint(spelled) else ()
     han = () if text.isascii() else tuple(_HAN.findall(text))
     if not text.isascii() and _HANGUL.search(text):
-        han = (*han, *filter(_is_korean_turning, spelled))
+        han = (*han, *filter(_is_korean_negation, spelled))
     code = tuple(_CODE.findall(text)) if _MAY_BE_CODE.search(text) else ()
-    return (*_numbers(text), *marks, *han, *code, *_asked(text))
+    return (*_extract_numbers(text), *marks, *han, *code, *_question_words(text))
 
 
-def named(text: str) -> frozenset[str]:
+def extract_values(text: str) -> frozenset[str]:
     """Numbers as they are spelled, with sign and unit; spelled numbers, months and days.
 
-    >>> sorted(named("Take 5 mg on Monday, not on 2 March, for three weeks."))
+    >>> sorted(extract_values("Take 5 mg on Monday, not on 2 March, for three weeks."))
     ['2', '5mg', 'march', 'monday', 'three']
     """
-    found = {*_numbers(text), *_NAMED.intersection(_marks(words(text)))}
-    if _MAY.search(text.casefold()):
+    found = {
+        *_extract_numbers(text),
+        *_NAMED_VALUES.intersection(_extract_marks(split_words(text))),
+    }
+    if _MAY_AS_MONTH.search(text.casefold()):
         found.add("may")
     if not text.isascii():
-        found.update(sign for sign in _HAN.findall(text) if not turns(sign[0]))
+        found.update(sign for sign in _HAN.findall(text) if not polarity_mark(sign[0]))
     return frozenset(found)
 
 
-def packed(known: tuple[str, ...]) -> bytes:
+def encode_facts(known: tuple[str, ...]) -> bytes:
     """Facts as bytes, each on a line; there is no line break in one."""
     return "\n".join(known).encode()
 
 
-def unpacked(data: bytes) -> tuple[str, ...] | None:
+def decode_facts(data: bytes) -> tuple[str, ...] | None:
     """The same again; None for bytes that are no text."""
     try:
         return tuple(data.decode().split("\n")) if data else ()
@@ -178,61 +186,61 @@ def unpacked(data: bytes) -> tuple[str, ...] | None:
         return None
 
 
-def turns(word: str) -> str:
+def polarity_mark(word: str) -> str:
     """The mark that the word is where it negates, counts, obliges or conditions; else empty.
 
-    >>> turns("cannot"), turns("only"), turns("blue")
+    >>> polarity_mark("cannot"), polarity_mark("only"), polarity_mark("blue")
     ('not', 'only', '')
     """
-    if word in _TURNING or word in _HAN_TURNING:
-        return _SAME.get(word, word)
-    return word if word >= _HANGUL_FIRST and _is_korean_turning(word) else ""
+    if word in _POLARITY_WORDS or word in _HAN_TURNING:
+        return _CANONICAL_MARKS.get(word, word)
+    return word if word >= _HANGUL_FIRST and _is_korean_negation(word) else ""
 
 
-def signs(known: Sequence[str]) -> list[str]:
+def code_signs(known: Sequence[str]) -> list[str]:
     """Those of the facts that are signs of code, in order.
 
-    >>> signs(facts("if (!ready) return a - 1"))
+    >>> code_signs(extract_facts("if (!ready) return a - 1"))
     ['!', '-']
     """
     return [fact for fact in known if fact in _SIGNS]
 
 
-def questions(known: Sequence[str]) -> list[str]:
+def question_facts(known: Sequence[str]) -> list[str]:
     """Those of the facts that are questions, without their marks, in order.
 
-    >>> questions(facts("The pump starts? It does. At 5?"))
+    >>> question_facts(extract_facts("The pump starts? It does. At 5?"))
     ['starts', '5']
     """
     return [fact[:-1] for fact in known if fact[-1] == "?"]
 
 
-def covers(whole: Sequence[str], part: Sequence[str]) -> bool:
+def has_in_order(whole: Sequence[str], part: Sequence[str]) -> bool:
     """Whether all of `part` stands in `whole`, in this order, other facts between them or not.
 
-    >>> covers(("5mg", "10mg", "not"), ("5mg", "not")), covers(("5mg",), ("10mg",))
+    >>> has_in_order(("5mg", "10mg", "not"), ("5mg", "not")), has_in_order(("5mg",), ("10mg",))
     (True, False)
     """
     rest = iter(whole)
     return all(fact in rest for fact in part)
 
 
-def _is_korean_turning(word: str) -> bool:
+def _is_korean_negation(word: str) -> bool:
     return word == "안" or word.startswith(_KOREAN_TURNING)
 
 
-def _asked(text: str) -> Iterator[str]:
+def _question_words(text: str) -> Iterator[str]:
     """The words behind which a question ends."""
-    for mark in _ASKED.finditer(text):
-        before = words(text[max(0, mark.start() - _BEFORE) : mark.start()])
+    for mark in _QUESTION_MARK.finditer(text):
+        before = split_words(text[max(0, mark.start() - _QUESTION_CONTEXT) : mark.start()])
         if before:
             yield f"{before[-1]}?"
 
 
-def _numbers(text: str) -> Iterator[str]:
+def _extract_numbers(text: str) -> Iterator[str]:
     end = 0
     for found in _NUMBER.finditer(text):
-        start = _glued(text, found.start(), end)
+        start = _run_start(text, found.start(), end)
         before = text[max(end, start - 6) : start]
         end = found.end()
         unit = found[1] or ""
@@ -248,26 +256,26 @@ def _numbers(text: str) -> Iterator[str]:
         yield number if number.isascii() else number.translate(_ONE_SPELLING)
 
 
-def _glued(text: str, start: int, floor: int) -> int:
+def _run_start(text: str, start: int, floor: int) -> int:
     """Where the run begins whose first digit is at `start`: the B of B12."""
     while start > floor and text[start - 1].isalpha() and text[start - 1] < "\u0500":
         start -= 1
     return start
 
 
-def _marks(spelled: Sequence[str]) -> Iterator[str]:
+def _extract_marks(spelled: Sequence[str]) -> Iterator[str]:
     """The watched words; `t` behind a negated verb, months beside and bounds before a number."""
     for i, word in enumerate(spelled):
-        if word not in _WATCHED:
+        if word not in _WATCHED_WORDS:
             continue
         before = spelled[i - 1] if i else ""
         after = spelled[i + 1] if i + 1 < len(spelled) else ""
         if word == "t" and not before.endswith("n"):
             continue
-        if word in _DATED and not (before[:1].isdigit() or after[:1].isdigit()):
+        if word in _MONTHS_BESIDE_NUMBER and not (before[:1].isdigit() or after[:1].isdigit()):
             continue
-        if word in _BOUNDING and not after[:1].isdigit():
+        if word in _BOUND_WORDS and not after[:1].isdigit():
             continue
         if word in _ANY_CASE and before[-1:].isdigit():
             continue  # it already stands with its number
-        yield _SAME.get(word, word)
+        yield _CANONICAL_MARKS.get(word, word)

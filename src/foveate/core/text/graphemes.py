@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["next_cut", "safe_cut", "word_cut"]
+__all__ = ["last_grapheme_boundary", "last_word_boundary", "next_grapheme_boundary"]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
@@ -37,128 +37,133 @@ _UNSPACED = (
 )
 
 
-def safe_cut(text: str, index: int, floor: int = 0) -> int:
+def last_grapheme_boundary(text: str, index: int, floor: int = 0) -> int:
     """Largest index from `floor` to `index` that is not inside a grapheme cluster.
 
     `floor` is taken as a boundary; work is linear in `index - floor`.
 
-    >>> safe_cut("e\u0301a", 1), safe_cut("e\u0301a", 2)
+    >>> last_grapheme_boundary("e\u0301a", 1), last_grapheme_boundary("e\u0301a", 2)
     (0, 2)
     """
     at = min(index, len(text))
-    while at > floor and not _boundary(text, at, floor):
+    while at > floor and not _is_grapheme_boundary(text, at, floor):
         at -= 1
     return max(at, floor)
 
 
-def next_cut(text: str, index: int, floor: int, ceiling: int) -> int:
+def next_grapheme_boundary(text: str, index: int, floor: int, ceiling: int) -> int:
     """Smallest index from `index` to `ceiling` that is not inside a grapheme; else `ceiling`.
 
-    >>> next_cut("e\u0301a", 1, 0, 3)
+    >>> next_grapheme_boundary("e\u0301a", 1, 0, 3)
     2
     """
     for at in range(index, min(ceiling, len(text))):
-        if at <= floor or _boundary(text, at, floor):
+        if at <= floor or _is_grapheme_boundary(text, at, floor):
             return at
     return ceiling
 
 
-def word_cut(text: str, index: int, floor: int = 0) -> int:
+def last_word_boundary(text: str, index: int, floor: int = 0) -> int:
     """Largest index from `floor` to `index` that splits neither a word nor a grapheme.
 
     Text of scripts without spaces is cut between any two characters. What goes on for more than
     200 characters is no word, and is cut at a grapheme boundary.
 
-    >>> word_cut("cut here", 6), word_cut("\u4f60\u597d", 1)
+    >>> last_word_boundary("cut here", 6), last_word_boundary("\u4f60\u597d", 1)
     (4, 1)
     """
-    whole = at = safe_cut(text, index, floor)
+    whole = at = last_grapheme_boundary(text, index, floor)
     lowest = max(floor, whole - _LONGEST_WORD)
-    while at > lowest and _in_word(text, at):
-        at = safe_cut(text, at - 1, floor)
+    while at > lowest and _is_in_word(text, at):
+        at = last_grapheme_boundary(text, at - 1, floor)
     return whole if floor < lowest >= at else at
 
 
-def _in_word(text: str, at: int) -> bool:
+def _is_in_word(text: str, at: int) -> bool:
     """Whether a word goes on over `at` (0 < at)."""
     if at >= len(text):
         return False
     before, after = text[at - 1], text[at]
-    if _unspaced(before) or _unspaced(after):
+    if _is_unspaced(before) or _is_unspaced(after):
         return False
-    if _wordy(before):
-        inner = after in _INNER and at + 1 < len(text) and _wordy(text[at + 1])
-        return inner or _wordy(after)
-    return before in _INNER and _wordy(after) and at > 1 and _wordy(text[at - 2])
+    if _is_word_character(before):
+        inner = after in _INNER and at + 1 < len(text) and _is_word_character(text[at + 1])
+        return inner or _is_word_character(after)
+    return (
+        before in _INNER
+        and _is_word_character(after)
+        and at > 1
+        and _is_word_character(text[at - 2])
+    )
 
 
-def _wordy(char: str) -> bool:
+def _is_word_character(char: str) -> bool:
     return char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M"
 
 
-def _unspaced(char: str) -> bool:
+def _is_unspaced(char: str) -> bool:
     code = ord(char)
     return code >= 0x0E00 and any(low <= code <= high for low, high in _UNSPACED)
 
 
-def _boundary(text: str, at: int, floor: int) -> bool:
+def _is_grapheme_boundary(text: str, at: int, floor: int) -> bool:
     """Whether a grapheme cluster may end at `at` (0 < at)."""
     if at >= len(text):
         return True
     before, after = text[at - 1], text[at]
     if before < "\x7f" and after < "\x7f":
         return before != "\r" or after != "\n"
-    if _extends(after):
-        return _control(before)
-    if _control(before) or _control(after):
+    if _is_extender(after):
+        return _is_control(before)
+    if _is_control(before) or _is_control(after):
         return True
     if before in PREPEND or (before == _ZWJ and not after.isspace()):
         return False
-    if _flag(before) and _flag(after):
-        return _flags_before(text, at, floor) % 2 == 0
-    return not (_hangul_goes_on(before, after) or _conjunct(text, at, floor))
+    if _is_flag(before) and _is_flag(after):
+        return _count_flags_before(text, at, floor) % 2 == 0
+    return not (_is_hangul_continuation(before, after) or _is_conjunct(text, at, floor))
 
 
-def _control(char: str) -> bool:
+def _is_control(char: str) -> bool:
     category = unicodedata.category(char)
     if category == "Cf":
-        return char not in (_ZWNJ, _ZWJ) and char not in PREPEND and not _tag(char)
+        return char not in (_ZWNJ, _ZWJ) and char not in PREPEND and not _is_tag(char)
     return category in ("Cc", "Zl", "Zp")
 
 
-def _extends(char: str) -> bool:
+def _is_extender(char: str) -> bool:
     return (
         unicodedata.category(char)[0] == "M"
         or char in (_ZWNJ, _ZWJ, "\uff9e", "\uff9f", "\u0e33", "\u0eb3")
         or "\U0001f3fb" <= char <= "\U0001f3ff"
-        or _tag(char)
+        or _is_tag(char)
     )
 
 
-def _tag(char: str) -> bool:
+def _is_tag(char: str) -> bool:
     return "\U000e0020" <= char <= "\U000e007f"
 
 
-def _flag(char: str) -> bool:
+def _is_flag(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def _flags_before(text: str, at: int, floor: int) -> int:
+def _count_flags_before(text: str, at: int, floor: int) -> int:
     first = at
-    while first > floor and _flag(text[first - 1]):
+    while first > floor and _is_flag(text[first - 1]):
         first -= 1
     return at - first
 
 
-def _hangul_goes_on(before: str, after: str) -> bool:
-    left, right = _hangul(before), _hangul(after)
+def _is_hangul_continuation(before: str, after: str) -> bool:
+    left, right = _hangul_type(before), _hangul_type(after)
     return (left, right) in {
         ("L", "L"), ("L", "V"), ("L", "LV"), ("L", "LVT"),
         ("LV", "V"), ("LV", "T"), ("V", "V"), ("V", "T"), ("LVT", "T"), ("T", "T"),
     }  # fmt: skip
 
 
-def _hangul(char: str) -> str:
+def _hangul_type(char: str) -> str:
     code = ord(char)
     if 0xAC00 <= code <= 0xD7A3:
         return "LVT" if (code - 0xAC00) % 28 else "LV"
@@ -169,12 +174,12 @@ def _hangul(char: str) -> str:
     return "T" if 0x11A8 <= code <= 0x11FF or 0xD7CB <= code <= 0xD7FB else ""
 
 
-def _conjunct(text: str, at: int, floor: int) -> bool:
+def _is_conjunct(text: str, at: int, floor: int) -> bool:
     """Rule GB9c, widened to all scripts: a letter after a virama goes with what is before it."""
     if unicodedata.category(text[at]) != "Lo":
         return False
     back = at - 1
-    while back >= floor and _extends(text[back]):
+    while back >= floor and _is_extender(text[back]):
         if unicodedata.combining(text[back]) == _VIRAMA:
             return True
         back -= 1

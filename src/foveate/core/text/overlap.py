@@ -32,20 +32,23 @@ def overlap(left: str, right: str, *, more_than: int = 0) -> int:
             return length
         room = length - 1
     # So many false starts mean a repetitive text: from here on no guess is tried twice.
-    length = _matched(left[len(left) - room :], right[:room])
+    length = _matched_length(left[len(left) - room :], right[:room])
     return length if length > more_than else 0
 
 
-def laid(left: str, right: str, at: int) -> bool:
+def is_consistent_at(left: str, right: str, at: int) -> bool:
     """Whether `right`, laid on `left` from character `at`, says the same wherever both speak.
 
-    >>> laid("the bird sings", "bird sings loud", 4), laid("the bird sings", "third", 4)
+    >>> (
+    ...     is_consistent_at("the bird sings", "bird sings loud", 4),
+    ...     is_consistent_at("the bird sings", "third", 4),
+    ... )
     (True, False)
     """
     return 0 <= at <= len(left) and left.startswith(right[: len(left) - at], at)
 
 
-def _matched(left: str, right: str) -> int:
+def _matched_length(left: str, right: str) -> int:
     """How much of `right` stands matched when `left` has been read to its end.
 
     Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. Both of equal length.

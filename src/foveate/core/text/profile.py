@@ -3,32 +3,47 @@
 Everything here is a pure function of the text, so that remembering it can change no result. A
 profile starts empty; whoever needs a part fills it in and finds it there the next time. Two
 threads may fill the same part at once: both write the same value.
+
+A request holds the profiles of all its texts, however large they are, until it ends. What they
+weigh is known then, and a bounded cache keeps those that it has room for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import wraps
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+
+from foveate.core.bounded_cache import BoundedCache, size_of
 
 if TYPE_CHECKING:
-    from foveate.core.evidence.index import Index
-    from foveate.core.evidence.shelf import Shelf
-    from foveate.core.near.signature import Reading, Signature
-    from foveate.core.near.texts import Beside
+    from foveate.core.stages.compress.sentence_index import SentenceIndex
+    from foveate.core.stages.compress.unit_index import Index
+    from foveate.core.stages.dedup.compared_texts import Comparison
+    from foveate.core.stages.dedup.signature import ShingledText, Signature
 
-REMEMBERED = 16_384  # texts
+K = TypeVar("K")
+V = TypeVar("V")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LIMIT = 40_000_000
+"""Bytes of all profiles that are kept: those of about 4,000 texts of 200 words."""
+EMPTY = 640
+"""Bytes of a profile in which nothing is filled in."""
 
 
-class Written(NamedTuple):
+class HashedText(NamedTuple):
     """A text as it stands in the context, and its content hash; `key` empty: not worth keeping."""
 
     text: str
     key: str
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """Spans of a text as one text: that, the spans as they were merged, and its content hash."""
 
     text: str
@@ -48,24 +63,89 @@ class Profile:
     parts of it, by their spans.
     `kept`: what a store kept of it, by name, not yet unpacked.
     `passages`: what begins with it, by the content hashes and seams of the texts that follow.
+    `changed`: something was filled in since it was last weighed; whoever fills in a part sets it.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
-    bodies: dict[Callable[[str], str], Written | None] = field(default_factory=dict)
+    bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     normal: str | None = None
     triples: Signature | None = None
-    reading: Reading | None = None
+    reading: ShingledText | None = None
     facts: tuple[str, ...] | None = None
     weights: frozenset[str] | None = None
-    beside: dict[str, Beside] = field(default_factory=dict)
+    beside: dict[str, Comparison] = field(default_factory=dict)
     indexes: dict[str, Index] = field(default_factory=dict)
-    shelves: dict[str, Shelf] = field(default_factory=dict)
+    shelves: dict[str, SentenceIndex] = field(default_factory=dict)
     kept: Mapping[str, bytes] = field(default_factory=dict)
-    pieces: dict[tuple[tuple[int, int], ...], Piece] = field(default_factory=dict)
-    passages: dict[tuple[tuple[str, int, str], ...], Written] = field(default_factory=dict)
+    pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
+    passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
+    changed: bool = False
+
+    def add(self, part: dict[K, V], key: K, value: V, *, most: int) -> V:
+        """Put a value into one of the parts that hold several; a full one is emptied first."""
+        if len(part) >= most:
+            part.clear()
+        part[key] = value
+        self.changed = True
+        return value
 
 
-@lru_cache(maxsize=REMEMBERED)
-def profile(content_hash: str) -> Profile:
-    """The profile of the text with this hash; the least recently used ones are forgotten."""
-    return Profile()
+def weight(of: Profile) -> int:
+    """Bytes of all that is filled in."""
+    return EMPTY + sum([size_of(part) for part in _PARTS(of) if part])
+
+
+PROFILES: BoundedCache[str, Profile] = BoundedCache(LIMIT, size=weight)
+_PARTS = attrgetter(*Profile.__slots__)
+
+
+class Held(dict[str, Profile]):
+    """The profiles that a request asked for."""
+
+    def __missing__(self, content_hash: str) -> Profile:
+        """The one that is kept, or an empty one; held from now on."""
+        found = self[content_hash] = PROFILES.get(content_hash) or Profile()
+        return found
+
+
+class NotHeld(Held):
+    """Outside of a request nothing is held."""
+
+    def __missing__(self, content_hash: str) -> Profile:
+        """The one that is kept, or an empty one."""
+        return PROFILES.get(content_hash) or Profile()
+
+
+_NOTHING = NotHeld()
+_HELD: ContextVar[Held] = ContextVar("profiles_of_the_request", default=_NOTHING)
+
+
+def text_profile(content_hash: str) -> Profile:
+    """The profile of the text with this hash: in one request the same one each time."""
+    return _HELD.get()[content_hash]
+
+
+def holding_profiles(call: Callable[P, T]) -> Callable[P, T]:
+    """The call as a request: it holds the profiles that it asks for, and keeps them at its end."""
+
+    @wraps(call)
+    def request(*args: P.args, **kwargs: P.kwargs) -> T:
+        if _HELD.get() is not _NOTHING:  # a part of a larger request
+            return call(*args, **kwargs)
+        held = Held()
+        token = _HELD.set(held)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            _HELD.reset(token)
+            for content_hash, one in held.items():
+                if one.changed:
+                    keep_profile(content_hash, one)
+
+    return request
+
+
+def keep_profile(content_hash: str, filled: Profile) -> None:
+    """Keep a profile in which something was filled in, as far as there is room."""
+    filled.changed = False  # before it is weighed: another thread may be filling it in
+    PROFILES.put(content_hash, filled)

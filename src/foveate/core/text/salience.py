@@ -11,19 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import log
 
-from foveate.core.text.words import words
+from foveate.core.text.words import split_words
 from foveate.core.types import Span
 
 ELISION = " […] "
 SATURATION = 1.2
-ASKED = 0.7  # share of a text's weight that the query decides, the rest is length
-BESIDE = 2.0  # a sentence beside a kept one counts for that many standing alone
-SCRAP = 40  # characters; a shorter sentence is kept only beside another
+QUERY_WEIGHT = 0.7  # share of a text's weight that the query decides, the rest is length
+ADJACENCY_WEIGHT = 2.0  # a sentence beside a kept one counts for that many standing alone
+MIN_STANDALONE_LENGTH = 40  # characters; a shorter sentence is kept only beside another
 
 
-def rarity(query: str, texts: Sequence[Iterable[str]]) -> dict[str, float]:
+def inverse_document_frequency(query: str, texts: Sequence[Iterable[str]]) -> dict[str, float]:
     """Inverse document frequency of the query's words over the texts (given as word sets)."""
-    asked = dict.fromkeys(words(query))
+    asked = dict.fromkeys(split_words(query))
     frequency = dict.fromkeys(asked, 0)
     for text in texts:
         for word in asked.keys() & frozenset(text):
@@ -32,15 +32,15 @@ def rarity(query: str, texts: Sequence[Iterable[str]]) -> dict[str, float]:
     return {word: log(1 + (n - df + 0.5) / (df + 0.5)) for word, df in frequency.items()}
 
 
-def weigh(text: str, spans: Sequence[Span], rare: Mapping[str, float]) -> list[float]:
+def weigh_sentences(text: str, spans: Sequence[Span], rare: Mapping[str, float]) -> list[float]:
     """A weight for every sentence; all of them add up to 1."""
     lengths = [b - a for a, b in spans]
-    relevance = [_relevance(words(text[a:b]), rare) for a, b in spans]
+    relevance = [_relevance(split_words(text[a:b]), rare) for a, b in spans]
     total, mass = sum(lengths) or 1, sum(relevance)
     if mass <= 0:
         return [length / total for length in lengths]
     return [
-        ASKED * found / mass + (1 - ASKED) * length / total
+        QUERY_WEIGHT * found / mass + (1 - QUERY_WEIGHT) * length / total
         for found, length in zip(relevance, lengths, strict=True)
     ]
 
@@ -53,7 +53,7 @@ def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
     return sum(rare[w] * n * (1 + SATURATION) / (n + SATURATION) for w, n in counts.items())
 
 
-def choose(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
+def choose_sentences(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
     """Sentences by weight per character until `characters` are used; at least one; in order.
 
     The best starts; after that a sentence beside one that is kept counts for more than one that
@@ -63,8 +63,12 @@ def choose(spans: Sequence[Span], weights: Sequence[float], characters: int) -> 
     density = [weight / length for weight, length in zip(weights, lengths, strict=True)]
     best = max(range(len(spans)), key=lambda i: (weights[i], -i))
     kept, used = {best}, lengths[best]
-    heap = [(-density[i], i) for i in range(len(spans)) if lengths[i] >= SCRAP and i != best]
-    heap += [(-density[i] * BESIDE, i) for i in _beside(best, len(spans))]
+    heap = [
+        (-density[i], i)
+        for i in range(len(spans))
+        if lengths[i] >= MIN_STANDALONE_LENGTH and i != best
+    ]
+    heap += [(-density[i] * ADJACENCY_WEIGHT, i) for i in _adjacent(best, len(spans))]
     heapify(heap)
     while heap:
         _, i = heappop(heap)
@@ -72,17 +76,17 @@ def choose(spans: Sequence[Span], weights: Sequence[float], characters: int) -> 
             continue
         kept.add(i)
         used += lengths[i]
-        for n in _beside(i, len(spans)):
+        for n in _adjacent(i, len(spans)):
             if n not in kept:
-                heappush(heap, (-density[n] * BESIDE, n))
+                heappush(heap, (-density[n] * ADJACENCY_WEIGHT, n))
     return sorted(kept)
 
 
-def _beside(i: int, n: int) -> list[int]:
+def _adjacent(i: int, n: int) -> list[int]:
     return [k for k in (i - 1, i + 1) if 0 <= k < n]
 
 
-def joined(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+def join_spans(text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
     """The spans as one text: neighbours keep what is between them, gaps get the elision mark."""
     merged: list[list[int]] = []
     for start, end in spans:

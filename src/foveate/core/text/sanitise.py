@@ -6,7 +6,11 @@ normaliser; letters, combining marks, spaces and symbols pass through untouched.
 Rules
 - A character goes only where it says nothing: ZWJ stays inside an emoji sequence, beside a virama
   and after an Arabic letter, ZWNJ between letters of joining scripts, a variation selector after a
-  base it applies to, tags inside an emoji flag.
+  base it applies to, tags inside the three emoji flags that are registered.
+- What stays can spell no words. Behind a base, one selector of two at the most stays: text or emoji
+  style, or the one variant that Unicode registers for a few symbols and letters. All selectors
+  behind ideographs go, registered ones too: some ideographs have over thirty registered variants,
+  so a row of them spells whatever its writer likes, and the shape is all that they say.
 - Whether a character stays depends on neighbours that stay for certain, so once is enough:
   `sanitise(sanitise(t)[0]) == (sanitise(t)[0], {})`.
 - Plain ASCII comes back as the same object.
@@ -16,17 +20,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 
-# Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore).
+from foveate.core.bounded_cache import BoundedCache
+
+# Default-ignorable and format characters that say nothing by themselves (Unicode 15, DerivedCore),
+# and those that lay out hieroglyphs.
 _INVISIBLE = (
     r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
     r"\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
-    r"\U000e01f0-\U000e0fff"
+    r"\U000e01f0-\U000e0fff\U00013430-\U0001343f"
 )
 _BIDI = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _BREAKS = r"\x0b\x0c\x85\u2028\u2029"
-_CONTROLS = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
+_CONTROLS = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff"
+# The noncharacters of the other planes. As one class they are slow to look for, so a single range
+# is looked for first.
+_LATER = r"\U0001fffe-\U0010ffff"
+_NONCHARACTERS = "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(1, 17))
 _SOMETIMES = r"\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0000-\U000e007f\U000e0100-\U000e01ef"
 
 # Bases that a joiner or a selector can apply to. Blocks, not exact sets: a superset costs nothing
@@ -35,10 +46,14 @@ _EMOJI = (
     r"\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935"
     r"\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
-_IDEOGRAPHS = (
-    r"\u3001\u3002\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff1f\U00020000-\U000323af"
+# Mathematical symbols, Myanmar and Phags-pa letters with a registered variant (VS1). The digit zero
+# has one too, but a marker `[10]` must not hide behind it.
+_SELECTABLE = (
+    r"\u2205\u2229\u222a\u2268\u2269\u2272\u2273\u228a\u228b\u2293-\u2295\u2297\u229c\u22da\u22db"
+    r"\u2a3c\u2a3d\u2a9d\u2a9e\u2aac\u2aad\u2acb\u2acc\u1000\u1002\u1004\u1010\u1011\u1015\u1019\u101a"
+    r"\u101c\u101d\u1022\u1031\u1075\u1078\u107a\u1080\uaa60-\uaa66\uaa6b\uaa6c\uaa6f\uaa7a"
+    r"\ua856\ua85c\ua85e-\ua860\ua868"
 )
-_SELECTABLE = r"\u2200-\u22ff\u2a00-\u2aff\u1000-\u109f\uaa60-\uaa7f\ua840-\ua877"
 _ARABIC = r"\u0600-\u061b\u061d-\u07ff\u0840-\u08ff\ufb50-\ufdff\ufe70-\ufefc"
 _JOINING = (
     _ARABIC + r"\u0900-\u0fff\u1000-\u109f\u1700-\u17b3\u17b6-\u180a\u1810-\u18af\u1a20-\u1aad"
@@ -54,37 +69,40 @@ _VIRAMAS = (
 # ASCII that is not as plain as it looks.
 _ASCII_ODD = bytes([*range(9), *range(11, 32), 127])
 # Two patterns: a single class is searched for several times faster than an alternation.
-_ODD = rf"[{_BREAKS}{_CONTROLS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
-_SEEN = rf"[^\s{_BREAKS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
+_ODD = rf"[{_BREAKS}{_CONTROLS}{_BIDI}{_INVISIBLE}{_SOMETIMES}{_LATER}]"
+_VISIBLE_PATTERN = rf"[^\s{_BREAKS}{_BIDI}{_INVISIBLE}{_SOMETIMES}]"
 _LONE = r"\r(?!\n)"
 _ALWAYS = (
-    rf"(?P<line_break>\r(?!\n)|[{_BREAKS}])|(?P<control>[{_CONTROLS}])|(?P<bidi>[{_BIDI}])"
-    rf"|(?P<invisible>[{_INVISIBLE}])"
+    rf"(?P<line_break>\r(?!\n)|[{_BREAKS}])"
+    rf"|(?P<control>[{_CONTROLS}]|[{_LATER}](?<=[{_NONCHARACTERS}]))"
+    rf"|(?P<bidi>[{_BIDI}])|(?P<invisible>[{_INVISIBLE}])"
 )
 _CONTEXTUAL = (
     # Kept: no named group takes part.
-    r"(?<=\U0001f3f4)[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}"
-    r"\U000e007f"
+    # England, Scotland, Wales.
+    r"(?<=\U0001f3f4)\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067"
+    r"|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
     rf"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
     rf"|(?<=[{_VIRAMAS}{_ARABIC}])\u200d|(?<=[{_JOINING}])\u200d(?=[{_VIRAMAS}])"
     rf"|(?<=[{_JOINING}])\u200c(?=[{_JOINING}])"
     rf"|(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?=\u20e3)"
-    rf"|(?<=[{_IDEOGRAPHS}{_SELECTABLE}])[\ufe00-\ufe0f]|(?<=[{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
+    rf"|(?<=[{_SELECTABLE}])\ufe00"
     r"|(?<=[\u1820-\u18aa])[\u180b-\u180f]"
     # Everything else of the kind goes.
     rf"|(?P<tag_characters>[\U000e0000-\U000e007f])|(?P<invisible>[{_SOMETIMES}])"
 )
-SHORT = 200  # characters
+MAX_CACHED_LENGTH = 200  # characters
+_PLAIN: BoundedCache[str, str] = BoundedCache(4_000_000)
 _REASONS = ("line_break", "control", "bidi", "invisible", "tag_characters")
 
 
-def unseen(text: str) -> bool:
+def is_invisible(text: str) -> bool:
     r"""Whether nothing of the text is left to read: white space and hidden characters alone.
 
-    >>> unseen("\u200b \n\u3164"), unseen("\u200ba")
+    >>> is_invisible("\u200b \n\u3164"), is_invisible("\u200ba")
     (True, False)
     """
-    return not _compiled(_SEEN).search(text)
+    return not _compile(_VISIBLE_PATTERN).search(text)
 
 
 def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
@@ -100,8 +118,8 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
         data = text.encode("ascii")
         if len(data.translate(None, _ASCII_ODD)) == len(data):
             return text, {}
-    lone = "\r" in text and _compiled(_LONE).search(text)
-    if not lone and not _compiled(_ODD).search(text):
+    lone = "\r" in text and _compile(_LONE).search(text)
+    if not lone and not _compile(_ODD).search(text):
         return text, {}
     counts = dict.fromkeys(_REASONS, 0)
 
@@ -112,29 +130,28 @@ def sanitise(text: str) -> tuple[str, Mapping[str, int]]:
         counts[reason] += 1
         if reason == "line_break":
             return "\n"
-        return _picture(match[0]) if reason == "control" else ""
+        return _control_picture(match[0]) if reason == "control" else ""
 
-    text = _compiled(_CONTEXTUAL).sub(replace, _compiled(_ALWAYS).sub(replace, text))
+    text = _compile(_CONTEXTUAL).sub(replace, _compile(_ALWAYS).sub(replace, text))
     return text, {reason: count for reason, count in counts.items() if count}
 
 
-def plain(text: str) -> str:
-    """The text without hidden characters; remembered where it is short, as titles are."""
-    return _plain(text) if len(text) <= SHORT else sanitise(text)[0]
-
-
-@lru_cache(maxsize=8_192)
-def _plain(text: str) -> str:
-    return sanitise(text)[0]
+def strip_hidden(text: str) -> str:
+    """The text without hidden characters; remembered, for titles and sources come again."""
+    known = _PLAIN.get(text)
+    if known is None:
+        known = sanitise(text)[0]
+        _PLAIN.put(text, known)
+    return known
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Compiled at first use: plain ASCII never needs it, and an import should cost nothing."""
     return re.compile(pattern)
 
 
-def _picture(control: str) -> str:
+def _control_picture(control: str) -> str:
     """Control Pictures for C0 and DEL, the replacement character for C1, which has no picture."""
     code = ord(control)
     if code == 0x7F:

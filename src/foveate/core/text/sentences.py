@@ -3,7 +3,7 @@
 Lines and blocks are split first (`blocks`): a heading, a list item, a line of code, a table row
 ends its sentence; inside a paragraph a line break does not. Prose then goes to `sentencex`.
 Rules: spans are trimmed, ordered and apart; every character that is not white space is in exactly
-one of them; none is longer than `LONGEST`; nothing here raises, whatever the text.
+one of them; none is longer than `MAX_SENTENCE_LENGTH`; nothing here raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trimmed
-from foveate.core.text.graphemes import PREPEND, safe_cut, word_cut
+from foveate.core.text.blocks import BlockKind, block_spans, line_spans, trim_span
+from foveate.core.text.graphemes import PREPEND, last_grapheme_boundary, last_word_boundary
 from foveate.core.types import Span
 
-__all__ = ["LONGEST", "BlockKind", "block_spans", "sentence_spans", "unit_spans"]
+__all__ = [
+    "MAX_SENTENCE_LENGTH",
+    "BlockKind",
+    "block_spans",
+    "each_unit",
+    "sentence_spans",
+    "unit_spans",
+]
 
-LONGEST = 4_000
+MAX_SENTENCE_LENGTH = 4_000
 """Characters; longer runs without a sentence end are cut between words. It also bounds what the
 splitter sees at once: it is quadratic in unpaired quotation marks."""
 
@@ -46,79 +53,89 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
 def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
+    return list(each_unit(text, span, kind, language))
+
+
+def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> Iterator[Span]:
+    """The same units one by one: a block may be as long as the text."""
     start, end = span
-    if kind == "heading" and end - start <= LONGEST:
-        return [span]
+    if kind == "heading" and end - start <= MAX_SENTENCE_LENGTH:
+        yield span
+        return
     if kind in ("code", "table"):
-        lines = (
-            trimmed(text, start + first, start + last)
-            for first, last in line_spans(text[start:end])
-        )
-        return [piece for line in lines for piece in _short(text, *line)]
-    spans = list(_prose(text, start, end, language))
+        for first, last in line_spans(text[start:end]):
+            yield from _split_long_span(text, *trim_span(text, start + first, start + last))
+        return
+    spans = _prose_spans(text, start, end, language)
     marker = _MARKER.match(text, start, end) if kind == "list" else None
-    if marker is not None and len(spans) > 1 and spans[0][1] <= marker.end():
-        # "2." of a list item looks like a sentence of its own: it goes with what it numbers.
-        spans[:2] = [(spans[0][0], spans[1][1])]
-    return spans
+    if marker is not None:
+        number, said = next(spans, None), next(spans, None)
+        if number is not None and said is not None and number[1] <= marker.end():
+            # "2." of a list item looks like a sentence of its own: it goes with what it numbers.
+            number, said = (number[0], said[1]), None
+        yield from (unit for unit in (number, said) if unit is not None)
+    yield from spans
 
 
-def alone(block: str) -> bool:
+def is_context_free(block: str) -> bool:
     """Whether the units of this block of prose are the same wherever it stands.
 
     A longer one is cut by what is around the cut; and some signs go with the space behind them.
     """
-    return 0 < len(block) <= LONGEST and block[-1] not in PREPEND
+    return 0 < len(block) <= MAX_SENTENCE_LENGTH and block[-1] not in PREPEND
 
 
-def _short(text: str, start: int, end: int) -> Iterator[Span]:
-    """The trimmed span in pieces of at most `LONGEST` characters; nothing if it is empty."""
-    while end - start > LONGEST:
-        cut = word_cut(text, start + LONGEST, start)
-        cut = cut if cut > start else start + LONGEST
-        yield trimmed(text, start, cut)
-        start = trimmed(text, cut, end)[0]
+def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
+    """The trimmed span in pieces of at most `MAX_SENTENCE_LENGTH` characters.
+
+    Nothing if it is empty.
+    """
+    while end - start > MAX_SENTENCE_LENGTH:
+        cut = last_word_boundary(text, start + MAX_SENTENCE_LENGTH, start)
+        cut = cut if cut > start else start + MAX_SENTENCE_LENGTH
+        yield trim_span(text, start, cut)
+        start = trim_span(text, cut, end)[0]
     if end > start:
         yield (start, end)
 
 
-def _prose(text: str, start: int, end: int, language: str) -> Iterator[Span]:
-    """Sentences of one block, seen through a window of `LONGEST` characters."""
+def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Span]:
+    """Sentences of one block, seen through a window of `MAX_SENTENCE_LENGTH` characters."""
     while start < end:
-        stop = min(end, start + LONGEST)
-        bounds = _bounds(text, start, stop, language)
+        stop = min(end, start + MAX_SENTENCE_LENGTH)
+        bounds = _sentence_ends(text, start, stop, language)
         if stop < end and len(bounds) > 1:
             bounds.pop()  # the window may have cut it; the next window starts with it
         elif stop < end:
-            bounds = [word_cut(text, stop, start)]
+            bounds = [last_word_boundary(text, stop, start)]
             bounds = bounds if bounds[0] > start else [stop]
         for bound in bounds:
-            first, last = trimmed(text, start, bound)
+            first, last = trim_span(text, start, bound)
             if last > first:
                 yield (first, last)
             start = bound
 
 
-def _bounds(text: str, start: int, stop: int, language: str) -> list[int]:
+def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]:
     """Where sentences of `text[start:stop]` end, the last at `stop`; never inside a grapheme."""
-    found = _split(text[start:stop], language.partition("-")[0].lower())
+    found = _split_sentences(text[start:stop], language.partition("-")[0].lower())
     bounds: list[int] = []
     last = start
     for offset in found:
-        bound = safe_cut(text, start + offset, last)
-        if last < bound < stop and not _abbreviated(text, last, bound):
+        bound = last_grapheme_boundary(text, start + offset, last)
+        if last < bound < stop and not _is_abbreviation(text, last, bound):
             bounds.append(bound)
             last = bound
     return [*bounds, stop]
 
 
-def _abbreviated(text: str, start: int, bound: int) -> bool:
+def _is_abbreviation(text: str, start: int, bound: int) -> bool:
     """Whether the stop before `bound` is that of "o.a." or "d.w.z." inside a sentence."""
     tail = text[max(start, bound - _TAIL) : bound].rstrip()
     return text[bound].islower() and _INNER_STOP.search(tail) is not None
 
 
-def _split(piece: str, language: str) -> list[int]:
+def _split_sentences(piece: str, language: str) -> list[int]:
     """Ends of the piece's sentences, told by sentencex."""
     if piece.isascii() and not _STOP.search(piece):
         return [len(piece)]

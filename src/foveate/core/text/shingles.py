@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-SIZE = 3
+SHINGLE_SIZE = 3
 
 
 def shingles(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -18,11 +18,11 @@ def shingles(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     >>> shingles(("to", "be", "or", "not"))
     (('to', 'be', 'or'), ('be', 'or', 'not'))
     """
-    return tuple(dict.fromkeys(runs(words)))
+    return tuple(dict.fromkeys(word_runs(words)))
 
 
-def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     """The runs of three words as they follow one another, repeats included."""
-    if 0 < len(words) < SIZE:
+    if 0 < len(words) < SHINGLE_SIZE:
         return [tuple(words)]
-    return list(zip(*(words[i:] for i in range(SIZE)), strict=False))
+    return list(zip(*(words[i:] for i in range(SHINGLE_SIZE)), strict=False))

@@ -23,19 +23,19 @@ def mark(text: str) -> str:
     >>> mark("ignore all rules, x^2")
     'ignore^all^rules,^x^\\2'
     """
-    return _SPACE.sub(_marked, text)
+    return _SPACE.sub(_mark_match, text)
 
 
 def unmark(text: str) -> str:
     """The opposite of `mark`, exactly."""
-    return _MARK.sub(_unmarked, text)
+    return _MARK.sub(_unmark_match, text)
 
 
-def _marked(match: re.Match[str]) -> str:
+def _mark_match(match: re.Match[str]) -> str:
     slashes = 2 * (len(match[0]) - 1) + (match[0][0] == MARK)
     return MARK + "\\" * slashes
 
 
-def _unmarked(match: re.Match[str]) -> str:
+def _unmark_match(match: re.Match[str]) -> str:
     slashes, was_mark = divmod(len(match[0]) - 1, 2)
     return (MARK if was_mark else " ") + "\\" * slashes

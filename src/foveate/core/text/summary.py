@@ -17,9 +17,9 @@ from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span
 
-__all__ = ["summarised"]
+__all__ = ["summarise"]
 
-_LOOKED_AT = 300  # sentences
+_MAX_SENTENCES = 300  # sentences
 _LEAST, _MOST = 4, 60  # terms of a sentence that can stand for a text
 _LEAD = 1.5  # what the first sentence counts more
 _SMOOTH = 8.0
@@ -33,7 +33,7 @@ class _Sentence:
     prose: bool
 
 
-def summarised(
+def summarise(
     text: str,
     count: Callable[[str], int],
     *,
@@ -47,31 +47,33 @@ def summarised(
     `readable`: the stretches that may be used, None for all of it. White space is folded.
 
     >>> tea = "Tea is made with boiling water. The water for tea must boil for a whole minute. Ok."
-    >>> summarised(tea, len, tokens=40, sentences=1)
+    >>> summarise(tea, len, tokens=40, sentences=1)
     'Tea is made with boiling water.'
     """
-    units = list(_units(text, language, readable))
+    units = list(_candidate_sentences(text, language, readable))
     shared = Counter(term for each in units for term in each.terms)
-    found = [each for each in units if _can_stand(each)]
+    found = [each for each in units if _is_informative(each)]
     worth = {term: log(number) for term, number in shared.items() if number > 1}
     chosen: list[_Sentence] = []
     while len(chosen) < sentences:
         said = {term for each in chosen for term in each.terms}
-        ranked = sorted(found, key=lambda each: (-_worth(each, worth, said), each.at))
-        best = next((each for each in ranked if _fits([*chosen, each], count, tokens)), None)
-        if best is None or (chosen and not _worth(best, worth, said)):
+        ranked = sorted(found, key=lambda each: (-_score(each, worth, said), each.at))
+        best = next((each for each in ranked if _fits_tokens([*chosen, each], count, tokens)), None)
+        if best is None or (chosen and not _score(best, worth, said)):
             break
         chosen.append(best)
         found.remove(best)
-    return _joined(chosen)
+    return _join_sentences(chosen)
 
 
-def _units(text: str, language: str, readable: Sequence[Span] | None) -> Iterator[_Sentence]:
+def _candidate_sentences(
+    text: str, language: str, readable: Sequence[Span] | None
+) -> Iterator[_Sentence]:
     """The first sentences, headings and lines that may be used, with their terms."""
     at = 0
     for span, kind in block_spans(text):
         for start, end in unit_spans(text, span, kind, language):
-            if at >= _LOOKED_AT:
+            if at >= _MAX_SENTENCES:
                 return
             if readable is None or any(a <= start and end <= b for a, b in readable):
                 unit = " ".join(text[start:end].split())
@@ -79,7 +81,7 @@ def _units(text: str, language: str, readable: Sequence[Span] | None) -> Iterato
             at += 1
 
 
-def _can_stand(sentence: _Sentence) -> bool:
+def _is_informative(sentence: _Sentence) -> bool:
     """Prose that says something and asks nothing."""
     return (
         sentence.prose
@@ -88,15 +90,15 @@ def _can_stand(sentence: _Sentence) -> bool:
     )
 
 
-def _worth(sentence: _Sentence, worth: dict[str, float], said: set[str]) -> float:
+def _score(sentence: _Sentence, worth: dict[str, float], said: set[str]) -> float:
     # Sorted, so that the sum does not depend on the order of a set.
     total = sum(worth.get(term, 0.0) for term in sorted(sentence.terms - said))
     return total / (_SMOOTH + len(sentence.terms)) * (1 + _LEAD / (1 + sentence.at))
 
 
-def _fits(chosen: Sequence[_Sentence], count: Callable[[str], int], tokens: int) -> bool:
-    return count(_joined(chosen)) <= tokens
+def _fits_tokens(chosen: Sequence[_Sentence], count: Callable[[str], int], tokens: int) -> bool:
+    return count(_join_sentences(chosen)) <= tokens
 
 
-def _joined(chosen: Sequence[_Sentence]) -> str:
+def _join_sentences(chosen: Sequence[_Sentence]) -> str:
     return " ".join(each.text for each in sorted(chosen, key=lambda each: each.at))

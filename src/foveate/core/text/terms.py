@@ -9,7 +9,6 @@ pairs. What comes out is part of every store on disk: whoever changes it raises 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from unicodedata import normalize
 
 from foveate.core.text.stopwords import STOP_WORDS
@@ -38,16 +37,15 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    return [term for word in _words(text) for term in terms_of(word)]
+    return [term for word in _split_words(text) for term in word_terms(word)]
 
 
 def index_words(text: str) -> list[str]:
     """The words of a text as terms are made of them, in order; a run without spaces is one."""
-    return _words(text)
+    return _split_words(text)
 
 
-@lru_cache(maxsize=1 << 16)
-def terms_of(word: str) -> tuple[str, ...]:
+def word_terms(word: str) -> tuple[str, ...]:
     """The terms of one such word."""
     if word.isascii() or not _UNSPACED_START.match(word):
         return (stem(word),)
@@ -60,8 +58,8 @@ def query_terms(text: str) -> list[str]:
     >>> query_terms("What are the opening hours of the museum?")
     ['hour', 'museum', 'opening']
     """
-    words = _words(text)
-    stop = _stop_words(words)
+    words = _split_words(text)
+    stop = _detect_stop_words(words)
     telling = [word for word in words if word not in stop] or words
     terms: set[str] = set()
     for word in telling:
@@ -93,13 +91,13 @@ def stem(word: str) -> str:
     return word if word[-2] in "us" else word[:-1]
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     if not text.isascii():
         text = normalize("NFC", _OPTIONAL.sub("", normalize("NFKD", text)))
     return [word[:_LONGEST] for word in _WORD.findall(text.casefold())]
 
 
-def _stop_words(words: list[str]) -> frozenset[str]:
+def _detect_stop_words(words: list[str]) -> frozenset[str]:
     """The list of the language that most of these words are stop words in; ties: first listed."""
     best: frozenset[str] = frozenset()
     hits = 0

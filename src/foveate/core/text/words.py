@@ -14,8 +14,10 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-LONGEST = 64
+MAX_WORD_LENGTH = 64
 """Characters of a word that is worth remembering anything about; longer ones are no words."""
+REMEMBERED = 1 << 14
+"""Words that a cache remembers something about: 4 MB, and at most 18 MB where all are long."""
 
 _ASCII = "!\"'()*,-./:;?[\\]_`{}"
 _OTHER = (
@@ -41,12 +43,12 @@ _MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The text's words in reading order, repeats included; linear in the text.
 
-    >>> words("Don't re-index C++ code (yet).")
+    >>> split_words("Don't re-index C++ code (yet).")
     ('don', 't', 're', 'index', 'c++', 'code', 'yet')
-    >>> words("上下文 engine")
+    >>> split_words("上下文 engine")
     ('上下', '下文', 'engine')
     """
     if text.isascii():
@@ -54,10 +56,10 @@ def words(text: str) -> tuple[str, ...]:
     text = normalize("NFC", normalize("NFC", text).casefold())
     if not _HAS_UNSPACED.search(text):
         return tuple(_RUN.findall(text))
-    return tuple(word for run in _MIXED_RUN.findall(text) for word in _spelled(run))
+    return tuple(word for run in _MIXED_RUN.findall(text) for word in _split_run(run))
 
 
-def _spelled(run: str) -> list[str]:
+def _split_run(run: str) -> list[str]:
     if len(run) == 1 or not _HAS_UNSPACED.match(run):
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]

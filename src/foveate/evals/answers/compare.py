@@ -16,45 +16,50 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
 
 
-def normalised(text: str) -> str:
+def normalise_answer(text: str) -> str:
     """As SQuAD compares answers.
 
-    >>> normalised("The  Beatles' U.S. tour")
+    >>> normalise_answer("The  Beatles' U.S. tour")
     'beatles us tour'
     """
     bare = "".join(char for char in text.lower() if char not in _PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
-def exact(answer: str, golds: Sequence[str]) -> float:
+def exact_match(answer: str, golds: Sequence[str]) -> float:
     """1 where the answer is one of them, once both are normalised.
 
-    >>> exact("The year 1880.", ["1880", "year 1880"]), exact("in 1880", ["1880"])
+    >>> exact_match("The year 1880.", ["1880", "year 1880"]), exact_match("in 1880", ["1880"])
     (1.0, 0.0)
     """
-    return float(any(normalised(answer) == normalised(gold) for gold in golds))
+    return float(any(normalise_answer(answer) == normalise_answer(gold) for gold in golds))
 
 
-def f1(answer: str, golds: Sequence[str]) -> float:
+def f1_score(answer: str, golds: Sequence[str]) -> float:
     """The harmonic mean of precision and recall over words, of the best one.
 
-    >>> f1("the old mill of 1880", ["mill of 1880"])
+    >>> f1_score("the old mill of 1880", ["mill of 1880"])
     0.8571428571428571
     """
-    return max((_overlap(normalised(answer), normalised(gold)) for gold in golds), default=0.0)
+    return max(
+        (_pair_f1(normalise_answer(answer), normalise_answer(gold)) for gold in golds), default=0.0
+    )
 
 
-def inside(answer: str, golds: Sequence[str]) -> float:
+def contains_answer(answer: str, golds: Sequence[str]) -> float:
     """1 where one of them stands in the answer, word by word.
 
-    >>> inside("It was built in 1880, they say.", ["1880"]), inside("It was 18800.", ["1880"])
+    >>> (
+    ...     contains_answer("It was built in 1880, they say.", ["1880"]),
+    ...     contains_answer("It was 18800.", ["1880"]),
+    ... )
     (1.0, 0.0)
     """
-    line = f" {normalised(answer)} "
-    return float(any(gold and f" {gold} " in line for gold in map(normalised, golds)))
+    line = f" {normalise_answer(answer)} "
+    return float(any(gold and f" {gold} " in line for gold in map(normalise_answer, golds)))
 
 
-def _overlap(answer: str, gold: str) -> float:
+def _pair_f1(answer: str, gold: str) -> float:
     said, wanted = answer.split(), gold.split()
     same = sum((Counter(said) & Counter(wanted)).values())
     if not same:

@@ -11,7 +11,7 @@ MEASURES = ("logprob", "f1", "exact", "inside", "supported")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class MeasureSummary:
     """One measure. `mean` over the `known` questions that have a value, None where none has.
 
     `difference`: against the baseline, over the `pairs` questions that have one on both sides.
@@ -35,11 +35,11 @@ class AnswerCell:
     recipe: str
     questions: int
     failed: int
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, MeasureSummary]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class AnswersSummary:
     """What a model answered. `overall`: one a recipe, every set and budget counting the same."""
 
     model: str

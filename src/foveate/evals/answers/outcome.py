@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from foveate.answer.bracket_names import names_from_context
 from foveate.answer.check import check_answer
-from foveate.answer.named import names_of
-from foveate.core.text.marks import Plain, scanned
-from foveate.evals.answers.compare import exact, f1, inside
-from foveate.evals.answers.kept import Said
-from foveate.evals.answers.pose import Posed
+from foveate.core.text.citation_markers import PlainText, scan_markers
+from foveate.evals.answers.answer_log import LoggedCall
+from foveate.evals.answers.compare import contains_answer, exact_match, f1_score
+from foveate.evals.answers.requests import AnswerRequest
 from foveate.evals.measures import FREE_TEXT
 
 
@@ -29,10 +29,12 @@ class Outcome:
     failed: str = ""
 
 
-def measured(one: Posed, answer: Said | None, score: Said | None, failed: str = "") -> Outcome:
+def measure_answer(
+    one: AnswerRequest, answer: LoggedCall | None, score: LoggedCall | None, failed: str = ""
+) -> Outcome:
     """The measures of what was said; markers are no words of an answer."""
     golds = [gold for gold in one.case.answers if gold.strip()]
-    text = bare(answer.text, one) if answer is not None else None
+    text = strip_markers(answer.text, one) if answer is not None else None
     known_text = text is not None and bool(golds)
     verbatim = known_text and one.case.dataset not in FREE_TEXT
     return Outcome(
@@ -41,22 +43,26 @@ def measured(one: Posed, answer: Said | None, score: Said | None, failed: str = 
         recipe=one.recipe,
         budget=one.budget,
         logprob=score.mean if score is not None else None,
-        exact=exact(text or "", golds) if verbatim else None,
-        f1=f1(text or "", golds) if known_text else None,
-        inside=inside(text or "", golds) if verbatim else None,
-        supported=supported(answer.text, one) if answer is not None else None,
+        exact=exact_match(text or "", golds) if verbatim else None,
+        f1=f1_score(text or "", golds) if known_text else None,
+        inside=contains_answer(text or "", golds) if verbatim else None,
+        supported=supported_share(answer.text, one) if answer is not None else None,
         failed=failed,
     )
 
 
-def bare(answer: str, one: Posed) -> str:
+def strip_markers(answer: str, one: AnswerRequest) -> str:
     """The answer without its markers."""
     if one.context is None:
         return answer
-    return "".join(p.text for p in scanned(answer, names_of(one.context)) if isinstance(p, Plain))
+    return "".join(
+        p.text
+        for p in scan_markers(answer, names_from_context(one.context))
+        if isinstance(p, PlainText)
+    )
 
 
-def supported(answer: str, one: Posed) -> float | None:
+def supported_share(answer: str, one: AnswerRequest) -> float | None:
     """The share of the claims that cite a source whose source says so; None where none cites."""
     if one.context is None:
         return None

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from foveate.evals.answers.figures import MEASURES, AnswerCell, Answers, Figure
+from foveate.evals.answers.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.bootstrap import RESAMPLES, SEED, interval, resampled_means
 
-Column: TypeAlias = tuple[str, int, str]
+ColumnKey: TypeAlias = tuple[str, int, str]
 """Recipe, budget, measure."""
 
 
@@ -27,41 +27,41 @@ def summarise_answers(
     tokens: int = 64,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> Answers:
+) -> AnswersSummary:
     """The figures of a finished run."""
     table: dict[str, dict[tuple[str, int], list[Outcome]]] = {}
     for one in outcomes:
         table.setdefault(one.dataset, {}).setdefault((one.recipe, one.budget), []).append(one)
     cells, draws = [], {}
     for name, groups in table.items():
-        draws[name] = _draws(name, groups, baseline, resamples, seed)
+        draws[name] = _resample_differences(name, groups, baseline, resamples, seed)
         for recipe, budget in sorted(groups, key=lambda group: group[1]):
-            cells.append(_cell(recipe, budget, groups, draws[name], baseline))
+            cells.append(_build_cell(recipe, budget, groups, draws[name], baseline))
     recipes = dict.fromkeys(one.recipe for one in outcomes)
-    return Answers(
+    return AnswersSummary(
         model=model,
         prompt=prompt,
         tokens=tokens,
         cells=tuple(cells),
-        overall=tuple(_overall(recipe, cells, draws) for recipe in recipes),
+        overall=tuple(_build_overall_cell(recipe, cells, draws) for recipe in recipes),
     )
 
 
-def _draws(
+def _resample_differences(
     name: str,
     groups: Mapping[tuple[str, int], Sequence[Outcome]],
     baseline: str,
     resamples: int,
     seed: int,
-) -> Mapping[Column, Any]:
+) -> Mapping[ColumnKey, Any]:
     """The resampled mean difference of each column that has pairs; NaN for a draw without one."""
     import numpy as np
 
-    columns: list[Column] = []
+    columns: list[ColumnKey] = []
     values: list[list[float]] = []
     for (recipe, budget), group in groups.items():
         for measure in MEASURES if recipe != baseline else ():
-            pairs = _pairs(group, groups[baseline, budget], measure)
+            pairs = _paired_differences(group, groups[baseline, budget], measure)
             if any(pair is not None for pair in pairs):
                 columns.append((recipe, budget, measure))
                 values.append([pair or 0.0 for pair in pairs])
@@ -74,7 +74,9 @@ def _draws(
     return {column: found[:, i] for i, column in enumerate(columns)}
 
 
-def _pairs(ours: Sequence[Outcome], base: Sequence[Outcome], measure: str) -> list[float | None]:
+def _paired_differences(
+    ours: Sequence[Outcome], base: Sequence[Outcome], measure: str
+) -> list[float | None]:
     """Each question's difference; None where a side has no value."""
     found = []
     for mine, other in zip(ours, base, strict=True):
@@ -83,23 +85,27 @@ def _pairs(ours: Sequence[Outcome], base: Sequence[Outcome], measure: str) -> li
     return found
 
 
-def _cell(
+def _build_cell(
     recipe: str,
     budget: int,
     groups: Mapping[tuple[str, int], Sequence[Outcome]],
-    draws: Mapping[Column, Any],
+    draws: Mapping[ColumnKey, Any],
     baseline: str,
 ) -> AnswerCell:
     group = groups[recipe, budget]
     figures = {}
     for measure in MEASURES:
         values = [v for one in group if (v := getattr(one, measure)) is not None]
-        pairs = [p for p in _pairs(group, groups[baseline, budget], measure) if p is not None]
+        pairs = [
+            p
+            for p in _paired_differences(group, groups[baseline, budget], measure)
+            if p is not None
+        ]
         drawn = draws.get((recipe, budget, measure))
-        figures[measure] = Figure(
+        figures[measure] = MeasureSummary(
             mean=fmean(values) if values else None,
             known=len(values),
-            difference=None if drawn is None else interval(fmean(pairs), _numbers(drawn)),
+            difference=None if drawn is None else interval(fmean(pairs), _drop_nan(drawn)),
             pairs=len(pairs) if drawn is not None else 0,
         )
     return AnswerCell(
@@ -112,8 +118,8 @@ def _cell(
     )
 
 
-def _overall(
-    recipe: str, cells: Sequence[AnswerCell], draws: Mapping[str, Mapping[Column, Any]]
+def _build_overall_cell(
+    recipe: str, cells: Sequence[AnswerCell], draws: Mapping[str, Mapping[ColumnKey, Any]]
 ) -> AnswerCell:
     """Every set and budget that has the measure counts the same."""
     mine = [cell for cell in cells if cell.recipe == recipe]
@@ -127,10 +133,10 @@ def _overall(
             for cell in mine
             if (column := draws[cell.dataset].get((recipe, cell.budget, measure))) is not None
         ]
-        figures[measure] = Figure(
+        figures[measure] = MeasureSummary(
             mean=fmean(means) if means else None,
             known=sum(one.known for one in found),
-            difference=interval(fmean(compared), _numbers(sum(drawn) / len(drawn)))
+            difference=interval(fmean(compared), _drop_nan(sum(drawn) / len(drawn)))
             if drawn
             else None,
             pairs=sum(one.pairs for one in found),
@@ -145,7 +151,7 @@ def _overall(
     )
 
 
-def _numbers(draws: Any) -> Any:
+def _drop_nan(draws: Any) -> Any:
     """The draws in which there was a pair."""
     import numpy as np
 

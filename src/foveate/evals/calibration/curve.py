@@ -12,11 +12,11 @@ from math import sqrt
 from random import Random
 from typing import Any
 
-from foveate.curves import KIND, evenly
+from foveate.pipeline.curves import CURVE_KIND, resample_evenly
 
 _Z = 1.959964
-_DEALS = 2000
-SURE = 0.05
+_PERMUTATIONS = 2000
+SIGNIFICANCE_LEVEL = 0.05
 """From this p-value on, places cannot be told apart."""
 
 
@@ -36,7 +36,7 @@ class Point:
     @property
     def interval(self) -> tuple[float, float]:
         """95 %, in per cent."""
-        return wilson(self.right, self.asked)
+        return wilson_interval(self.right, self.asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,25 +47,25 @@ class Curve:
     p: float
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         """Whether chance explains the differences between places."""
-        return self.p >= SURE
+        return self.p >= SIGNIFICANCE_LEVEL
 
     @property
     def heights(self) -> tuple[float, ...]:
         """What `Order(by="attention")` takes: accuracies; all alike where the curve is flat."""
-        if self.flat:
+        if self.is_flat:
             asked = sum(point.asked for point in self.points)
             right = sum(point.right for point in self.points)
             mean = round(100 * right / asked, 4) if asked else 0.0
             return (mean,) * len(self.points)
-        return evenly([p.position for p in self.points], [p.accuracy for p in self.points])
+        return resample_evenly([p.position for p in self.points], [p.accuracy for p in self.points])
 
 
-def wilson(right: int, asked: int) -> tuple[float, float]:
+def wilson_interval(right: int, asked: int) -> tuple[float, float]:
     """The 95 % interval of a share, in per cent.
 
-    >>> wilson(9, 10)[0] > 59 and wilson(9, 10)[1] < 99
+    >>> wilson_interval(9, 10)[0] > 59 and wilson_interval(9, 10)[1] < 99
     True
     """
     if not asked:
@@ -78,7 +78,7 @@ def wilson(right: int, asked: int) -> tuple[float, float]:
     return max(0.0, low), min(100.0, high)
 
 
-def fitted(
+def fit_curve(
     outcomes: Sequence[Sequence[bool]], seed: int = 1, positions: Sequence[float] = ()
 ) -> Curve:
     """The curve of outcomes by place; `positions` from 0 to 1, rising: evenly spaced without."""
@@ -89,39 +89,43 @@ def fitted(
             positions or [n / last for n in range(len(outcomes))], outcomes, strict=True
         )
     )
-    return Curve(points=points, p=_chance([len(place) for place in outcomes], points, seed))
+    return Curve(
+        points=points, p=_permutation_p_value([len(place) for place in outcomes], points, seed)
+    )
 
 
-def _chance(sizes: Sequence[int], points: Sequence[Point], seed: int) -> float:
+def _permutation_p_value(sizes: Sequence[int], points: Sequence[Point], seed: int) -> float:
     """How often dealing the outcomes to places at random gives as large a spread."""
     pool = [n < sum(p.right for p in points) for n in range(sum(sizes))]
     spread = _spread([point.accuracy for point in points])
     if spread <= 0:
         return 1.0
     random, hits = Random(seed), 0  # noqa: S311
-    for _ in range(_DEALS):
+    for _ in range(_PERMUTATIONS):
         random.shuffle(pool)
         shares, at = [], 0
         for size in sizes:
             shares.append(100 * sum(pool[at : at + size]) / size if size else 0.0)
             at += size
         hits += _spread(shares) >= spread - 1e-9
-    return (hits + 1) / (_DEALS + 1)
+    return (hits + 1) / (_PERMUTATIONS + 1)
 
 
 def _spread(shares: Sequence[float]) -> float:
     return max(shares, default=0.0) - min(shares, default=0.0)
 
 
-def to_json(curve: Curve, *, model: str, kinds: Sequence[str], things: int) -> Mapping[str, Any]:
+def curve_to_json(
+    curve: Curve, *, model: str, kinds: Sequence[str], things: int
+) -> Mapping[str, Any]:
     """The file that `--order attention:FILE` reads."""
     return {
-        "kind": KIND,
+        "kind": CURVE_KIND,
         "model": model,
         "probes": list(kinds),
         "things": things,
         "curve": list(curve.heights),
-        "flat": curve.flat,
+        "flat": curve.is_flat,
         "p": curve.p,
         "points": [
             {

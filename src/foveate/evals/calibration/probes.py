@@ -15,11 +15,13 @@ from typing import Literal, TypeAlias
 from foveate.core.errors import BadOption
 from foveate.ports import Message
 
-Kind: TypeAlias = Literal["pairs", "facts"]
-KINDS: tuple[Kind, ...] = ("pairs", "facts")
+ProbeKind: TypeAlias = Literal["pairs", "facts"]
+PROBE_KINDS: tuple[ProbeKind, ...] = ("pairs", "facts")
 
-_FIRST = "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mul Nor Oak Pen Rad Sel Thorn Ul Wex"
-_LAST = "bridge by combe dale den field ford gate ham mere port stead stow ton wick worth"
+_NAME_STARTS = (
+    "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mul Nor Oak Pen Rad Sel Thorn Ul Wex"
+)
+_NAME_ENDINGS = "bridge by combe dale den field ford gate ham mere port stead stow ton wick worth"
 _TRADES = "bakers coopers dyers farriers glaziers masons millers potters saddlers tanners weavers"
 _PLACES = (
     "blue cupboard; bell tower; cedar chest; copper kettle; dovecote; flour bin; garden well; "
@@ -36,19 +38,19 @@ class Probe:
     answer: str
 
 
-def probe(kind: Kind, *, things: int, place: int, seed: int) -> Probe:
+def build_probe(kind: ProbeKind, *, things: int, place: int, seed: int) -> Probe:
     """A probe with its answer at `place` (from 0) among so many things; raises `BadOption`."""
     if not 0 <= place < things:
         raise BadOption(f"place {place} is not among {things}")
     random = Random(f"{kind} {things} {seed}")  # noqa: S311  # texts, not secrets
     if kind == "pairs":
-        return _pairs(random, things, place)
+        return _build_pairs_probe(random, things, place)
     if kind == "facts":
-        return _facts(random, things, place)
-    raise BadOption(f"no probe is called {kind!r}; there are {', '.join(KINDS)}")
+        return _build_facts_probe(random, things, place)
+    raise BadOption(f"no probe is called {kind!r}; there are {', '.join(PROBE_KINDS)}")
 
 
-def _pairs(random: Random, things: int, place: int) -> Probe:
+def _build_pairs_probe(random: Random, things: int, place: int) -> Probe:
     keys = [f"{random.getrandbits(48):012x}" for _ in range(2 * things)]
     rows = dict(zip(keys[:things], keys[things:], strict=True))
     key = keys[place]
@@ -60,8 +62,8 @@ def _pairs(random: Random, things: int, place: int) -> Probe:
     return Probe(messages=({"role": "user", "content": asked},), answer=rows[key])
 
 
-def _facts(random: Random, things: int, place: int) -> Probe:
-    towns = [first + last for first in _FIRST.split() for last in _LAST.split()]
+def _build_facts_probe(random: Random, things: int, place: int) -> Probe:
+    towns = [first + last for first in _NAME_STARTS.split() for last in _NAME_ENDINGS.split()]
     guilds = [(town, trade) for town in towns for trade in _TRADES.split()]
     if things > len(guilds):
         raise BadOption(f"there are {len(guilds)} facts at the most, not {things}")

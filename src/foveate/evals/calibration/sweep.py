@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from foveate.adapters.models.asked import check_timeout
-from foveate.core.errors import BadOption, MissingExtra, OutsideFailure
-from foveate.evals.calibration.curve import Curve, fitted
-from foveate.evals.calibration.probes import KINDS, Kind, Probe, probe
+from foveate.core.errors import BadOption, ExternalError, MissingExtra
+from foveate.evals.calibration.curve import Curve, fit_curve
+from foveate.evals.calibration.probes import PROBE_KINDS, Probe, ProbeKind, build_probe
 from foveate.ports import Model, Reply
+from foveate.providers.chat.request import check_timeout
 
 Progress = Callable[[int, int, str], None]
 """Called after each question: done, in all, what was asked."""
-_GIVE_UP = 2
+_MIN_FAILURES = 2
 """Failed questions before a model may be given up."""
-_IN_A_ROW = 5
+_MAX_FAILURES_IN_A_ROW = 5
 """Failed questions after which a server is taken to be gone."""
 
 
@@ -31,7 +31,7 @@ class Sweep:
     `max_tokens` and `timeout` (seconds) are for one answer.
     """
 
-    kinds: tuple[Kind, ...] = KINDS
+    kinds: tuple[ProbeKind, ...] = PROBE_KINDS
     things: int = 40
     places: int = 5
     rounds: int = 20
@@ -49,14 +49,14 @@ class Sweep:
             raise BadOption(f"max_tokens: {self.max_tokens}; give at least 1")
         check_timeout(self.timeout)
 
-    def at(self, number: int) -> int:
+    def things_before(self, number: int) -> int:
         """How many things stand before the answer at place `number`."""
         return number * (self.things - 1) // (self.places - 1)
 
     @property
     def positions(self) -> list[float]:
         """The places as they are, from 0 to 1: among few things they are not quite even."""
-        return [self.at(number) / (self.things - 1) for number in range(self.places)]
+        return [self.things_before(number) / (self.things - 1) for number in range(self.places)]
 
     @property
     def questions(self) -> int:
@@ -65,7 +65,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SweepResult:
     """A curve for each kind of probe, and `all` of them together; what the answers were like.
 
     `answers`: that came; `empty` of them said nothing, `cut` of those because their limit was
@@ -80,7 +80,7 @@ class Measured:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Counts:
+class _SweepCounts:
     """What came so far: outcomes by kind and place."""
 
     right: dict[str, list[list[bool]]]
@@ -90,7 +90,7 @@ class _Counts:
     failures: list[str] = field(default_factory=list)
     in_a_row: int = 0
 
-    def came(self, outcomes: list[bool], reply: Reply, answer: str) -> None:
+    def add_reply(self, outcomes: list[bool], reply: Reply, answer: str) -> None:
         """An answer, right or wrong."""
         silent = not reply.text.strip()
         self.in_a_row = 0
@@ -99,41 +99,43 @@ class _Counts:
         self.cut += silent and reply.finish == "length"
         outcomes.append(answer.casefold() in reply.text.casefold())
 
-    def failed(self, error: OutsideFailure) -> None:
+    def add_failure(self, error: ExternalError) -> None:
         """None; raises where most questions have none, or the last ones."""
         self.failures.append(str(error))
         self.in_a_row += 1
-        mostly = len(self.failures) >= _GIVE_UP and len(self.failures) > self.answers
-        if mostly or self.in_a_row >= _IN_A_ROW:
+        mostly = len(self.failures) >= _MIN_FAILURES and len(self.failures) > self.answers
+        if mostly or self.in_a_row >= _MAX_FAILURES_IN_A_ROW:
             asked = len(self.failures) + self.answers
-            raise OutsideFailure(
+            raise ExternalError(
                 f"{error}; given up: {len(self.failures)} of {asked} questions failed, each twice"
             )
 
 
-def measure(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> Measured:
-    """The curves; raises `OutsideFailure` where most questions fail, or all of a place.
+def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> SweepResult:
+    """The curves; raises `ExternalError` where most questions fail, or all of a place.
 
     Every place is asked the same questions, so that places differ by nothing else; rounds go
     around the places, so that a server that tires does so for all of them.
     """
-    counts = _Counts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
+    counts = _SweepCounts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
     done = 0
     for round_ in range(sweep.rounds):
         for kind in sweep.kinds:
             for number in range(sweep.places):
-                at = sweep.at(number)
-                one = probe(kind, things=sweep.things, place=at, seed=sweep.seed * 100_003 + round_)
-                reply = _asked(model, sweep, one)
+                at = sweep.things_before(number)
+                one = build_probe(
+                    kind, things=sweep.things, place=at, seed=sweep.seed * 100_003 + round_
+                )
+                reply = _ask_with_retry(model, sweep, one)
                 if isinstance(reply, Reply):
-                    counts.came(counts.right[kind][number], reply, one.answer)
+                    counts.add_reply(counts.right[kind][number], reply, one.answer)
                 else:
-                    counts.failed(reply)
+                    counts.add_failure(reply)
                 done += 1
                 if on_progress is not None:
                     on_progress(done, sweep.questions, f"{kind} at {at + 1}")
-    return Measured(
-        curves=_curves(counts, sweep),
+    return SweepResult(
+        curves=_fit_curves(counts, sweep),
         answers=counts.answers,
         empty=counts.empty,
         cut=counts.cut,
@@ -141,23 +143,23 @@ def measure(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) 
     )
 
 
-def _asked(model: Model, sweep: Sweep, one: Probe) -> Reply | OutsideFailure:
+def _ask_with_retry(model: Model, sweep: Sweep, one: Probe) -> Reply | ExternalError:
     """The answer, of one attempt or of another; why there is none."""
     for attempt in (1, 2):
         try:
             return model.complete(one.messages, max_tokens=sweep.max_tokens, timeout=sweep.timeout)
         except MissingExtra:
             raise
-        except OutsideFailure as error:
+        except ExternalError as error:
             if attempt == 2:
                 return error
     raise AssertionError
 
 
-def _curves(counts: _Counts, sweep: Sweep) -> dict[str, Curve]:
+def _fit_curves(counts: _SweepCounts, sweep: Sweep) -> dict[str, Curve]:
     for kind, places in counts.right.items():
         if not all(places):
-            raise OutsideFailure(
+            raise ExternalError(
                 f"every question of {kind} at one place failed, the last with: "
                 f"{counts.failures[-1]}; ask more often (--rounds)"
             )
@@ -166,34 +168,36 @@ def _curves(counts: _Counts, sweep: Sweep) -> dict[str, Curve]:
         for number in range(sweep.places)
     ]
     at = sweep.positions
-    curves = {kind: fitted(outcomes, sweep.seed, at) for kind, outcomes in counts.right.items()}
-    return {**curves, "all": fitted(together, sweep.seed, at)}
+    curves = {kind: fit_curve(outcomes, sweep.seed, at) for kind, outcomes in counts.right.items()}
+    return {**curves, "all": fit_curve(together, sweep.seed, at)}
 
 
-def said(measured: Measured) -> Sequence[str]:
+def describe_result(measured: SweepResult) -> Sequence[str]:
     """What one should know of the curves, in sentences; raises where there is nothing to know."""
     found = measured.curves["all"]
     if not any(point.right for point in found.points):
-        raise OutsideFailure(_nothing_right(measured))
-    return (_shape(found), *_beside(measured))
+        raise ExternalError(_describe_no_right_answer(measured))
+    return (_describe_shape(found), *_describe_caveats(measured))
 
 
-def _shape(found: Curve) -> str:
-    if found.flat:
-        return f"flat: chance explains the differences between places ({_chance(found.p)})"
+def _describe_shape(found: Curve) -> str:
+    if found.is_flat:
+        return f"flat: chance explains the differences between places ({_format_p_value(found.p)})"
     low = min(found.points, key=lambda point: point.accuracy)
     high = max(found.points, key=lambda point: point.accuracy)
     best = f"{high.accuracy:.0f} % right at {high.position:.2f} of the context"
-    return f"not flat ({_chance(found.p)}): {best}, {low.accuracy:.0f} % at {low.position:.2f}"
+    return (
+        f"not flat ({_format_p_value(found.p)}): {best}, {low.accuracy:.0f} % at {low.position:.2f}"
+    )
 
 
-def _nothing_right(measured: Measured) -> str:
+def _describe_no_right_answer(measured: SweepResult) -> str:
     if 2 * measured.empty <= measured.answers:
         return "the model answered nothing right at any place; ask for fewer things (--things)"
-    return f"{_empty(measured)}; without other answers there is no curve"
+    return f"{_describe_empty_answers(measured)}; without other answers there is no curve"
 
 
-def _empty(measured: Measured) -> str:
+def _describe_empty_answers(measured: SweepResult) -> str:
     """How many, and what may help."""
     told = f"the model gave empty answers to {measured.empty} of {measured.answers} questions"
     if measured.cut:
@@ -201,9 +205,9 @@ def _empty(measured: Measured) -> str:
     return f"{told}; ask another model, or look at what its server does"
 
 
-def _beside(measured: Measured) -> Sequence[str]:
+def _describe_caveats(measured: SweepResult) -> Sequence[str]:
     """What takes from the curve's worth."""
-    found = [f"{_empty(measured)}; they count as wrong"] if measured.empty else []
+    found = [f"{_describe_empty_answers(measured)}; they count as wrong"] if measured.empty else []
     if measured.failures:
         asked = measured.answers + len(measured.failures)
         found.append(
@@ -213,10 +217,10 @@ def _beside(measured: Measured) -> Sequence[str]:
     return found
 
 
-def _chance(p: float) -> str:
+def _format_p_value(p: float) -> str:
     """How likely chance alone is to do as much.
 
-    >>> _chance(0.3012), _chance(0.0)
+    >>> _format_p_value(0.3012), _format_p_value(0.0)
     ('p = 0.301', 'p < 0.001')
     """
     return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"

@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from foveate.evals.converters import beir, hotpotqa, musique, nq, squad
-from foveate.evals.converters.source import Source
+from foveate.evals.converters.source import SourceDataset
 
-Convert = Callable[[Sequence[str], str, str], Source]
+Converter = Callable[[Sequence[str], str, str], SourceDataset]
 """(files, name of the set, language of its texts) → what is in them."""
 
-FORMATS: Mapping[str, Convert] = {
-    "beir": beir.read,
-    "hotpotqa": hotpotqa.read,
-    "musique": musique.read,
-    "nq": nq.read,
-    "squad": squad.read,
+FORMATS: Mapping[str, Converter] = {
+    "beir": beir.read_beir,
+    "hotpotqa": hotpotqa.read_hotpotqa,
+    "musique": musique.read_musique,
+    "nq": nq.read_nq,
+    "squad": squad.read_squad,
 }

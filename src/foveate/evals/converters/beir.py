@@ -18,43 +18,43 @@ from foveate.core.errors import BadInput
 from foveate.evals import fields
 from foveate.evals.converters.source import (
     Question,
-    Source,
-    Text,
-    gold_in,
-    numbered,
-    trimmed,
+    SourceDataset,
+    SourcePassage,
+    gold_from_span,
+    read_numbered_lines,
+    trim_span,
 )
-from foveate.evals.lines import decoded
+from foveate.evals.lines import decode_line
 
 UNJUDGED = "no relevant document"
-CORPUS = "a BEIR corpus is JSON Lines with _id, title and text"
-QUERIES = "BEIR queries are JSON Lines with _id and text"
-QRELS = "BEIR judgements are query-id, corpus-id and score with tabs between them, of one set"
+CORPUS_FORM = "a BEIR corpus is JSON Lines with _id, title and text"
+QUERIES_FORM = "BEIR queries are JSON Lines with _id and text"
+QRELS_FORM = "BEIR judgements are query-id, corpus-id and score with tabs between them, of one set"
 _SPLITS = ("test", "dev", "train")
 _COLUMNS = 3
 
 
-def read(names: Sequence[str], dataset: str, language: str) -> Source:
+def read_beir(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
     """The corpus, and the queries that have judgements."""
-    corpus, queries, qrels = _files(names)
-    source = Source()
-    source.take_objects(corpus, CORPUS, lambda record: _shelve(source, record))
-    judged = _judged(source, qrels)
+    corpus, queries, qrels = _find_files(names)
+    source = SourceDataset()
+    source.read_json_lines(corpus, CORPUS_FORM, lambda record: _add_document(source, record))
+    judged = _read_judgements(source, qrels)
 
     def keep(record: Mapping[str, Any]) -> None:
-        question = _question(record, source.passages, judged)
+        question = _parse_question(record, source.passages, judged)
         if question.gold:
-            source.ask(question)
+            source.add_question(question)
         else:
             source.left_out[UNJUDGED] += 1
 
-    source.take_objects(queries, QUERIES, keep)
+    source.read_json_lines(queries, QUERIES_FORM, keep)
     return source
 
 
-def _question(
+def _parse_question(
     record: Mapping[str, Any],
-    passages: Mapping[str, Text],
+    passages: Mapping[str, SourcePassage],
     judged: Mapping[str, Sequence[str]],
 ) -> Question:
     """The query with its relevant documents; a document of its own id is the query itself.
@@ -62,19 +62,19 @@ def _question(
     In ArguAna the queries are documents of the corpus; the evaluation passes each over in its own
     results, and so it is no candidate and no evidence here.
     """
-    name = _id(record)
+    name = _get_id(record)
     relevant = [passages[one] for one in judged.get(name, ()) if one != name]
-    spans = [(p, trimmed(p.text, 0, len(p.text))) for p in relevant]
+    spans = [(p, trim_span(p.text, 0, len(p.text))) for p in relevant]
     return Question(
         id=name,
-        text=fields.said(record, "text"),
+        text=fields.get_nonblank_text(record, "text"),
         answers=(),
-        gold=tuple(gold_in(p, span) for p, span in spans if span[0] < span[1]),
+        gold=tuple(gold_from_span(p, span) for p, span in spans if span[0] < span[1]),
         itself=name if name in passages else "",
     )
 
 
-def _files(names: Sequence[str]) -> tuple[str, str, str]:
+def _find_files(names: Sequence[str]) -> tuple[str, str, str]:
     """Corpus, queries, judgements; those of the test split where a folder has several."""
     if len(names) == 3:
         return names[0], names[1], names[2]
@@ -82,36 +82,37 @@ def _files(names: Sequence[str]) -> tuple[str, str, str]:
         raise BadInput("BEIR: give its folder, or corpus.jsonl queries.jsonl qrels/test.tsv")
     folder = Path(names[0])
     found = [
-        _first(folder, (f"{name}.jsonl", f"{name}.jsonl.gz")) for name in ("corpus", "queries")
+        _first_existing(folder, (f"{name}.jsonl", f"{name}.jsonl.gz"))
+        for name in ("corpus", "queries")
     ]
-    qrels = _first(folder, tuple(f"qrels/{split}.tsv" for split in _SPLITS))
+    qrels = _first_existing(folder, tuple(f"qrels/{split}.tsv" for split in _SPLITS))
     return found[0], found[1], qrels
 
 
-def _first(folder: Path, names: Sequence[str]) -> str:
+def _first_existing(folder: Path, names: Sequence[str]) -> str:
     for name in names:
         if (folder / name).is_file():
             return str(folder / name)
     raise BadInput(f"{folder}: has no {names[0]}; give the unpacked folder of a BEIR set")
 
 
-def _id(record: Mapping[str, Any]) -> str:
-    return fields.said(record, "_id")
+def _get_id(record: Mapping[str, Any]) -> str:
+    return fields.get_nonblank_text(record, "_id")
 
 
-def _shelve(source: Source, record: Mapping[str, Any]) -> None:
-    name = _id(record)
+def _add_document(source: SourceDataset, record: Mapping[str, Any]) -> None:
+    name = _get_id(record)
     if name in source.passages:
         raise BadInput(f"two documents have the _id {name!r}; the first is kept")
-    source.passages[name] = Text(
+    source.passages[name] = SourcePassage(
         id=name,
         document_id=name,
-        text=fields.text(record, "text"),
-        title=fields.text(record, "title", default=""),
+        text=fields.get_text(record, "text"),
+        title=fields.get_text(record, "title", default=""),
     )
 
 
-def _judged(source: Source, name: str) -> Mapping[str, Sequence[str]]:
+def _read_judgements(source: SourceDataset, name: str) -> Mapping[str, Sequence[str]]:
     """Query → its relevant documents, the most relevant first."""
     found: dict[str, dict[str, int]] = {}
 
@@ -129,13 +130,15 @@ def _judged(source: Source, name: str) -> Mapping[str, Sequence[str]]:
             raise BadInput(f"the corpus has no {document!r}")
         found.setdefault(query, {})[document] = score
 
-    source.take(name, QRELS, _rows(name), lambda line: keep(decoded(line).split("\t")))
+    source.read_records(
+        name, QRELS_FORM, _read_rows(name), lambda line: keep(decode_line(line).split("\t"))
+    )
     return {q: sorted(docs, key=lambda d: (-docs[d], d)) for q, docs in found.items()}
 
 
-def _rows(name: str) -> Iterator[tuple[str, bytes]]:
+def _read_rows(name: str) -> Iterator[tuple[str, bytes]]:
     """The lines without the one of heads: the first, where its score is none."""
-    for place, line in numbered(name):
+    for place, line in read_numbered_lines(name):
         cells = line.split(b"\t")
         heads = len(cells) == _COLUMNS and not cells[-1].strip().lstrip(b"-").isdigit()
         if place != "line 1" or not heads:

@@ -12,15 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.evals.bm25 import Bm25, best, indexed
-from foveate.evals.converters.source import Gold, Question, Source, Text
+from foveate.evals.bm25 import Bm25, build_index, top_indices
+from foveate.evals.converters.source import GoldSpan, Question, SourceDataset, SourcePassage
 
-POOL = 30
+POOL_SIZE = 30
 NO_GOLD = "no gold passage among the candidates"
 
 
-def records(
-    source: Source, dataset: str, *, pool: int = POOL, limit: int | None = None, seed: int = 1
+def build_records(
+    source: SourceDataset,
+    dataset: str,
+    *,
+    pool: int = POOL_SIZE,
+    limit: int | None = None,
+    seed: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """One record a question, in the order of the file.
 
@@ -29,16 +34,18 @@ def records(
     if pool < 1:
         raise BadOption(f"pool is {pool}; it must be 1 or more")
     if not source.questions:
-        raise BadInput(f"{dataset}: no question with evidence in these files{_first(source)}")
+        raise BadInput(
+            f"{dataset}: no question with evidence in these files{_first_failure(source)}"
+        )
     passages = list(source.passages.values())
     places = {passage.id: i for i, passage in enumerate(passages)}
-    index = indexed(f"{passage.title} {passage.text}" for passage in passages)
+    index = build_index(f"{passage.title} {passage.text}" for passage in passages)
 
     def made(question: Question) -> dict[str, Any] | None:
         own = [places[name] for name in question.own]
         itself = places.get(question.itself)
-        ranked = _pool(index, question.text, own, 0 if source.closed else pool, itself)
-        return _record(dataset, question, [(passages[i], score) for i, score in ranked])
+        ranked = _rank_pool(index, question.text, own, 0 if source.closed else pool, itself)
+        return _build_record(dataset, question, [(passages[i], score) for i, score in ranked])
 
     order = list(range(len(source.questions)))
     if limit is not None:
@@ -57,14 +64,14 @@ def records(
     yield from (record for _, record in sorted(kept, key=lambda pair: pair[0]))
 
 
-def _first(source: Source) -> str:
+def _first_failure(source: SourceDataset) -> str:
     """What was wrong with the first record that failed, where one did."""
     failed = source.failed
     said = (f"; {len(failed)} failed, the first: {one.path}: {one.reason}" for one in failed)
     return next(said, "")
 
 
-def _pool(
+def _rank_pool(
     index: Bm25, query: str, own: Sequence[int], size: int, itself: int | None
 ) -> list[tuple[int, float]]:
     """(passage, score), best first: all that are its own, and the best others up to the size.
@@ -75,7 +82,7 @@ def _pool(
     if itself is not None:
         scores[itself] = 0.0
     chosen = dict.fromkeys(own)
-    for i in best(scores, size + len(chosen)):
+    for i in top_indices(scores, size + len(chosen)):
         if len(chosen) >= size:
             break
         chosen.setdefault(i)
@@ -83,11 +90,11 @@ def _pool(
     return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _record(
-    dataset: str, question: Question, ranked: Sequence[tuple[Text, float]]
+def _build_record(
+    dataset: str, question: Question, ranked: Sequence[tuple[SourcePassage, float]]
 ) -> dict[str, Any] | None:
     """The case; None where no gold place is in its pool."""
-    chunks = [_chunk(dataset, passage, score, question.gold) for passage, score in ranked]
+    chunks = [_build_chunk(dataset, passage, score, question.gold) for passage, score in ranked]
     if not any(chunk["is_gold"] for chunk in chunks):
         return None
     return {
@@ -97,12 +104,14 @@ def _record(
         "answers": list(question.answers),
         "chunks": chunks,
         "gold_doc_ids": sorted({gold.document_id for gold in question.gold}),
-        "evidence": [_evidence(gold, ranked) for gold in question.gold],
+        "evidence": [_build_evidence(gold, ranked) for gold in question.gold],
     }
 
 
-def _chunk(dataset: str, passage: Text, score: float, gold: Sequence[Gold]) -> dict[str, Any]:
-    spans = sorted({span for one in gold if (span := _span_in(passage, one))})
+def _build_chunk(
+    dataset: str, passage: SourcePassage, score: float, gold: Sequence[GoldSpan]
+) -> dict[str, Any]:
+    spans = sorted({span for one in gold if (span := _gold_span_in(passage, one))})
     return {
         "id": passage.id,
         "doc_id": passage.document_id,
@@ -117,17 +126,19 @@ def _chunk(dataset: str, passage: Text, score: float, gold: Sequence[Gold]) -> d
     }
 
 
-def _evidence(gold: Gold, ranked: Sequence[tuple[Text, float]]) -> dict[str, Any]:
+def _build_evidence(
+    gold: GoldSpan, ranked: Sequence[tuple[SourcePassage, float]]
+) -> dict[str, Any]:
     return {
         "doc_id": gold.document_id,
         "start": gold.start,
         "end": gold.end,
         "text": gold.text,
-        "chunk_ids": [passage.id for passage, _ in ranked if _span_in(passage, gold)],
+        "chunk_ids": [passage.id for passage, _ in ranked if _gold_span_in(passage, gold)],
     }
 
 
-def _span_in(passage: Text, gold: Gold) -> tuple[int, int] | None:
+def _gold_span_in(passage: SourcePassage, gold: GoldSpan) -> tuple[int, int] | None:
     """Where the gold place stands in the passage; its text must be there, to the character."""
     if passage.document_id != gold.document_id:
         return None

@@ -14,39 +14,43 @@ from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.evals import fields
-from foveate.evals.converters.source import Question, Source, gold_in, sentence_with
-from foveate.evals.lines import expanded
+from foveate.evals.converters.source import Question, SourceDataset, gold_from_span, sentence_with
+from foveate.evals.lines import expand_patterns
 
 FORM = "give a multi-document file of Lost in the Middle: JSON Lines, question, answers and ctxs"
 
 
-def read(names: Sequence[str], dataset: str, language: str) -> Source:
+def read_nq(names: Sequence[str], dataset: str, language: str) -> SourceDataset:
     """All questions of the files; the same passage of two questions is one."""
-    source = Source(closed=True)
-    for name in expanded(names):
-        source.take_objects(
-            name, FORM, lambda record: source.ask(_question(source, record, dataset, language))
+    source = SourceDataset(closed=True)
+    for name in expand_patterns(names):
+        source.read_json_lines(
+            name,
+            FORM,
+            lambda record: source.add_question(_parse_question(source, record, dataset, language)),
         )
     return source
 
 
-def _question(source: Source, record: Mapping[str, Any], dataset: str, language: str) -> Question:
-    answers = fields.texts(record, "answers")
+def _parse_question(
+    source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
+) -> Question:
+    answers = fields.get_texts(record, "answers")
     own, gold = [], []
-    for i, item in enumerate(fields.listed(record, "ctxs")):
+    for i, item in enumerate(fields.get_list(record, "ctxs")):
         where = f"ctxs[{i}]"
-        entry = fields.obj(item, where)
-        text = fields.said(entry, "text", where)
-        title = fields.text(entry, "title", where, default="")
-        passage = source.shelved(dataset, title, text)
+        entry = fields.check_object(item, where)
+        text = fields.get_nonblank_text(entry, "text", where)
+        title = fields.get_text(entry, "title", where, default="")
+        passage = source.add_passage(dataset, title, text)
         own.append(passage.id)
-        if fields.flag(entry, "isgold", where):
-            gold.append(gold_in(passage, sentence_with(text, answers, language)))
+        if fields.get_boolean(entry, "isgold", where):
+            gold.append(gold_from_span(passage, sentence_with(text, answers, language)))
     if not gold:
         raise BadInput("no passage has isgold", field="ctxs")
     return Question(
         id=f"{dataset}-{len(source.questions) + len(source.failed)}",
-        text=fields.said(record, "question"),
+        text=fields.get_nonblank_text(record, "question"),
         answers=answers,
         gold=tuple(dict.fromkeys(gold)),
         own=tuple(dict.fromkeys(own)),

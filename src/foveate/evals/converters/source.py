@@ -18,13 +18,13 @@ from foveate.core.errors import BadInput
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Span
 from foveate.evals import fields
-from foveate.evals.lines import decoded, raw_lines
+from foveate.evals.lines import decode_line, read_raw_lines
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class SourcePassage:
     """A passage that can be retrieved; `start` is where it begins in its document."""
 
     id: str
@@ -36,7 +36,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gold:
+class GoldSpan:
     """A gold range of a document, and its text."""
 
     document_id: str
@@ -55,13 +55,13 @@ class Question:
     id: str
     text: str
     answers: tuple[str, ...]
-    gold: tuple[Gold, ...]
+    gold: tuple[GoldSpan, ...]
     own: tuple[str, ...] = ()
     itself: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class RecordFailure:
     """A record that was not usable: its file, and its place in it and why."""
 
     path: str
@@ -69,36 +69,38 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Source:
+class SourceDataset:
     """A set as it was read. `closed`: the candidates are a question's own passages and no more.
 
     `left_out` counts questions that cannot be cases, by reason; `failed` are the records with
     something wrong.
     """
 
-    passages: dict[str, Text] = field(default_factory=dict)
+    passages: dict[str, SourcePassage] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    failed: list[Failure] = field(default_factory=list)
+    failed: list[RecordFailure] = field(default_factory=list)
     closed: bool = False
     _ids: dict[tuple[str, str], str] = field(default_factory=dict)
-    _asked: set[str] = field(default_factory=set)
+    _question_ids: set[str] = field(default_factory=set)
 
-    def shelved(self, name: str, title: str, text: str) -> Text:
+    def add_passage(self, name: str, title: str, text: str) -> SourcePassage:
         """The passage with this title and text, a document of its own; the same one each time."""
         number = self._ids.setdefault((title, text), f"{name}-{len(self._ids)}")
         if number not in self.passages:
-            self.passages[number] = Text(id=number, document_id=number, text=text, title=title)
+            self.passages[number] = SourcePassage(
+                id=number, document_id=number, text=text, title=title
+            )
         return self.passages[number]
 
-    def ask(self, question: Question) -> None:
+    def add_question(self, question: Question) -> None:
         """Keep the question; raises `BadInput` where its id was there before."""
-        if question.id in self._asked:
+        if question.id in self._question_ids:
             raise BadInput(f"two questions have the id {question.id!r}; the first is kept")
-        self._asked.add(question.id)
+        self._question_ids.add(question.id)
         self.questions.append(question)
 
-    def take(
+    def read_records(
         self, name: str, form: str, records: Iterable[tuple[str, T]], keep: Callable[[T], None]
     ) -> None:
         """Keep each (place, record) of a file that is usable, and note the others.
@@ -107,19 +109,21 @@ class Source:
         them failed.
         """
         before = len(self.failed)
-        good = sum(self.tried(name, place, record, keep) for place, record in records)
+        good = sum(self.try_record(name, place, record, keep) for place, record in records)
         if not good and len(self.failed) > before:
             raise BadInput(f"{name}: {self.failed[before].reason}; {form}")
 
-    def take_objects(self, name: str, form: str, keep: Callable[[Mapping[str, Any]], None]) -> None:
+    def read_json_lines(
+        self, name: str, form: str, keep: Callable[[Mapping[str, Any]], None]
+    ) -> None:
         """The same for a file of JSON Lines."""
 
         def parsed(line: bytes) -> None:
-            keep(fields.obj(parse_json(decoded(line)), "", "a line is an object"))
+            keep(fields.check_object(parse_json(decode_line(line)), "", "a line is an object"))
 
-        self.take(name, form, numbered(name), parsed)
+        self.read_records(name, form, read_numbered_lines(name), parsed)
 
-    def tried(self, name: str, place: str, record: T, keep: Callable[[T], None]) -> bool:
+    def try_record(self, name: str, place: str, record: T, keep: Callable[[T], None]) -> bool:
         """Whether it could be kept; a failure is noted and what it added is taken back."""
         passages, ids = len(self.passages), len(self._ids)
         try:
@@ -129,25 +133,25 @@ class Source:
                 self.passages.popitem()
             while len(self._ids) > ids:
                 self._ids.popitem()
-            self.note(name, error, place)
+            self.add_failure(name, error, place)
             return False
         return True
 
-    def note(self, name: str, error: BadInput, place: str = "") -> None:
+    def add_failure(self, name: str, error: BadInput, place: str = "") -> None:
         """Keep what was wrong with a record of the file."""
         reason = f"{place}: {error}" if place else str(error)
-        self.failed.append(Failure(path=name, reason=reason))
+        self.failed.append(RecordFailure(path=name, reason=reason))
 
 
-def numbered(name: str) -> Iterator[tuple[str, bytes]]:
+def read_numbered_lines(name: str) -> Iterator[tuple[str, bytes]]:
     """(place, bytes) of the lines of a file."""
-    return ((f"line {number}", line) for number, line in raw_lines(name))
+    return ((f"line {number}", line) for number, line in read_raw_lines(name))
 
 
-def gold_in(passage: Text, span: Span) -> Gold:
+def gold_from_span(passage: SourcePassage, span: Span) -> GoldSpan:
     """The range of a passage as a gold place of its document."""
     start, end = span
-    return Gold(
+    return GoldSpan(
         document_id=passage.document_id,
         start=passage.start + start,
         end=passage.start + end,
@@ -155,7 +159,7 @@ def gold_in(passage: Text, span: Span) -> Gold:
     )
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim_span(text: str, start: int, end: int) -> Span:
     """The range without the white space at its ends."""
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
@@ -180,4 +184,4 @@ def sentence_with(text: str, answers: Sequence[str], language: str) -> Span:
         found = re.search(pattern, text, re.IGNORECASE) if pattern else None
         if found is not None:
             return sentence_around(text, found.span(), language)
-    return trimmed(text, 0, len(text))
+    return trim_span(text, 0, len(text))

@@ -12,11 +12,11 @@ from statistics import fmean
 from typing import TypeAlias
 
 from foveate.evals.diagnosis import layers
-from foveate.evals.diagnosis.probe import ENOUGH, Probe
-from foveate.evals.diagnosis.verdict import Turn
+from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, Probe
+from foveate.evals.diagnosis.verdict import AgentTurn
 
-AT = 10
-Figures: TypeAlias = Mapping[str, float | None]
+NDCG_DEPTH = 10
+LayerFigures: TypeAlias = Mapping[str, float | None]
 
 
 def ndcg(ranking: Sequence[str], gold: frozenset[str]) -> float:
@@ -25,39 +25,43 @@ def ndcg(ranking: Sequence[str], gold: frozenset[str]) -> float:
     >>> ndcg(["a", "b"], frozenset("b")), ndcg(["b"], frozenset("b")), ndcg([], frozenset("b"))
     (0.6309297535714575, 1.0, 0.0)
     """
-    gained = sum(1 / log2(n + 1) for n, name in enumerate(ranking[:AT], 1) if name in gold)
-    best = sum(1 / log2(n + 1) for n in range(1, min(AT, len(gold)) + 1))
+    gained = sum(1 / log2(n + 1) for n, name in enumerate(ranking[:NDCG_DEPTH], 1) if name in gold)
+    best = sum(1 / log2(n + 1) for n in range(1, min(NDCG_DEPTH, len(gold)) + 1))
     return gained / best if best else 0.0
 
 
-def measured(
+def measure_layers(
     probes: Sequence[Probe],
     baselines: Sequence[float],
-    sessions: Mapping[str, Sequence[Turn]],
+    sessions: Mapping[str, Sequence[AgentTurn]],
     limit: int,
-) -> dict[str, Figures]:
+) -> dict[str, LayerFigures]:
     """Per layer, its figures by name; None where nothing was there to measure.
 
     `baselines`: per probe, the evidence recall of its candidates joined by score.
     """
     known = [probe for probe in probes if probe.gold]
     trails = [trail for probe in probes for trail in probe.trails]
-    fused = [[c.id for c in probe.ranked.fused] for probe in known]
+    fused = [[c.id for c in probe.rankings.fused] for probe in known]
     return {
         layers.STRATEGY.name: {
             "ndcg": _mean(ndcg(r, p.gold) for r, p in zip(fused, known, strict=True)),
             "ndcg_routed": _mean(
-                max(ndcg(r, p.gold), ndcg(p.ranked.words, p.gold), ndcg(p.ranked.vectors, p.gold))
+                max(
+                    ndcg(r, p.gold),
+                    ndcg(p.rankings.words, p.gold),
+                    ndcg(p.rankings.vectors, p.gold),
+                )
                 for r, p in zip(fused, known, strict=True)
             ),
         },
         layers.CHUNKING.name: {
-            "context_recall": _mean(t.chunk for t in trails if t.document >= ENOUGH),
-            "under": float(sum(t.chunk < ENOUGH <= t.document for t in trails)),
+            "context_recall": _mean(t.chunk for t in trails if t.document >= MIN_EVIDENCE_SHARE),
+            "under": float(sum(t.chunk < MIN_EVIDENCE_SHARE <= t.document for t in trails)),
         },
         layers.EMBEDDING.name: {
-            "recall_words": _mean(_found(p.ranked.words[:limit], p) for p in known),
-            "recall_vectors": _mean(_found(p.ranked.vectors[:limit], p) for p in known),
+            "recall_words": _mean(_gold_recall(p.rankings.words[:limit], p) for p in known),
+            "recall_vectors": _mean(_gold_recall(p.rankings.vectors[:limit], p) for p in known),
         },
         layers.RERANKING.name: {
             "ndcg_before": _mean(
@@ -68,7 +72,7 @@ def measured(
             "ndcg_after": _mean(ndcg(p.reranked, p.gold) for p in known if p.reranked is not None),
         },
         layers.EVALUATION.name: {
-            "recall": _mean(float(t.document >= ENOUGH or t.stale) for t in trails)
+            "recall": _mean(float(t.document >= MIN_EVIDENCE_SHARE or t.stale) for t in trails)
         },
         layers.AGENT.name: {
             "iterations": _mean(float(len(turns)) for turns in sessions.values()),
@@ -82,7 +86,7 @@ def measured(
     }
 
 
-def _found(ranking: Sequence[str], probe: Probe) -> float:
+def _gold_recall(ranking: Sequence[str], probe: Probe) -> float:
     return len(probe.gold & set(ranking)) / len(probe.gold)
 
 

@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Passage
 from foveate.ports import Document, Embedder, Store
 
 
-def fill(
+def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The cases, with names that mean different things made different.
+
+    Cases of one corpus share documents, and others call every document `d0`. Two documents of one
+    name are the same unless a chunk of the same id, or at the same place, has another text; the
+    second one becomes `d0 (2)`. A chunk whose id another document has is renamed likewise.
+    """
+    documents: dict[str, _Known] = {}
+    owners: dict[str, str] = {}
+    return tuple(_renamed(case, documents, owners) for case in cases)
+
+
+class _Known:
+    """What is known of a document: its texts by the chunks' ids, and by where they begin."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, str] = {}
+        self._by_start: dict[int, str] = {}
+
+    def agrees(self, passages: Sequence[Passage]) -> bool:
+        """Whether these can be of the same document."""
+        return all(
+            self._by_id.get(p.id, p.text) == p.text
+            and (p.start is None or _one_begins(self._by_start.get(p.start, ""), p.text))
+            for p in passages
+        )
+
+    def add(self, passages: Sequence[Passage]) -> None:
+        """Remember them."""
+        for p in passages:
+            self._by_id[p.id] = p.text
+            if p.start is not None:
+                self._by_start[p.start] = max(self._by_start.get(p.start, ""), p.text, key=len)
+
+
+def _renamed(case: Case, documents: dict[str, _Known], owners: dict[str, str]) -> Case:
+    of: dict[str, list[Passage]] = {}
+    for passage in case.chunks:
+        of.setdefault(passage.doc_id or passage.id, []).append(passage)
+    names: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for name, passages in of.items():
+        names[name] = final = next(
+            one for one in _names(name) if documents.setdefault(one, _Known()).agrees(passages)
+        )
+        documents[final].add(passages)
+        for p in passages:
+            ids[p.id] = next(i for i in _names(p.id) if owners.setdefault(i, final) == final)
+    return replace(
+        case,
+        chunks=tuple(replace(p, id=ids[p.id], doc_id=names[p.doc_id or p.id]) for p in case.chunks),
+        evidence=tuple(
+            replace(
+                one,
+                doc_id=names.get(one.doc_id, one.doc_id),
+                chunk_ids=tuple(ids.get(i, i) for i in one.chunk_ids),
+            )
+            for one in case.evidence
+        ),
+        gold_doc_ids=tuple(names.get(name, name) for name in case.gold_doc_ids),
+    )
+
+
+def _names(name: str) -> Iterator[str]:
+    """`d0`, `d0 (2)`, `d0 (3)`, …"""
+    yield name
+    for number in count(2):
+        yield f"{name} ({number})"
+
+
+def _one_begins(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def fill_store(
     store: Store,
     cases: Sequence[Case],
     embedder: Embedder | None,
@@ -30,18 +106,18 @@ def fill(
                 documents.setdefault(name, {})[passage.id] = passage
     for name, passages in documents.items():
         ordered = sorted(passages.values(), key=lambda p: (p.sequence, p.start or 0, p.id))
-        chunks = [_chunk(name, passage) for passage in ordered]
+        chunks = [_chunk_from_passage(name, passage) for passage in ordered]
         chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
         vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
-        store.put(_document(name, ordered[0]), chunks, vectors)
+        store.put(_document_from_passage(name, ordered[0]), chunks, vectors)
     return len(taken)
 
 
-def _document(name: str, first: Passage) -> Document:
+def _document_from_passage(name: str, first: Passage) -> Document:
     return Document(id=name, source=first.source or name, text="", title=first.title)
 
 
-def _chunk(name: str, passage: Passage) -> Chunk:
+def _chunk_from_passage(name: str, passage: Passage) -> Chunk:
     return Chunk(
         id=passage.id,
         document_id=name,

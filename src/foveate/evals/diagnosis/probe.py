@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from foveate.assembler import Assembler
 from foveate.core.errors import BadInput, BudgetTooSmall
 from foveate.core.types import Chunk, Context
 from foveate.evals.cases import Case, Evidence
-from foveate.evals.diagnosis.shelf import Ranked, Shelf, held, whole
+from foveate.evals.diagnosis.store_reader import Rankings, StoreReader, evidence_share, join_chunks
+from foveate.pipeline.assembler import Assembler
 
-ENOUGH = 0.8
+MIN_EVIDENCE_SHARE = 0.8
 """The share of an evidence's words from which on it counts as there."""
 
-Current = Callable[[str], str | None]
+CurrentText = Callable[[str], str | None]
 """A document's id → its text as it is now, where that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trail:
+class EvidenceTrail:
     """Where one evidence unit was seen; shares are of its words.
 
     `indexed`: its document is in the store. `document`, `chunk`, `pool`, `context`: the shares in
@@ -48,119 +48,125 @@ class Probe:
     """One question: the trails of its evidence, the rankings, and the context that was made."""
 
     case: Case
-    trails: tuple[Trail, ...]
-    ranked: Ranked
+    trails: tuple[EvidenceTrail, ...]
+    rankings: Rankings
     reranked: tuple[str, ...] | None
     gold: frozenset[str]
     context: Context | None
 
 
-def probe(
+def probe_case(
     case: Case,
-    shelf: Shelf,
+    shelf: StoreReader,
     assembler: Assembler,
     *,
-    current: Current | None = None,
+    current: CurrentText | None = None,
 ) -> Probe:
     """Follow the case through the store and the assembler's plan."""
-    ranked = shelf.ranked(case.question)
-    pool, context, refused = _assembled(case, shelf, assembler)
+    ranked = shelf.rank(case.question)
+    pool, context, refused = _assemble_case(case, shelf, assembler)
     after = None
     if assembler.reranker is not None:
         after = tuple(
             candidate.id
             for candidate in assembler.search(case.question, principals=shelf.principals).candidates
         )
-    golds = {n: _gold(evidence, shelf) for n, evidence in enumerate(case.evidence)}
-    seen = _Seen(ranked, after, pool, context, refused)
+    golds = {n: _gold_chunk_ids(evidence, shelf) for n, evidence in enumerate(case.evidence)}
+    seen = _PipelineOutput(ranked, after, pool, context, refused)
     trails = tuple(
-        _trail(evidence, golds[n], shelf, seen, current) for n, evidence in enumerate(case.evidence)
+        _build_trail(evidence, golds[n], shelf, seen, current)
+        for n, evidence in enumerate(case.evidence)
     )
     return Probe(
         case=case,
         trails=trails,
-        ranked=ranked,
+        rankings=ranked,
         reranked=after,
         gold=frozenset().union(*golds.values()) if golds else frozenset(),
         context=context,
     )
 
 
-def _assembled(
-    case: Case, shelf: Shelf, assembler: Assembler
+def _assemble_case(
+    case: Case, shelf: StoreReader, assembler: Assembler
 ) -> tuple[list[Chunk], Context | None, str]:
     """The chunks at hand, the context made of them, or why there is none."""
     who = shelf.principals
     try:
-        prepared = assembler.prepare(case.question, principals=who)
+        result = assembler.run(case.question, cached=False, principals=who)
     except BudgetTooSmall as error:
         found = assembler.search(case.question, principals=who).candidates
         return [candidate.chunk for candidate in found], None, str(error)
     except BadInput:
         return [], None, "nothing was found"
-    chunks = [c.chunk for c in prepared.inputs.candidates]
-    if assembler.keep is not None:
-        chunks = chunks[: assembler.keep]
-    return [*chunks, *prepared.inputs.neighbours], prepared.context, ""
+    inputs = result.inputs
+    assert inputs is not None  # not from a cache
+    chunks = [c.chunk for c in inputs.candidates][: assembler.options.keep]
+    return [*chunks, *inputs.neighbours], result.context, ""
 
 
-def _gold(evidence: Evidence, shelf: Shelf) -> frozenset[str]:
+def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
     """The chunks that hold the evidence; where none holds enough, those that hold most."""
-    shares = {c.id: held(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
+    shares = {c.id: evidence_share(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
     best = max(shares.values(), default=0.0)
-    return frozenset(name for name, share in shares.items() if share >= min(best, ENOUGH) > 0)
+    return frozenset(
+        name for name, share in shares.items() if share >= min(best, MIN_EVIDENCE_SHARE) > 0
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PipelineOutput:
     """What the pipeline made of the question."""
 
-    ranked: Ranked
+    rankings: Rankings
     reranked: tuple[str, ...] | None
     pool: Sequence[Chunk]
     context: Context | None
     refused: str
 
 
-def _trail(
+def _build_trail(
     evidence: Evidence,
     gold: frozenset[str],
-    shelf: Shelf,
-    seen: _Seen,
-    current: Current | None,
-) -> Trail:
+    shelf: StoreReader,
+    seen: _PipelineOutput,
+    current: CurrentText | None,
+) -> EvidenceTrail:
     chunks = shelf.chunks(evidence.doc_id)
-    ranked, after, context = seen.ranked, seen.reranked, seen.context
-    stored = held(evidence.text, [whole(chunks)])
+    ranked, after, context = seen.rankings, seen.reranked, seen.context
+    stored = evidence_share(evidence.text, [join_chunks(chunks)])
     now = current(evidence.doc_id) if current is not None else None
-    return Trail(
+    return EvidenceTrail(
         evidence=evidence,
         indexed=bool(chunks),
-        stale=now is not None and stored < ENOUGH <= held(evidence.text, [now]),
+        stale=now is not None
+        and stored < MIN_EVIDENCE_SHARE <= evidence_share(evidence.text, [now]),
         document=stored,
-        chunk=max((held(evidence.text, [c.text]) for c in chunks), default=0.0),
-        pool=held(evidence.text, [whole(_in_order(seen.pool, evidence.doc_id))]),
-        context=held(evidence.text, [context.text]) if context is not None else 0.0,
-        words=_rank(gold, ranked.words),
-        vectors=_rank(gold, ranked.vectors),
-        fused=_rank(gold, [candidate.id for candidate in ranked.fused]),
-        reranked=_rank(gold, after) if after is not None else None,
-        reason=_reason(gold, context) if context is not None else seen.refused,
+        chunk=max((evidence_share(evidence.text, [c.text]) for c in chunks), default=0.0),
+        pool=evidence_share(
+            evidence.text, [join_chunks(_sort_document_chunks(seen.pool, evidence.doc_id))]
+        ),
+        context=evidence_share(evidence.text, [context.text]) if context is not None else 0.0,
+        words=_first_gold_rank(gold, ranked.words),
+        vectors=_first_gold_rank(gold, ranked.vectors),
+        fused=_first_gold_rank(gold, [candidate.id for candidate in ranked.fused]),
+        reranked=_first_gold_rank(gold, after) if after is not None else None,
+        reason=_drop_reason(gold, context) if context is not None else seen.refused,
         with_reranker=after is not None,
         with_vectors=bool(ranked.vectors),
     )
 
 
-def _in_order(pool: Sequence[Chunk], document_id: str) -> list[Chunk]:
+def _sort_document_chunks(pool: Sequence[Chunk], document_id: str) -> list[Chunk]:
     mine: Mapping[str, Chunk] = {c.id: c for c in pool if c.document_id == document_id}
     return sorted(mine.values(), key=lambda c: (c.sequence, c.id))
 
 
-def _rank(gold: frozenset[str], ids: Sequence[str]) -> int | None:
+def _first_gold_rank(gold: frozenset[str], ids: Sequence[str]) -> int | None:
     return next((rank for rank, name in enumerate(ids, 1) if name in gold), None)
 
 
-def _reason(gold: frozenset[str], context: Context) -> str:
+def _drop_reason(gold: frozenset[str], context: Context) -> str:
     """The last stage that dropped a chunk of the evidence, and its reason."""
     found = [
         f"{stage.stage}: {decision.reason}"

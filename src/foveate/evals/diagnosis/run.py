@@ -6,30 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from foveate.assembler import Assembler, prepare_candidates
-from foveate.core.errors import BadInput, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.evals.cases import Case
-from foveate.evals.diagnosis.figures import Figures, measured
-from foveate.evals.diagnosis.probe import Current, Probe, probe
-from foveate.evals.diagnosis.shelf import Shelf, held
-from foveate.evals.diagnosis.verdict import Said, Turn, Verdict, counted, verdict
-from foveate.plan import plan
+from foveate.evals.diagnosis.figures import LayerFigures, measure_layers
+from foveate.evals.diagnosis.probe import CurrentText, Probe, probe_case
+from foveate.evals.diagnosis.store_reader import StoreReader, evidence_share
+from foveate.evals.diagnosis.verdict import (
+    AgentTurn,
+    RecordedAnswers,
+    Verdict,
+    count_by_layer,
+    decide_verdict,
+)
+from foveate.pipeline.assembler import Assembler, assemble
 
 Progress = Callable[[int, int, str], None]
 """Called after each case: done, in all, the case's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class DiagnosisInputs:
     """What is known beside the golden set.
 
     `current`: documents as they are now. `said`, `sessions`: per case id, what was answered, and
     the turns of an agent.
     """
 
-    current: Current | None = None
-    said: Mapping[str, Said] = field(default_factory=dict)
-    sessions: Mapping[str, Sequence[Turn]] = field(default_factory=dict)
+    current: CurrentText | None = None
+    answers: Mapping[str, RecordedAnswers] = field(default_factory=dict)
+    sessions: Mapping[str, Sequence[AgentTurn]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +43,7 @@ class Diagnosis:
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
-    figures: Mapping[str, Figures]
+    figures: Mapping[str, LayerFigures]
 
 
 def diagnose(
@@ -46,23 +51,27 @@ def diagnose(
     assembler: Assembler,
     *,
     principals: Sequence[str] = (),
-    beside: Beside | None = None,
+    beside: DiagnosisInputs | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Follow every case with evidence through the assembler's store, search and plan."""
-    known = beside or Beside()
-    shelf = Shelf(assembler.store, assembler.embedder, tuple(principals))
+    known = beside or DiagnosisInputs()
+    limit = assembler.options.limit
+    store = assembler.store
+    if store is None:
+        raise BadOption("diagnose needs a store; make the assembler with store=")
+    shelf = StoreReader(store, assembler.embedder, tuple(principals))
     cases = [case for case in cases if case.evidence]
     probes, verdicts, baselines = [], [], []
     for number, case in enumerate(cases, 1):
-        followed = probe(case, shelf, assembler, current=known.current)
+        followed = probe_case(case, shelf, assembler, current=known.current)
         probes.append(followed)
-        baselines.append(_joined(followed, assembler, shelf.principals))
+        baselines.append(_naive_evidence_share(followed, assembler, shelf.principals))
         verdicts.append(
-            verdict(
+            decide_verdict(
                 followed,
-                limit=assembler.limit,
-                said=known.said.get(case.id),
+                limit=limit,
+                said=known.answers.get(case.id),
                 session=known.sessions.get(case.id, ()),
             )
         )
@@ -70,19 +79,26 @@ def diagnose(
             progress(number, len(cases), case.id)
     return Diagnosis(
         verdicts=tuple(verdicts),
-        counts=counted(verdicts),
-        figures=measured(probes, baselines, known.sessions, assembler.limit),
+        counts=count_by_layer(verdicts),
+        figures=measure_layers(probes, baselines, known.sessions, limit),
     )
 
 
-def _joined(followed: Probe, assembler: Assembler, principals: Sequence[str]) -> float:
+def _naive_evidence_share(
+    followed: Probe, assembler: Assembler, principals: Sequence[str]
+) -> float:
     """The evidence that the same candidates hold, joined by score in the same budget."""
-    settled = plan(recipe="naive", budget=assembler.plan.budget, tokenizer=assembler.plan.tokenizer)
-    candidates = followed.ranked.fused[: assembler.limit]
+    resolved = assembler.resolve()
+    candidates = followed.rankings.fused[: resolved.options.limit]
     try:
-        made = prepare_candidates(
-            followed.case.question, candidates, settled, principals=principals
+        context = assemble(
+            followed.case.question,
+            candidates,
+            recipe="naive",
+            budget=resolved.budget,
+            tokenizer=resolved.tokenizer,
+            principals=principals,
         )
     except (BadInput, BudgetTooSmall):
         return 0.0
-    return fmean(held(e.text, [made.context.text]) for e in followed.case.evidence)
+    return fmean(evidence_share(e.text, [context.text]) for e in followed.case.evidence)

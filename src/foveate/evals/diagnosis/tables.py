@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foveate.evals.diagnosis.figures import Figures
+from foveate.evals.diagnosis.figures import LayerFigures
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
-from foveate.evals.diagnosis.probe import ENOUGH
+from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE
 from foveate.evals.diagnosis.run import Diagnosis
 from foveate.evals.table import Table
 
 UNDER = "under"
 """The figure that counts: pieces of evidence of which no chunk holds enough."""
-SHOWN = 20
+MAX_SHOWN_QUESTIONS = 20
 """Lost questions that a terminal lists; JSON has all."""
 
 
-def tables(found: Diagnosis) -> tuple[Table, ...]:
+def diagnosis_tables(found: Diagnosis) -> tuple[Table, ...]:
     """Losses by layer with each layer's measure, and the questions lost."""
     lost = [v for v in found.verdicts if v.layer]
     rows = [
         (
             layer.name,
             str(found.counts[layer.name]),
-            said(found.figures[layer.name]),
+            format_figures(found.figures[layer.name]),
         )
         for layer in LAYERS
     ]
@@ -37,8 +37,12 @@ def tables(found: Diagnosis) -> tuple[Table, ...]:
     )
     if not lost:
         return (first,)
-    shown = lost[:SHOWN]
-    rest = f", the first {SHOWN} of {len(lost)}" if len(lost) > SHOWN else ""
+    shown = lost[:MAX_SHOWN_QUESTIONS]
+    rest = (
+        f", the first {MAX_SHOWN_QUESTIONS} of {len(lost)}"
+        if len(lost) > MAX_SHOWN_QUESTIONS
+        else ""
+    )
     second = Table(
         title=f"Questions lost{rest}",
         head=("set", "question", "layer", "how it shows"),
@@ -47,7 +51,7 @@ def tables(found: Diagnosis) -> tuple[Table, ...]:
     return first, second
 
 
-def advised(found: Diagnosis) -> tuple[tuple[str, str], ...]:
+def list_advice(found: Diagnosis) -> tuple[tuple[str, str], ...]:
     """Each layer that lost something, and what to try."""
     pairs = [(layer.name, layer.advice) for layer in LAYERS if found.counts[layer.name]]
     if found.counts[MODEL]:
@@ -55,19 +59,19 @@ def advised(found: Diagnosis) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def said(figures: Figures) -> str:
+def format_figures(figures: LayerFigures) -> str:
     """Figures on one line; `-` where there was nothing to measure.
 
-    >>> said({"recall": 0.5, "tokens": 1200.0, "stale": None})
+    >>> format_figures({"recall": 0.5, "tokens": 1200.0, "stale": None})
     'recall 0.500, tokens 1,200'
-    >>> said({"context_recall": 0.9, "under": 3.0})
+    >>> format_figures({"context_recall": 0.9, "under": 3.0})
     'context recall 0.900, 3 under 0.8'
     """
-    known = [_figure(name, value) for name, value in figures.items() if value is not None]
+    known = [_format_figure(name, value) for name, value in figures.items() if value is not None]
     return ", ".join(known) or "-"
 
 
-def to_json(found: Diagnosis) -> dict[str, Any]:
+def diagnosis_to_json(found: Diagnosis) -> dict[str, Any]:
     """All of it; the same shape everywhere."""
     return {
         "questions": len(found.verdicts),
@@ -83,11 +87,11 @@ def to_json(found: Diagnosis) -> dict[str, Any]:
             for layer in LAYERS
         ],
         "model": found.counts[MODEL],
-        "verdicts": [_verdict(v) for v in found.verdicts],
+        "verdicts": [_verdict_to_json(v) for v in found.verdicts],
     }
 
 
-def _verdict(verdict: Any) -> Mapping[str, str]:
+def _verdict_to_json(verdict: Any) -> Mapping[str, str]:
     return {
         "id": verdict.id,
         "dataset": verdict.dataset,
@@ -96,11 +100,11 @@ def _verdict(verdict: Any) -> Mapping[str, str]:
     }
 
 
-def _spelled(name: str) -> str:
+def _figure_label(name: str) -> str:
     return name.replace("_", " ").replace("ndcg", "nDCG@10")
 
 
-def _figure(name: str, value: float) -> str:
+def _format_figure(name: str, value: float) -> str:
     if name == UNDER:
-        return f"{value:,.0f} under {ENOUGH}"
-    return f"{_spelled(name)} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")
+        return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
+    return f"{_figure_label(name)} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from foveate.evals.diagnosis import layers
-from foveate.evals.diagnosis.probe import ENOUGH, Probe, Trail
-from foveate.evals.measures import Spread
+from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
+from foveate.evals.measures import WordIndex
 
-IDLE = 3
+MAX_IDLE_TURNS = 3
 """Turns in a row without a new chunk; then a session goes round in circles."""
-FAR = 4
+FAR_RANK_FACTOR = 4
 """So many times further down by vectors than by words is the embedder's fault."""
-_NEVER = 1 << 30
+_UNRANKED = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class AgentTurn:
     """One iteration of an agent: tokens it sent, chunks it had in front of it."""
 
     tokens: int
@@ -29,7 +29,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class RecordedAnswers:
     """What was answered with the assembled context, and with the same joined by score."""
 
     answer: str
@@ -46,65 +46,65 @@ class Verdict:
     detail: str = ""
 
 
-def verdict(
+def decide_verdict(
     probe: Probe,
     *,
     limit: int,
-    said: Said | None = None,
-    session: Sequence[Turn] = (),
+    said: RecordedAnswers | None = None,
+    session: Sequence[AgentTurn] = (),
 ) -> Verdict:
     """Which layer lost the question, if any did; `limit`: candidates that the pipeline takes."""
-    layer, detail = _lost(probe, limit)
+    layer, detail = _find_losing_layer(probe, limit)
     if not layer and session:
-        layer, detail = _wandered(probe, session)
+        layer, detail = _agent_loss(probe, session)
     if not layer and said is not None:
-        layer, detail = _misread(probe, said)
+        layer, detail = _model_loss(probe, said)
     return Verdict(id=probe.case.id, dataset=probe.case.dataset, layer=layer, detail=detail)
 
 
-def _lost(probe: Probe, limit: int) -> tuple[str, str]:
+def _find_losing_layer(probe: Probe, limit: int) -> tuple[str, str]:
     for trail in probe.trails:
-        if trail.context < ENOUGH:
-            layer, detail = _where(trail, limit)
+        if trail.context < MIN_EVIDENCE_SHARE:
+            layer, detail = _layer_of_trail(trail, limit)
             return layer.name, detail
     return "", ""
 
 
-def _where(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
+def _layer_of_trail(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str]:
     name = trail.evidence.doc_id or "its document"
     if trail.stale:
         how = "has changed since it was indexed" if trail.indexed else "was not indexed yet"
         return layers.FRESHNESS, f"{name} {how}"
     if not trail.indexed:
         return layers.EVALUATION, f"{name} is not in the store"
-    if trail.document < ENOUGH:
+    if trail.document < MIN_EVIDENCE_SHARE:
         return layers.EVALUATION, f"{name} does not say it ({trail.document:.0%} of the words)"
-    if trail.pool >= ENOUGH:
+    if trail.pool >= MIN_EVIDENCE_SHARE:
         return layers.ASSEMBLY, trail.reason or "its sentences were not chosen"
-    if trail.chunk < ENOUGH:
+    if trail.chunk < MIN_EVIDENCE_SHARE:
         return layers.CHUNKING, f"the best chunk holds {trail.chunk:.0%} of it"
     if trail.with_reranker and trail.fused is not None and trail.fused <= limit:
-        return layers.RERANKING, f"rank {trail.fused} before, {_said(trail.reranked)} after"
-    return _retrieval(trail, limit)
+        return layers.RERANKING, f"rank {trail.fused} before, {_format_rank(trail.reranked)} after"
+    return _retrieval_layer(trail, limit)
 
 
-def _retrieval(trail: Trail, limit: int) -> tuple[layers.Layer, str]:
+def _retrieval_layer(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str]:
     """Where words find it and vectors do not, it is the embedder; else how the legs are used."""
-    said = f"rank {_said(trail.words)} by words, {_said(trail.vectors)} by vectors"
-    said += f", {_said(trail.fused)} together; {limit} are taken"
+    said = f"rank {_format_rank(trail.words)} by words, {_format_rank(trail.vectors)} by vectors"
+    said += f", {_format_rank(trail.fused)} together; {limit} are taken"
     if not trail.with_vectors:
-        return layers.STRATEGY, f"rank {_said(trail.words)} by words; {limit} are taken"
-    words, vectors = trail.words or _NEVER, trail.vectors or _NEVER
-    if words <= limit < vectors or words * FAR < vectors:
+        return layers.STRATEGY, f"rank {_format_rank(trail.words)} by words; {limit} are taken"
+    words, vectors = trail.words or _UNRANKED, trail.vectors or _UNRANKED
+    if words <= limit < vectors or words * FAR_RANK_FACTOR < vectors:
         return layers.EMBEDDING, said
     return layers.STRATEGY, said
 
 
-def _said(rank: int | None) -> str:
+def _format_rank(rank: int | None) -> str:
     return "none" if rank is None else str(rank)
 
 
-def _wandered(probe: Probe, session: Sequence[Turn]) -> tuple[str, str]:
+def _agent_loss(probe: Probe, session: Sequence[AgentTurn]) -> tuple[str, str]:
     """The evidence was in front of the agent, and was gone at its last turn; or it went round."""
     had = [bool(probe.gold & set(turn.chunk_ids)) for turn in session]
     if any(had) and not had[-1]:
@@ -114,27 +114,27 @@ def _wandered(probe: Probe, session: Sequence[Turn]) -> tuple[str, str]:
     for turn in session:
         idle = 0 if set(turn.chunk_ids) - seen else idle + 1
         seen |= set(turn.chunk_ids)
-    if idle >= IDLE:
+    if idle >= MAX_IDLE_TURNS:
         tokens = sum(turn.tokens for turn in session[-idle:])
         return layers.AGENT.name, f"{idle} turns and {tokens:,} tokens without anything new"
     return "", ""
 
 
-def _misread(probe: Probe, said: Said) -> tuple[str, str]:
+def _model_loss(probe: Probe, said: RecordedAnswers) -> tuple[str, str]:
     answers = probe.case.answers
-    if not answers or _right(said.answer, answers):
+    if not answers or _is_right(said.answer, answers):
         return "", ""
-    if said.baseline is not None and _right(said.baseline, answers):
+    if said.baseline is not None and _is_right(said.baseline, answers):
         return layers.ASSEMBLY.name, "joined by score it was answered, as assembled it was not"
     return layers.MODEL, "the evidence was in the context"
 
 
-def _right(answer: str, answers: Sequence[str]) -> bool:
-    spread = Spread(answer, 1)
-    return any(spread.has(one) for one in answers)
+def _is_right(answer: str, answers: Sequence[str]) -> bool:
+    spread = WordIndex(answer, 1)
+    return any(spread.has_phrase(one) for one in answers)
 
 
-def counted(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
+def count_by_layer(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
     """Questions lost by layer, in the order of the layers; others (the model) last."""
     names = [layer.name for layer in layers.LAYERS] + [layers.MODEL]
     return {name: sum(v.layer == name for v in verdicts) for name in names}

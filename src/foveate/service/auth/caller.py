@@ -25,7 +25,7 @@ class Caller:
     principals: tuple[str, ...]
     scopes: frozenset[str]
 
-    def reading_as(self, asked: Iterable[str] | None) -> tuple[str, ...]:
+    def narrow_principals(self, asked: Iterable[str] | None) -> tuple[str, ...]:
         """As whom the caller reads: all it may, or the fewer it asks for.
 
         Raises a 403 problem for one that it may not read as; it does not say which.
@@ -43,7 +43,7 @@ class Caller:
         return names
 
 
-class Needs:
+class RequireScope:
     """A dependency: the caller, who must have this scope; None for any caller."""
 
     def __init__(self, scope: str | None) -> None:
@@ -65,6 +65,6 @@ class Needs:
         )
 
 
-def caller_with(scope: str | None) -> Any:
+def require_scope(scope: str | None) -> Any:
     """The dependency of a route that needs this scope; None for any caller."""
-    return Depends(Needs(scope))
+    return Depends(RequireScope(scope))

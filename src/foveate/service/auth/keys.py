@@ -24,8 +24,10 @@ TENANT = "default"
 """The tenant of a service that has one store."""
 
 ID_LENGTH, SECRET_BYTES, SECRET_LENGTH = 8, 32, 43
-SHAPE = re.compile(rf"fov_([0-9a-z]{{{ID_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})", re.ASCII)
-KEY_WITHIN = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
+KEY_PATTERN = re.compile(
+    rf"fov_([0-9a-z]{{{ID_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})", re.ASCII
+)
+KEY_PREFIX_PATTERN = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
 """A key, or the beginning of one, where none should be."""
 
 _TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
@@ -33,7 +35,7 @@ _ID = re.compile(rf"[0-9a-z]{{{ID_LENGTH}}}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LOWER = string.digits + string.ascii_lowercase
 _BASE62 = string.digits + string.ascii_letters
-_LONGEST = 200
+_MAX_TEXT_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,33 +59,36 @@ class Key:
 
     def __post_init__(self) -> None:
         """Refuse what no key can be; raises `BadOption`."""
-        _check(_ID.fullmatch(self.id), f"id {self.id!r}: must be 8 digits and lower-case letters")
+        _require(_ID.fullmatch(self.id), f"id {self.id!r}: must be 8 digits and lower-case letters")
         check_tenant(self.tenant)
         for what, text in (("name", self.name), *(("principal", p) for p in self.principals)):
-            _check(_is_line(text), f"{what} {text!r}: must be 1 to {_LONGEST} printable characters")
+            _require(
+                _is_line(text),
+                f"{what} {text!r}: must be 1 to {_MAX_TEXT_LENGTH} printable characters",
+            )
         strange = next((scope for scope in self.scopes if scope not in SCOPES), None)
-        _check(strange is None, f"scope {strange!r}: must be one of {', '.join(SCOPES)}")
-        _check(self.scopes, f"no scope given; name at least one of {', '.join(SCOPES)}")
+        _require(strange is None, f"scope {strange!r}: must be one of {', '.join(SCOPES)}")
+        _require(self.scopes, f"no scope given; name at least one of {', '.join(SCOPES)}")
         usable = self.revoked is None
-        _check(
+        _require(
             _DIGEST.fullmatch(self.digest) if usable else not self.digest,
             "the hash must be 64 hexadecimal digits, and empty where the key is revoked",
         )
 
-    def usable(self, now: datetime) -> bool:
+    def is_usable(self, now: datetime) -> bool:
         """Whether it counts at this moment."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 def check_tenant(name: str) -> None:
     """Raise `BadOption` where this is no tenant's name; it becomes part of a store's URL."""
-    _check(
+    _require(
         _TENANT_NAME.fullmatch(name),
         f"tenant {name!r}: must be 1 to 63 of a-z, 0-9, _ and -, and begin with a letter or digit",
     )
 
 
-def minted(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
+def generate_key(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
     """A new id that is not taken, and the whole key; from the system's source of randomness."""
     made = ""
     while not made or made in taken:
@@ -91,12 +96,12 @@ def minted(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
     return made, f"fov_{made}_{_base62(secrets.token_bytes(SECRET_BYTES))}"
 
 
-def digest_of(token: str) -> str:
+def key_digest(token: str) -> str:
     """What is kept of a whole key: 64 hexadecimal digits."""
     return blake3(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def now() -> datetime:
+def utc_now() -> datetime:
     """This moment, to the second, as keys write it."""
     return datetime.now(UTC).replace(microsecond=0)
 
@@ -111,9 +116,9 @@ def _base62(data: bytes) -> str:
 
 
 def _is_line(text: str) -> bool:
-    return 0 < len(text) <= _LONGEST and text.isprintable() and text == text.strip()
+    return 0 < len(text) <= _MAX_TEXT_LENGTH and text.isprintable() and text == text.strip()
 
 
-def _check(holds: object, message: str) -> None:
+def _require(holds: object, message: str) -> None:
     if not holds:
         raise BadOption(message)

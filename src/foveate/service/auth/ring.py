@@ -15,28 +15,28 @@ from datetime import UTC, datetime
 from hmac import compare_digest
 from pathlib import Path
 
-from foveate.core.errors import BadInput, OutsideFailure
-from foveate.service.auth.keyfile import MOST_BYTES, parsed
-from foveate.service.auth.keys import SHAPE, Key, digest_of
+from foveate.core.errors import BadInput, ExternalError
+from foveate.service.auth.keyfile import MAX_BYTES, parse_keys
+from foveate.service.auth.keys import KEY_PATTERN, Key, key_digest
 
 log = logging.getLogger("foveate.service.keys")
 
-NOBODY = "0" * 64
+UNKNOWN_KEY_DIGEST = "0" * 64
 """Compared with where no such key is known, so that this takes as long as a wrong secret."""
 
-FRESH = 2.0
+RECENT_WRITE_SECONDS = 2.0
 """Seconds within which a file may change again and look the same: clocks of file systems are
 coarse, so a file that was written so lately is read once more."""
 
-Stamp = tuple[int, int, int, int, int]
-GONE: Stamp = (0, 0, 0, 0, 0)
+FileStamp = tuple[int, int, int, int, int]
+MISSING_FILE: FileStamp = (0, 0, 0, 0, 0)
 """Of a file that was there and is not, or cannot be looked at: whatever comes is read."""
 
 
 class KeyRing:
     """Finds the key that a caller sends. For one thread: that of the event loop.
 
-    Raises `BadInput` or `OutsideFailure` when it is made of a file that is not well. `compared`
+    Raises `BadInput` or `ExternalError` when it is made of a file that is not well. `compared`
     counts comparisons of hashes.
     """
 
@@ -44,15 +44,15 @@ class KeyRing:
         self._path = path
         self._clock = clock
         self._keys: dict[str, Key] = {}
-        self._stamp: Stamp | None = None
-        self._settled = True
-        self._fault: BadInput | OutsideFailure | None = None
-        self.compared = 0
-        self._begun = False
+        self._stamp: FileStamp | None = None
+        self._is_stable = True
+        self._fault: BadInput | ExternalError | None = None
+        self.comparisons = 0
+        self._is_started = False
         self._refresh()
         if self._fault is not None:
             raise self._fault
-        self._begun = True
+        self._is_started = True
 
     @property
     def in_use(self) -> bool:
@@ -76,61 +76,61 @@ class KeyRing:
         """The key that is sent, where it counts now; None for whatever else, in the same time.
 
         Whether the id is unknown, the secret wrong, the key revoked or expired: one hash, one
-        comparison. Raises `OutsideFailure` where the file is not well.
+        comparison. Raises `ExternalError` where the file is not well.
         """
         self._refresh()
         if self._fault is not None:
-            raise OutsideFailure("the keys of this service cannot be read; its operator must see")
-        shape = SHAPE.fullmatch(token)
+            raise ExternalError("the keys of this service cannot be read; its operator must see")
+        shape = KEY_PATTERN.fullmatch(token)
         key = self._keys.get(shape[1]) if shape else None
-        digest = key.digest if key is not None and key.digest else NOBODY
-        self.compared += 1
-        same = compare_digest(digest, digest_of(token))
+        digest = key.digest if key is not None and key.digest else UNKNOWN_KEY_DIGEST
+        self.comparisons += 1
+        same = compare_digest(digest, key_digest(token))
         if not same or key is None:
             return None
-        return key if key.usable(datetime.fromtimestamp(self._clock(), UTC)) else None
+        return key if key.is_usable(datetime.fromtimestamp(self._clock(), UTC)) else None
 
     def _refresh(self) -> None:
         """Read the file again if it is another than the one that was read."""
         try:
-            found = _stamp(self._path.stat())
+            found = _file_stamp(self._path.stat())
         except FileNotFoundError:
             if self._stamp is not None:
-                gone = OutsideFailure(f"{self._path.name}: the file of keys is gone")
-                self._broken(gone, GONE)
+                gone = ExternalError(f"{self._path.name}: the file of keys is gone")
+                self._reject_all(gone, MISSING_FILE)
             return
         except OSError as error:
-            self._broken(_unreadable(self._path, error), GONE)
+            self._reject_all(_unreadable_error(self._path, error), MISSING_FILE)
             return
-        if found != self._stamp or not self._settled:
-            self._read()
+        if found != self._stamp or not self._is_stable:
+            self._load()
 
-    def _read(self) -> None:
+    def _load(self) -> None:
         try:
             with self._path.open("rb") as file:
-                data, status = file.read(MOST_BYTES + 1), os.fstat(file.fileno())
-            stamp = _stamp(status)
-            self._settled = abs(self._clock() - status.st_mtime) > FRESH
+                data, status = file.read(MAX_BYTES + 1), os.fstat(file.fileno())
+            stamp = _file_stamp(status)
+            self._is_stable = abs(self._clock() - status.st_mtime) > RECENT_WRITE_SECONDS
         except OSError as error:
-            self._broken(_unreadable(self._path, error), GONE)
+            self._reject_all(_unreadable_error(self._path, error), MISSING_FILE)
             return
         try:
-            keys = {key.id: key for key in parsed(data, status.st_mode, self._path.name)}
+            keys = {key.id: key for key in parse_keys(data, status.st_mode, self._path.name)}
         except BadInput as error:
-            self._broken(error, stamp)
+            self._reject_all(error, stamp)
             return
         if self._fault is not None:
             log.warning("the file of keys is well again")
         self._keys, self._stamp, self._fault = keys, stamp, None
 
-    def _broken(self, fault: BadInput | OutsideFailure, stamp: Stamp) -> None:
+    def _reject_all(self, fault: BadInput | ExternalError, stamp: FileStamp) -> None:
         """From here on nobody is accepted; said once."""
-        if self._begun and self._fault is None:
+        if self._is_started and self._fault is None:
             log.error("no key is accepted: %s", fault)
         self._keys, self._stamp, self._fault = {}, stamp, fault
 
 
-def _stamp(status: os.stat_result) -> Stamp:
+def _file_stamp(status: os.stat_result) -> FileStamp:
     return (
         status.st_mtime_ns,
         status.st_ctime_ns,
@@ -140,5 +140,5 @@ def _stamp(status: os.stat_result) -> Stamp:
     )
 
 
-def _unreadable(path: Path, error: OSError) -> OutsideFailure:
-    return OutsideFailure(f"{path.name}: the keys cannot be read: {error.strerror or error}")
+def _unreadable_error(path: Path, error: OSError) -> ExternalError:
+    return ExternalError(f"{path.name}: the keys cannot be read: {error.strerror or error}")

@@ -20,23 +20,23 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from foveate.service.limits.asgi import ANSWERED
+from foveate.service.limits.asgi import RESPONSE_SENT
 
-STATE = "foveate.connections"
+LIMITS_KEY = "foveate.connections"
 """Where the application's lifespan puts the bounds, for connections to find."""
 
-LEAST = 16_384
+MIN_BYTES_READ = 16_384
 """Bytes that a client must take in `write_seconds`, where so many wait for it."""
-TURNS = 20
+MAX_WRITE_PERIODS = 20
 """Times `write_seconds` in which it must have taken all that waits, however much that is: else
 an answer of megabytes would hold its place, and its memory, for hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ConnectionLimits:
     """`most` connections; seconds for headers to arrive whole, and for an answer to move on."""
 
-    most: int = 512
+    connections: int = 512
     header_bytes: int = 16_384
     header_seconds: float = 10.0
     write_seconds: float = 30.0
@@ -47,57 +47,57 @@ class Connection(H11Protocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._bounds: Bounds = self.app_state.get(STATE) or Bounds()
+        self._bounds: ConnectionLimits = self.app_state.get(LIMITS_KEY) or ConnectionLimits()
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self.since = self.loop.time()
-        self._waited = 0
+        self.idle_since = self.loop.time()
+        self._most_unsent = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client came; where it is one too many, the idlest one leaves."""
         super().connection_made(transport)
-        _send_at_once(transport.get_extra_info("socket"))
-        if len(self.connections) > self._bounds.most:
-            ours = [c for c in self.connections if isinstance(c, Connection) and c.may_go]
+        _set_no_delay(transport.get_extra_info("socket"))
+        if len(self.connections) > self._bounds.connections:
+            ours = [c for c in self.connections if isinstance(c, Connection) and c.is_closable]
             idle = [c for c in ours if not c.transport.is_closing()]
-            min(idle, key=lambda c: c.since, default=self).drop()
-        self._arm("headers", self._bounds.header_seconds, self.drop)
+            min(idle, key=lambda c: c.idle_since, default=self).drop()
+        self._start_timer("headers", self._bounds.header_seconds, self.drop)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over, and so is the waiting."""
         for name in list(self._timers):
-            self._disarm(name)
+            self._cancel_timer(name)
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
         """Bytes came, or a request is done: is there one half here?"""
         super().handle_events()
         if not self.is_idle:
-            self._disarm("headers")
+            self._cancel_timer("headers")
         elif self.conn.trailing_data[0]:
-            self._arm("headers", self._bounds.header_seconds, self.drop)
+            self._start_timer("headers", self._bounds.header_seconds, self.drop)
 
     def on_response_complete(self) -> None:
         """An answer was given; from now on the connection is idle."""
-        self.since = self.loop.time()
+        self.idle_since = self.loop.time()
         super().on_response_complete()
         if self.transport.is_closing():
-            self._expect_reading()
+            self._watch_writes()
 
     def timeout_keep_alive_handler(self) -> None:
         """Nobody asks any more: close, and do not wait for ever for what was not taken."""
         super().timeout_keep_alive_handler()
-        self._expect_reading()
+        self._watch_writes()
 
     def pause_writing(self) -> None:
         """The client does not take what is sent to it."""
         super().pause_writing()
-        self._expect_reading()
+        self._watch_writes()
 
     def resume_writing(self) -> None:
         """It does again."""
         super().resume_writing()
-        self._disarm("writing")
-        self._waited = 0
+        self._cancel_timer("writing")
+        self._most_unsent = 0
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP, or has headers without an end, is refused like everything else."""
@@ -107,9 +107,9 @@ class Connection(H11Protocol):
         long = len(self.conn.trailing_data[0]) >= self._bounds.header_bytes
         status = HTTPStatus(431 if long else 400)
         detail = "the headers are too long" if long else "this is no HTTP request"
-        self.transport.write(_refusal(status, detail))
+        self.transport.write(_problem_bytes(status, detail))
         self.transport.close()
-        self._expect_reading()
+        self._watch_writes()
 
     @property
     def is_idle(self) -> bool:
@@ -117,46 +117,46 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
     @property
-    def may_go(self) -> bool:
+    def is_closable(self) -> bool:
         """Whether it may end for another one: nothing is to come of it that anybody waits for."""
-        return self.is_idle or ANSWERED in (self.scope or {}).get("state", {})
+        return self.is_idle or RESPONSE_SENT in (self.scope or {}).get("state", {})
 
     def drop(self) -> None:
         """End it now, whatever is still to be sent."""
         self.transport.abort()
 
-    def _throw_away(self) -> None:
+    def _reset_connection(self) -> None:
         """The same, with what the system holds for the client: it would for minutes."""
         wire = self.transport.get_extra_info("socket")
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.drop()
 
-    def _expect_reading(self) -> None:
+    def _watch_writes(self) -> None:
         """From now on some of what waits to be sent must go, time after time."""
         unsent = self.transport.get_write_buffer_size()
-        self._waited = max(self._waited, unsent)
+        self._most_unsent = max(self._most_unsent, unsent)
 
         def look() -> None:
             del self._timers["writing"]
             left = self.transport.get_write_buffer_size()
-            if left and left > unsent - max(LEAST, self._waited // TURNS):
-                self._throw_away()
+            if left and left > unsent - max(MIN_BYTES_READ, self._most_unsent // MAX_WRITE_PERIODS):
+                self._reset_connection()
             elif left:
-                self._expect_reading()
+                self._watch_writes()
 
-        self._arm("writing", self._bounds.write_seconds, look)
+        self._start_timer("writing", self._bounds.write_seconds, look)
 
-    def _arm(self, name: str, seconds: float, call: Callable[[], None]) -> None:
+    def _start_timer(self, name: str, seconds: float, call: Callable[[], None]) -> None:
         """Call it after this time, unless that runs already."""
         if name not in self._timers:
             self._timers[name] = self.loop.call_later(seconds, call)
 
-    def _disarm(self, name: str) -> None:
+    def _cancel_timer(self, name: str) -> None:
         if (timer := self._timers.pop(name, None)) is not None:
             timer.cancel()
 
 
-def _send_at_once(wire: socket.socket) -> None:
+def _set_no_delay(wire: socket.socket) -> None:
     """Send what follows an answer's head without waiting for the client to confirm the head.
 
     The event loop does so by itself only for sockets that it made itself: uvicorn issue 3149.
@@ -166,7 +166,7 @@ def _send_at_once(wire: socket.socket) -> None:
             wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def _refusal(status: HTTPStatus, detail: str) -> bytes:
+def _problem_bytes(status: HTTPStatus, detail: str) -> bytes:
     """A whole answer, for whom no application was asked."""
     instance = secrets.token_hex(16)
     body = json.dumps(

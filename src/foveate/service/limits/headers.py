@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from foveate.service.limits.asgi import refuse, values
+from foveate.service.limits.asgi import header_values, send_problem
 from foveate.service.problems import ProblemError
 
-MOST = 100
-ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"content-encoding")
+MAX_HEADERS = 100
+SINGLE_HEADERS = (
+    b"host",
+    b"authorization",
+    b"content-length",
+    b"content-type",
+    b"content-encoding",
+)
 
 
-class Headers:
+class HeaderLimit:
     """431 over `most` bytes or 100 headers; 400 where one that stands alone comes twice."""
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
@@ -25,24 +31,24 @@ class Headers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Look at the headers, and at nothing else."""
-        if scope["type"] != "http" or (problem := self._wrong(scope)) is None:
+        if scope["type"] != "http" or (problem := self._find_problem(scope)) is None:
             await self._app(scope, receive, send)
         else:
-            await refuse(scope, receive, send, problem)
+            await send_problem(scope, receive, send, problem)
 
-    def _wrong(self, scope: Scope) -> ProblemError | None:
+    def _find_problem(self, scope: Scope) -> ProblemError | None:
         found = scope["headers"]
         size = len(scope["raw_path"]) + len(scope["query_string"])
         size += sum(len(name) + len(value) for name, value in found)
-        if size > self._most or len(found) > MOST:
+        if size > self._most or len(found) > MAX_HEADERS:
             return ProblemError(
                 431,
                 "headers",
-                f"headers and address together may be {self._most} bytes and {MOST} headers",
+                f"headers and address together may be {self._most} bytes and {MAX_HEADERS} headers",
             )
-        twice = next((name for name in ONCE if len(values(scope, name)) > 1), None)
+        twice = next((name for name in SINGLE_HEADERS if len(header_values(scope, name)) > 1), None)
         if twice is not None:
             return ProblemError(400, "headers", f"the header {twice.decode()} comes twice")
-        if values(scope, b"transfer-encoding") and values(scope, b"content-length"):
+        if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):
             return ProblemError(400, "headers", "give a content-length or send in chunks, not both")
         return None

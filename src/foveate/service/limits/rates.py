@@ -18,26 +18,26 @@ from limits import RateLimitItem, parse
 from limits.aio.strategies import MovingWindowRateLimiter
 
 from foveate.core.errors import BadOption, MissingExtra
-from foveate.service.limits.window import Windows
+from foveate.service.limits.window import MovingWindows
 
 log = logging.getLogger("foveate.service.rates")
 
-SCHEMES = ("redis://", "rediss://", "unix://")
-PATIENCE = 0.25
+REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
+REDIS_TIMEOUT_SECONDS = 0.25
 """Seconds for Redis to answer; it stands before every request."""
-AWAY = 5.0
+REDIS_RETRY_SECONDS = 5.0
 """Seconds after a failure in which it is not asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RateDecision:
     """Whether a request may go on; else, in how many seconds one may."""
 
-    allowed: bool
-    after: int = 0
+    is_allowed: bool
+    retry_after: int = 0
 
 
-def rate(text: str) -> RateLimitItem | None:
+def parse_rate(text: str) -> RateLimitItem | None:
     """`600/minute` as a rate; None for the empty text, which is no limit."""
     if not text.strip():
         return None
@@ -50,7 +50,7 @@ def rate(text: str) -> RateLimitItem | None:
     return found
 
 
-class Rates:
+class RateCounter:
     """Counts requests, in this process or in the Redis at `url`.
 
     `missed`: see above; `told` is called for each of those.
@@ -58,32 +58,34 @@ class Rates:
 
     def __init__(self, url: str = "", *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._here = MovingWindowRateLimiter(Windows(clock=clock))
-        self._shared = MovingWindowRateLimiter(_redis(url)) if url else None
-        self._away = 0.0
-        self.missed = 0
-        self.told: Callable[[], None] = _nobody
+        self._local = MovingWindowRateLimiter(MovingWindows(clock=clock))
+        self._shared = MovingWindowRateLimiter(_open_redis(url)) if url else None
+        self._retry_at = 0.0
+        self.local_count = 0
+        self.on_local_count: Callable[[], None] = _do_nothing
 
-    async def hit(self, limit: RateLimitItem, *who: str) -> Verdict:
+    async def hit(self, limit: RateLimitItem, *who: str) -> RateDecision:
         """Count a request of `who`, where the limit leaves room for it."""
-        if self._shared is not None and self._clock() >= self._away:
+        if self._shared is not None and self._clock() >= self._retry_at:
             try:
-                return await self._asked(self._shared, limit, who)
+                return await self._check_limit(self._shared, limit, who)
             except self._shared.storage.base_exceptions as error:
-                self._away = self._clock() + AWAY
+                self._retry_at = self._clock() + REDIS_RETRY_SECONDS
                 log.warning("rates are counted by each process: %s", type(error).__name__)
         if self._shared is not None:
-            self.missed += 1
-            self.told()
-        return await self._asked(self._here, limit, who)
+            self.local_count += 1
+            self.on_local_count()
+        return await self._check_limit(self._local, limit, who)
 
-    async def _asked(
+    async def _check_limit(
         self, limiter: MovingWindowRateLimiter, limit: RateLimitItem, who: tuple[str, ...]
-    ) -> Verdict:
+    ) -> RateDecision:
         if await limiter.hit(limit, *who):
-            return Verdict(allowed=True)
+            return RateDecision(is_allowed=True)
         reset = (await limiter.get_window_stats(limit, *who)).reset_time
-        return Verdict(allowed=False, after=max(1, ceil(reset - self._clock())))
+        # Sums of clock readings are rounded: a millionth of a second is no second more to wait.
+        seconds = ceil(reset - self._clock() - 1e-6)
+        return RateDecision(is_allowed=False, retry_after=max(1, seconds))
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -92,23 +94,25 @@ class Rates:
             await storage.bridge.get_connection().aclose()
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """To whom it is told while nobody wants to know."""
 
 
-def _redis(url: str) -> Any:
+def _open_redis(url: str) -> Any:
     from limits.aio.storage import RedisStorage
     from limits.errors import ConfigurationError
 
-    if not url.startswith(SCHEMES):
-        raise BadOption(f"rate_store: give a URL that begins with one of {', '.join(SCHEMES)}")
+    if not url.startswith(REDIS_SCHEMES):
+        raise BadOption(
+            f"rate_store: give a URL that begins with one of {', '.join(REDIS_SCHEMES)}"
+        )
     try:
         return RedisStorage(
             f"async+{url}".replace("async+unix:", "async+redis+unix:"),
             implementation="redispy",
             key_prefix="foveate:rate",
-            socket_timeout=PATIENCE,
-            socket_connect_timeout=PATIENCE,
+            socket_timeout=REDIS_TIMEOUT_SECONDS,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
         )
     except ConfigurationError:
         raise MissingExtra("redis", "redis") from None

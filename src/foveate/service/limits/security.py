@@ -20,7 +20,7 @@ HEADERS = (
 )
 
 
-class Security:
+class SecurityHeaders:
     """Adds the headers to every answer; one that a route sets itself stays."""
 
     def __init__(self, app: ASGIApp) -> None:

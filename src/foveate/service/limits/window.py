@@ -14,14 +14,14 @@ from collections.abc import Callable
 from limits.aio.storage import MemoryStorage
 
 
-class Windows(MemoryStorage):
+class MovingWindows(MemoryStorage):
     """For each caller the times of its last requests, latest last, at most as many as its limit."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
-        self._longest = 0
+        self._max_expiry = 0
 
     def __len__(self) -> int:
         return len(self._times)
@@ -29,7 +29,7 @@ class Windows(MemoryStorage):
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Whether there was room for `amount` more within the last `expiry` seconds."""
         now = self._clock()
-        self._forget(now, expiry)
+        self._remove_expired(now, expiry)
         times = self._times.get(key) or deque(maxlen=limit)
         if amount > limit or (
             len(times) > limit - amount and times[len(times) - limit + amount - 1] > now - expiry
@@ -47,11 +47,11 @@ class Windows(MemoryStorage):
         first = bisect_right(times, now - expiry)
         return (times[first], len(times) - first) if first < len(times) else (now, 0)
 
-    def _forget(self, now: float, expiry: int) -> None:
+    def _remove_expired(self, now: float, expiry: int) -> None:
         """Let go of the windows whose last request is past; the one used longest ago is first."""
-        self._longest = max(self._longest, expiry)
+        self._max_expiry = max(self._max_expiry, expiry)
         while self._times:
             key, times = next(iter(self._times.items()))
-            if times[-1] > now - self._longest:
+            if times[-1] > now - self._max_expiry:
                 return
             del self._times[key]

@@ -7,32 +7,37 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from foveate.service.mcp.failures import Refused
+from foveate.service.mcp.failures import ToolCallError
 from foveate.service.mcp.schemas import Schema
 
-MOST = 10_000
+MAX_VALUES = 10_000
 """Values in the arguments of one call: far more than any schema allows, and soon looked at."""
 
 
-def checked(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapping[str, Any]:
-    """The arguments, whole numbers as such; raises `Refused` saying where and what to give."""
+def check_arguments(arguments: Mapping[str, Any] | None, schema: Schema) -> Mapping[str, Any]:
+    """The arguments, whole numbers as such.
+
+    Raises `ToolCallError` saying where and what to give.
+    """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
     given = dict(arguments or {})
-    if sum(1 for _ in islice(_values(given), MOST + 1)) > MOST:
-        raise Refused(f"more than {MOST:,} values; give fewer")
+    if sum(1 for _ in islice(_iter_values(given), MAX_VALUES + 1)) > MAX_VALUES:
+        raise ToolCallError(f"more than {MAX_VALUES:,} values; give fewer")
     error = best_match(Draft202012Validator(schema).iter_errors(given))
     if error is not None:
-        raise Refused(f"{_place(error.absolute_path)}{_said(error)}")
-    for place, text in _texts(given, ()):
-        if not _encodable(text):
-            raise Refused(f"{_place(place)}has half of a surrogate pair in it; send UTF-8 text")
-    whole: Mapping[str, Any] = _whole(given)
+        raise ToolCallError(f"{_format_path(error.absolute_path)}{_error_message(error)}")
+    for place, text in _iter_texts(given, ()):
+        if not _is_encodable(text):
+            raise ToolCallError(
+                f"{_format_path(place)}has half of a surrogate pair in it; send UTF-8 text"
+            )
+    whole: Mapping[str, Any] = _convert_integers(given, schema)
     return whole
 
 
-def _values(value: Any) -> Iterator[Any]:
+def _iter_values(value: Any) -> Iterator[Any]:
     """Every value in the arguments."""
     waiting = [value]
     while waiting:
@@ -42,13 +47,13 @@ def _values(value: Any) -> Iterator[Any]:
             waiting.extend(here.values() if isinstance(here, Mapping) else here)
 
 
-def _place(path: Sequence[str | int]) -> str:
+def _format_path(path: Sequence[str | int]) -> str:
     """`candidates[2].text: `."""
     said = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return f"{said.removeprefix('.')[:200]}: " if said else ""
 
 
-def _said(error: Any) -> str:
+def _error_message(error: Any) -> str:
     """What is asked for; of names the nearest one."""
     rule, value = error.validator, error.validator_value
     if rule == "enum":
@@ -62,13 +67,12 @@ def _said(error: Any) -> str:
     if rule == "required":
         missing = [name for name in value if name not in error.instance]
         return f"missing: {', '.join(missing)}"
-    if rule in _SIZES:
-        return f"must have {_SIZES[rule].format(value)}"
-    return f"must be {_kind(rule, value)}"
+    if rule in _SIZE_MESSAGES:
+        return f"must have {_SIZE_MESSAGES[rule].format(value)}"
+    return f"must be {_expectation(rule, value)}"
 
 
-_WHOLE = ("budget", "limit", "page", "sequence")
-_SIZES = {
+_SIZE_MESSAGES = {
     "minLength": "at least {} character",
     "maxLength": "at most {} characters",
     "minItems": "at least {} item",
@@ -77,7 +81,7 @@ _SIZES = {
 }
 
 
-def _kind(rule: str, value: Any) -> str:
+def _expectation(rule: str, value: Any) -> str:
     if rule == "type":
         return " or ".join(value) if isinstance(value, list) else str(value)
     if rule == "minimum":
@@ -89,20 +93,22 @@ def _kind(rule: str, value: Any) -> str:
     return "a string, a number, a boolean or a list of them" if rule == "anyOf" else rule
 
 
-def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _iter_texts(
+    value: Any, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Every text in the arguments, keys included, with its place."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield path, key
-            yield from _texts(inner, (*path, key))
+            yield from _iter_texts(inner, (*path, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _texts(inner, (*path, number))
+            yield from _iter_texts(inner, (*path, number))
 
 
-def _encodable(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -110,8 +116,19 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _whole(value: Any) -> Any:
-    """JSON knows one kind of number: 5.0 is the 5 that a schema's `integer` allows."""
+def _convert_integers(value: Any, schema: Schema) -> Any:
+    """JSON knows one kind of number: 5.0 is 5 where the schema asks for an `integer`.
+
+    Only properties that the schema names are followed. The keys of a filter are the document's,
+    so its values stay as they were sent.
+    """
+    if schema.get("type") == "integer":
+        return int(value)
     if isinstance(value, Mapping):
-        return {key: int(v) if key in _WHOLE else _whole(v) for key, v in value.items()}
-    return [_whole(inner) for inner in value] if isinstance(value, list) else value
+        named = schema.get("properties", {})
+        return {
+            key: _convert_integers(v, named[key]) if key in named else v for key, v in value.items()
+        }
+    if isinstance(value, list):
+        return [_convert_integers(inner, schema.get("items", {})) for inner in value]
+    return value

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from foveate.ports import Embedder, Store
-from foveate.service.audit import note
-from foveate.service.auth.caller import Caller, caller_with
-from foveate.service.held import Held
-from foveate.service.mcp.bounds import Bounds
-from foveate.service.mcp.calls import Desk
-from foveate.service.mcp.failures import Refused
-from foveate.service.mcp.server import Reception, Run, Visit, server_of
-from foveate.service.mcp.shown import Answer
-from foveate.service.mcp.tools import tools
+from foveate.service.app_state import AppState
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.mcp.bounds import ToolLimits
+from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.failures import ToolCallError
+from foveate.service.mcp.results import ToolResult
+from foveate.service.mcp.server import Authentication, RunCall, ToolCall, build_server
+from foveate.service.mcp.tools import build_tools
 from foveate.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["tools for agents"])
 
 
-class Handed(Response):
+class ProtocolResponse(Response):
     """A request handed on to the protocol's own application, which answers it."""
 
     def __init__(self, protocol: StreamableHTTPSessionManager) -> None:
@@ -48,16 +48,16 @@ class Handed(Response):
 
 
 @router.post("/mcp", include_in_schema=False)
-async def mcp(request: Request, _: Annotated[Caller, caller_with("mcp")]) -> Response:
+async def mcp(request: Request, _: Annotated[Caller, require_scope("mcp")]) -> Response:
     """The Model Context Protocol; docs/mcp.md says how to get at it."""
     protocol = request.app.state.mcp
     if protocol is None:
         raise ProblemError(404, "not-found", "this service has no tools for agents")
-    return Handed(protocol)
+    return ProtocolResponse(protocol)
 
 
 @asynccontextmanager
-async def speaking(app: FastAPI, held: Held) -> AsyncIterator[None]:
+async def mcp_lifespan(app: FastAPI, held: AppState) -> AsyncIterator[None]:
     """The tools while the service runs; none where its settings, or what is installed, say so."""
     app.state.mcp = None
     if not held.settings.mcp or find_spec("mcp") is None:
@@ -66,7 +66,7 @@ async def speaking(app: FastAPI, held: Held) -> AsyncIterator[None]:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     protocol = StreamableHTTPSessionManager(
-        server_of(_reception(held), _at_work(held)),
+        build_server(_authentication(held), _pool_runner(held)),
         stateless=True,
         max_request_body_size=held.settings.body_bytes,
     )
@@ -75,58 +75,58 @@ async def speaking(app: FastAPI, held: Held) -> AsyncIterator[None]:
         yield
 
 
-def _reception(held: Held) -> Reception:
+def _authentication(held: AppState) -> Authentication:
     """Who asks stands on the request, where its key was read."""
-    settings, door = held.settings, held.door
-    bounds = Bounds(
+    settings, door = held.settings, held.request_options
+    bounds = ToolLimits(
         budget=settings.mcp_most,
-        usual=settings.mcp_budget,
-        candidates=min(settings.candidates, Bounds().candidates),
+        usual_budget=settings.mcp_budget,
+        candidates=min(settings.candidates, ToolLimits().candidates),
     )
-    every = tools(bounds, door.recipes, door.formats, recipe=settings.recipe)
+    every = build_tools(bounds, door.recipes, door.formats, recipe=settings.recipe)
 
-    def receive(request: Request) -> Visit:
+    def receive(request: Request) -> ToolCall:
         caller: Caller = request.scope["state"]["caller"]
-        desk = Desk(
-            opened=lambda: _opened(held, caller.tenant),
-            settle=door.plan,
+        desk = ToolContext(
+            open_store=lambda: _open_tenant_store(held, caller.tenant),
+            options=door.options,
             principals=caller.principals,
-            cache=held.cache_of(caller.tenant),
-            around=held.around,
-            bounds=bounds,
+            cache=held.cache_for_tenant(caller.tenant),
+            observers=held.observers,
+            limits=bounds,
         )
-        return Visit(
-            desk=desk,
+        return ToolCall(
+            context=desk,
             tools=tuple(tool for tool in every if tool.scope in caller.scopes),
-            note=lambda answer: _noted(request, answer),
+            record=lambda answer: _audit_result(request, answer),
         )
 
     return receive
 
 
-def _noted(request: Request, answer: Answer) -> None:
+def _audit_result(request: Request, answer: ToolResult) -> None:
     manifests = (answer.manifest,) if answer.manifest is not None else ()
-    note(request.scope, *manifests, state_root=answer.state_root or None)
+    add_audit_fields(request.scope, *manifests, state_root=answer.state_root or None)
 
 
 @contextmanager
-def _opened(held: Held, tenant: str) -> Iterator[tuple[Store, Embedder | None]]:
-    with held.shelves.of(tenant) as shelf:
+def _open_tenant_store(held: AppState, tenant: str) -> Iterator[tuple[Store, Embedder | None]]:
+    with held.stores.borrow(tenant) as shelf:
         yield shelf.store, shelf.embedder
 
 
-def _at_work(held: Held) -> Run:
+def _pool_runner(held: AppState) -> RunCall:
     """On the service's threads. A client that leaves is noticed by the protocol, not here."""
 
-    async def run(work: Callable[[], Answer]) -> Answer:
+    async def run(work: Callable[[], ToolResult]) -> ToolResult:
         try:
-            return await held.work.run(Request({"type": "http"}, _never), work, stops=True)
+            return await held.pool.run(Request({"type": "http"}, _wait_forever), work, stops=True)
         except ProblemError as error:
-            raise Refused(str(error.detail)) from error
+            raise ToolCallError(str(error.detail)) from error
 
     return run
 
 
-async def _never() -> Message:
+async def _wait_forever() -> Message:
     await asyncio.Event().wait()
     raise AssertionError

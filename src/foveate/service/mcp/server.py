@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
-from foveate.service.mcp.arguments import checked
-from foveate.service.mcp.calls import Desk
-from foveate.service.mcp.failures import Failure, failure_of
-from foveate.service.mcp.shown import Answer
+from foveate.service.mcp.arguments import check_arguments
+from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.failures import Failure, failure_from_error
+from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.tools import INSTRUCTIONS, Tool
 
 if TYPE_CHECKING:
@@ -28,32 +28,32 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class ToolCall:
     """One request: the desk it is served from, and the tools that whoever asks may use.
 
     `note` puts down what an answer is made of, before it is given.
     """
 
-    desk: Desk
+    context: ToolContext
     tools: tuple[Tool, ...]
-    note: Callable[[Answer], None] = lambda _: None
+    record: Callable[[ToolResult], None] = lambda _: None
 
 
-class Run(Protocol):
+class RunCall(Protocol):
     """Does the work of one call somewhere where it holds nobody up."""
 
-    def __call__(self, work: Callable[[], Answer], /) -> Awaitable[Answer]:
+    def __call__(self, work: Callable[[], ToolResult], /) -> Awaitable[ToolResult]:
         """Its answer; raises what the work raises, `Refused` or `TimeoutError`."""
 
 
-class Reception(Protocol):
+class Authentication(Protocol):
     """Who asks, and what they may; for the HTTP transport the request has the key."""
 
-    def __call__(self, request: Any, /) -> Visit:
+    def __call__(self, request: Any, /) -> ToolCall:
         """The visit; the request is None where there is none."""
 
 
-def server_of(reception: Reception, run: Run) -> Server[Any]:
+def build_server(reception: Authentication, run: RunCall) -> Server[Any]:
     """The server; raises `MissingExtra` where its package is not installed."""
     try:
         from mcp import types
@@ -65,23 +65,27 @@ def server_of(reception: Reception, run: Run) -> Server[Any]:
         ctx: ServerRequestContext[Any, Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         visit = reception(ctx.request)
-        return types.ListToolsResult(tools=[_listed(tool) for tool in visit.tools])
+        return types.ListToolsResult(tools=[_tool_to_mcp(tool) for tool in visit.tools])
 
     async def call_tool(
         ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         visit = reception(ctx.request)
-        tool = _named(params.name, visit.tools)
+        tool = _find_tool(params.name, visit.tools)
         try:
             # Arguments are looked at where the work is done: many of them take a while, too.
-            answer = await run(lambda: tool.work(visit.desk, checked(params.arguments, tool.takes)))
-            visit.note(answer)
-            return _result(answer)
+            answer = await run(
+                lambda: tool.function(
+                    visit.context, check_arguments(params.arguments, tool.input_schema)
+                )
+            )
+            visit.record(answer)
+            return _result_to_mcp(answer)
         except Exception as error:
-            failure = failure_of(error, visit.desk.bounds.budget)
-            if failure.ours:
+            failure = failure_from_error(error, visit.context.limits.budget)
+            if failure.is_internal:
                 logger.exception("%s failed", tool.name)
-            return _failed(failure)
+            return _failure_to_mcp(failure)
 
     return Server(
         "foveate",
@@ -93,7 +97,7 @@ def server_of(reception: Reception, run: Run) -> Server[Any]:
     )
 
 
-def _named(name: str, tools: tuple[Tool, ...]) -> Tool:
+def _find_tool(name: str, tools: tuple[Tool, ...]) -> Tool:
     """The tool of that name, as a protocol error where there is none."""
     from mcp import types
     from mcp.shared.exceptions import MCPError
@@ -105,15 +109,15 @@ def _named(name: str, tools: tuple[Tool, ...]) -> Tool:
     raise MCPError(types.INVALID_PARAMS, f"unknown tool {name[:60]!r}; known: {known}")
 
 
-def _listed(tool: Tool) -> types.Tool:
+def _tool_to_mcp(tool: Tool) -> types.Tool:
     from mcp import types
 
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.takes,
-        output_schema=tool.gives,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=True,
@@ -124,7 +128,7 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _result(answer: Answer) -> types.CallToolResult:
+def _result_to_mcp(answer: ToolResult) -> types.CallToolResult:
     from mcp import types
 
     return types.CallToolResult(
@@ -133,7 +137,7 @@ def _result(answer: Answer) -> types.CallToolResult:
     )
 
 
-def _failed(failure: Failure) -> types.CallToolResult:
+def _failure_to_mcp(failure: Failure) -> types.CallToolResult:
     """An error that the agent reads; the budget that would do for programs too."""
     from mcp import types
 

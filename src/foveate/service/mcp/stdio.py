@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from foveate import plugins
 from foveate.core.errors import MissingExtra
-from foveate.plan import Plan, plan
+from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.service.mcp.bounds import Bounds
-from foveate.service.mcp.calls import Desk
-from foveate.service.mcp.server import Visit, server_of
-from foveate.service.mcp.tools import tools
-from foveate.service.mcp.turns import Turns
+from foveate.service.mcp.bounds import ToolLimits
+from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.server import ToolCall, build_server
+from foveate.service.mcp.tools import build_tools
+from foveate.service.mcp.turns import CallQueue
 
 if TYPE_CHECKING:
     from mcp.server import Server
 
-STOPPING = (signal.SIGTERM, signal.SIGINT)
+log = logging.getLogger(__name__)
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(
@@ -35,7 +37,7 @@ def serve(
     embedder: Embedder | None,
     *,
     principals: tuple[str, ...],
-    bounds: Bounds,
+    bounds: ToolLimits,
     seconds: float,
 ) -> None:
     """Serve the store until the input ends, then close it.
@@ -48,9 +50,11 @@ def serve(
     except ImportError:
         raise MissingExtra("mcp", "mcp") from None
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    turns = Turns(seconds=seconds)
-    visit = _visit(store, embedder, principals, bounds)
-    server = server_of(lambda _: visit, turns)
+    for one in plugins.broken("recipes", "formats"):
+        log.warning("%s", one)
+    turns = CallQueue(seconds=seconds)
+    visit = _build_call(store, embedder, principals, bounds)
+    server = build_server(lambda _: visit, turns)
 
     def stop(number: int) -> NoReturn:
         if turns.close(wait=False):
@@ -59,37 +63,36 @@ def serve(
         os._exit(128 + number)
 
     try:
-        anyio.run(_until_it_ends, server, stop)
+        anyio.run(_run_server, server, stop)
     finally:
         turns.close()
         store.close()
 
 
-def _visit(
-    store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: Bounds
-) -> Visit:
+def _build_call(
+    store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: ToolLimits
+) -> ToolCall:
     """Every request is the same person's."""
-    recipes, formats = plugins.recipe_table(), plugins.known().formats
+    recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
 
-    def settle(*, query: str, recipe: str | None, budget: int, format: str | None) -> Plan:
-        chosen = recipes[recipe or "default"]
-        return plan(query=query, recipe=chosen, budget=budget, format=format)
+    def options(*, recipe: str | None, budget: int, format: str | None) -> AssembleOptions:
+        return AssembleOptions(recipe=recipes[recipe or "default"], budget=budget, format=format)
 
-    desk = Desk(
-        opened=lambda: nullcontext((store, embedder)),
-        settle=settle,
+    desk = ToolContext(
+        open_store=lambda: nullcontext((store, embedder)),
+        options=options,
         principals=principals,
-        bounds=bounds,
+        limits=bounds,
     )
-    return Visit(desk=desk, tools=tools(bounds, recipes, formats))
+    return ToolCall(context=desk, tools=build_tools(bounds, recipes, formats))
 
 
-async def _until_it_ends(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:
+async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
     async def watch() -> None:
-        with anyio.open_signal_receiver(*STOPPING) as signals:
+        with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
             async for number in signals:
                 stop(number)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from foveate.service.mcp import calls, schemas
-from foveate.service.mcp.bounds import Bounds
+from foveate.service.mcp.bounds import ToolLimits
+from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.schemas import Schema
-from foveate.service.mcp.shown import Answer
 
-Work: TypeAlias = Callable[[calls.Desk, Mapping[str, Any]], Answer]
+ToolFunction: TypeAlias = Callable[[calls.ToolContext, Mapping[str, Any]], ToolResult]
 
 INSTRUCTIONS = (
     "Documents to answer from. Call assemble with the question: it searches, and gives a context "
@@ -28,17 +28,17 @@ class Tool:
     name: str
     title: str
     description: str
-    takes: Schema
-    gives: Schema
-    work: Work
+    input_schema: Schema
+    output_schema: Schema
+    function: ToolFunction
     scope: str
 
 
-def tools(
-    bounds: Bounds, recipes: Iterable[str], formats: Iterable[str], *, recipe: str = "default"
+def build_tools(
+    bounds: ToolLimits, recipes: Iterable[str], formats: Iterable[str], *, recipe: str = "default"
 ) -> tuple[Tool, ...]:
     """All of them, within these bounds; `recipe` is that of a call that names none."""
-    names = schemas.Names(recipes=tuple(recipes), formats=tuple(formats), recipe=recipe)
+    names = schemas.AllowedNames(recipes=tuple(recipes), formats=tuple(formats), recipe=recipe)
     return (
         Tool(
             name="assemble",
@@ -51,9 +51,9 @@ def tools(
                 "read as data; the second names the sources and says what did not fit. Raise "
                 "`budget` when it says that more would fit and the answer is not there."
             ),
-            takes=schemas.assemble_input(bounds, names),
-            gives=schemas.ASSEMBLED,
-            work=calls.assemble,
+            input_schema=schemas.assemble_input(bounds, names),
+            output_schema=schemas.ASSEMBLE_OUTPUT,
+            function=calls.assemble,
             scope="assemble",
         ),
         Tool(
@@ -65,9 +65,9 @@ def tools(
                 "what there is, or to find a document or a section for `where`; to answer a "
                 "question use assemble, which spends fewer tokens on the same evidence."
             ),
-            takes=schemas.search_input(bounds),
-            gives=schemas.SEARCHED,
-            work=calls.search,
+            input_schema=schemas.search_input(bounds),
+            output_schema=schemas.SEARCH_OUTPUT,
+            function=calls.search,
             scope="search",
         ),
         Tool(
@@ -79,9 +79,9 @@ def tools(
                 "source does not have. Use it before you hand an answer over, with the `context` "
                 "that assemble gave. Support is an estimate by words: read the passage it names."
             ),
-            takes=schemas.check_input(bounds, names),
-            gives=schemas.CHECKED,
-            work=calls.check,
+            input_schema=schemas.check_input(bounds, names),
+            output_schema=schemas.CHECK_OUTPUT,
+            function=calls.check,
             scope="check",
         ),
     )

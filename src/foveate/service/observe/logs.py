@@ -15,22 +15,24 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from foveate.service.observe.seen import SEEN, Seen
+from foveate.service.observe.request_state import REQUEST_STATE, RequestState
 from foveate.service.settings import Settings
 
-ACCESS = logging.getLogger("foveate.access")
-QUOTE_NOTHING = ("foveate", "uvicorn", "opentelemetry")
+ACCESS_LOG = logging.getLogger("foveate.access")
+SAFE_LOGGERS = ("foveate", "uvicorn", "opentelemetry")
 """Whose messages are written as they are."""
-FRAMES = 12
+MAX_FRAMES = 12
 """Of a trace back, the innermost ones."""
 
 
-def set_up(settings: Settings) -> None:
+def configure_logging(settings: Settings) -> None:
     """Send all logs of this process to standard error: plain on a terminal, else JSON."""
     wanted, content = settings.log_format, settings.log_content
     plain = wanted == "plain" or (wanted == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Plain(content=content) if plain else Lines(content=content))
+    handler.setFormatter(
+        PlainFormatter(content=content) if plain else JsonFormatter(content=content)
+    )
     logging.captureWarnings(capture=True)
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -42,8 +44,8 @@ def set_up(settings: Settings) -> None:
         logger.setLevel(settings.log_level)
 
 
-def requested(
-    seen: Seen,
+def log_request(
+    seen: RequestState,
     *,
     verb: str,
     route: str,
@@ -55,7 +57,7 @@ def requested(
 ) -> None:
     """The line of one request, in place of the server's."""
     level = logging.DEBUG if quiet else logging.INFO
-    if not ACCESS.isEnabledFor(level):
+    if not ACCESS_LOG.isEnabledFor(level):
         return
     fields: dict[str, Any] = {
         "method": verb,
@@ -66,7 +68,7 @@ def requested(
         **seen.counts,
         **(seen.content if content else {}),
     }
-    ACCESS.log(level, "request", extra={"fields": fields})
+    ACCESS_LOG.log(level, "request", extra={"fields": fields})
 
 
 class _Formatter(logging.Formatter):
@@ -74,9 +76,9 @@ class _Formatter(logging.Formatter):
         super().__init__()
         self._content = content
 
-    def said(self, record: logging.LogRecord) -> dict[str, Any]:
+    def record_to_json(self, record: logging.LogRecord) -> dict[str, Any]:
         """All that a record says."""
-        seen = SEEN.get()
+        seen = REQUEST_STATE.get()
         found: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -91,7 +93,7 @@ class _Formatter(logging.Formatter):
         return {name: value for name, value in found.items() if value != ""}
 
     def _message(self, record: logging.LogRecord) -> str:
-        if self._content or record.name.partition(".")[0] in QUOTE_NOTHING:
+        if self._content or record.name.partition(".")[0] in SAFE_LOGGERS:
             return record.getMessage()
         return f"{record.module}.{record.funcName}, line {record.lineno} (message withheld)"
 
@@ -102,30 +104,32 @@ class _Formatter(logging.Formatter):
             found.add(id(one))
             kinds.append(type(one).__name__)
             one = one.__cause__ or one.__context__  # type: ignore[assignment]
-        frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
-        places = [f"{_short(f.filename)}:{f.lineno} {f.name}" for f in frames]
+        frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
+        places = [f"{_short_path(f.filename)}:{f.lineno} {f.name}" for f in frames]
         said: dict[str, Any] = {"kinds": kinds, "at": places}
         if self._content:
             said["message"] = str(error)
         return said
 
 
-class Lines(_Formatter):
+class JsonFormatter(_Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record in one line, whatever stands in it."""
-        return json.dumps(self.said(record), default=str)  # ASCII: some line ends are beyond it
+        return json.dumps(
+            self.record_to_json(record), default=str
+        )  # ASCII: some line ends are beyond it
 
 
-class Plain(_Formatter):
+class PlainFormatter(_Formatter):
     """One line that a person reads: time, level, message, then what else there is."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record in one line, control characters written out."""
-        said = self.said(record)
+        said = self.record_to_json(record)
         head = f"{said.pop('time')[11:19]} {said.pop('level').upper():7}"
-        if record.name == ACCESS.name:
+        if record.name == ACCESS_LOG.name:
             message = f"{said.pop('method')} {said.pop('route')} {said.pop('status')}"
             said.pop("message")
         else:
@@ -135,7 +139,7 @@ class Plain(_Formatter):
         return _printable(f"{head} {message} {rest}".rstrip())
 
 
-def _short(path: str) -> str:
+def _short_path(path: str) -> str:
     """From the package's name on: where it is installed is nobody's business."""
     parts = path.replace("\\", "/").split("/")
     for name in ("site-packages", "src"):

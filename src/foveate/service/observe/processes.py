@@ -19,67 +19,67 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which the metrics' library knows that there are several processes."""
 PREFIX = "foveate-metrics-"
-LOCK = "lock"
-_LOCKS = sys.platform != "win32"
+LOCK_NAME = "lock"
+_HAS_LOCKS = sys.platform != "win32"
 
 
 @contextmanager
-def shared_metrics(*, under: Path | None = None) -> Iterator[Path]:
+def shared_metrics_folder(*, under: Path | None = None) -> Iterator[Path]:
     """The folder for the metrics of the processes that are started meanwhile.
 
     Whoever starts them enters it first, for they are told of it by their environment; a folder
     that is named there already, by an operator, is used and left as it is.
     """
-    given = os.environ.get(FOLDER)
+    given = os.environ.get(FOLDER_VARIABLE)
     if given:
         Path(given).mkdir(parents=True, exist_ok=True)
         yield Path(given)
         return
     base = under or Path(tempfile.gettempdir())
-    sweep(base)
-    folder, lock = _made(base)
-    os.environ[FOLDER] = str(folder)
+    remove_stale_folders(base)
+    folder, lock = _create_folder(base)
+    os.environ[FOLDER_VARIABLE] = str(folder)
     try:
         yield folder
     finally:
-        del os.environ[FOLDER]
+        del os.environ[FOLDER_VARIABLE]
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None:
             os.close(lock)
 
 
-def _made(base: Path) -> tuple[Path, int | None]:
+def _create_folder(base: Path) -> tuple[Path, int | None]:
     """A new folder, and its lock; another one where a sweep was faster than the lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
         with suppress(FileNotFoundError):
-            lock = _locked(folder)
-            if not _LOCKS or (lock is not None and (folder / LOCK).exists()):
+            lock = _try_lock(folder)
+            if not _HAS_LOCKS or (lock is not None and (folder / LOCK_NAME).exists()):
                 return folder, lock
 
 
-def sweep(base: Path) -> None:
+def remove_stale_folders(base: Path) -> None:
     """Remove the folders of services of this user that are no more."""
     for folder in base.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
-            lock = _locked(folder)
+            lock = _try_lock(folder)
             if lock is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)
 
 
-def _locked(folder: Path) -> int | None:
+def _try_lock(folder: Path) -> int | None:
     """The folder's lock, held; None where another process holds it, or the system has none."""
-    if not _LOCKS:
+    if not _HAS_LOCKS:
         return None
     from fcntl import LOCK_EX, LOCK_NB, flock
 
-    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    lock = os.open(folder / LOCK_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         flock(lock, LOCK_EX | LOCK_NB)
     except OSError:
@@ -88,18 +88,18 @@ def _locked(folder: Path) -> int | None:
     return lock
 
 
-def ensure() -> bool:
+def ensure_folder() -> bool:
     """Whether there are several processes; then their folder is there, again where it was not.
 
     Cleaners of temporary folders may take it away; a process that starts later needs it.
     """
-    folder = os.environ.get(FOLDER)
+    folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
         Path(folder).mkdir(mode=0o700, exist_ok=True)
     return bool(folder)
 
 
-def summed() -> CollectorRegistry:
+def multiprocess_registry() -> CollectorRegistry:
     """A registry that reads the files of all processes, those that ended included.
 
     What a gauge counts ends with its process, also where that was killed.
@@ -107,22 +107,22 @@ def summed() -> CollectorRegistry:
     from prometheus_client import CollectorRegistry
     from prometheus_client.multiprocess import MultiProcessCollector
 
-    _forget_dead(Path(os.environ[FOLDER]))
+    _remove_dead_gauges(Path(os.environ[FOLDER_VARIABLE]))
     registry = CollectorRegistry()
     collector: Any = MultiProcessCollector
     collector(registry)
     return registry
 
 
-def _forget_dead(folder: Path) -> None:
+def _remove_dead_gauges(folder: Path) -> None:
     """Remove the gauges of processes that are no more; their counters stay, for they count on."""
     for path in folder.glob("gauge_live*_*.db"):
         number = path.stem.rpartition("_")[2]
-        if number.isdigit() and not _lives(int(number)):
+        if number.isdigit() and not _is_alive(int(number)):
             path.unlink(missing_ok=True)
 
 
-def _lives(process: int) -> bool:
+def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:

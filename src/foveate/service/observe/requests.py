@@ -8,72 +8,72 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
-from foveate.service.observe.logs import requested
-from foveate.service.observe.names import method
-from foveate.service.observe.observed import Observed
-from foveate.service.observe.seen import SEEN, Seen
-from foveate.service.observe.templates import Templates
+from foveate.service.observe.guarded import log_errors
+from foveate.service.observe.logs import log_request
+from foveate.service.observe.names import method_label
+from foveate.service.observe.observers import Telemetry
+from foveate.service.observe.request_state import REQUEST_STATE, RequestState
+from foveate.service.observe.templates import RouteTemplates
 from foveate.service.observe.tracing import RequestSpan
-from foveate.service.observe.unbroken import unbroken
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by machines: counted, but neither traced nor logged by default."""
-GONE = 499
+CLIENT_CLOSED_REQUEST = 499
 """The status of a request whose client left before there was an answer, as proxies write it."""
 
 
-class Watched:
+class TelemetryMiddleware:
     """ASGI: the outermost layer. What is inside needs to know nothing of it."""
 
-    def __init__(self, app: ASGIApp, *, observed: Observed, routes: Iterable[str]) -> None:
-        self._app, self._observed = app, observed
-        self._templates = Templates(routes)
+    def __init__(self, app: ASGIApp, *, observed: Telemetry, routes: Iterable[str]) -> None:
+        self._app, self._telemetry = app, observed
+        self._templates = RouteTemplates(routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = _Request(self._observed, scope, self._templates)
-        with unbroken():
+        request = _RequestTelemetry(self._telemetry, scope, self._templates)
+        with log_errors():
             request.begin()
         try:
-            await self._app(scope, receive, request.sending(send))
+            await self._app(scope, receive, request.wrap_send(send))
         except BaseException as error:
-            request.failed(error)
+            request.record_error(error)
             raise
         finally:
-            with unbroken():
+            with log_errors():
                 request.end()
             request.leave()
 
 
-class _Request:
+class _RequestTelemetry:
     """What is found out about one request while it lasts."""
 
-    def __init__(self, observed: Observed, scope: Scope, templates: Templates) -> None:
-        self._observed, self._scope, self._templates = observed, scope, templates
+    def __init__(self, observed: Telemetry, scope: Scope, templates: RouteTemplates) -> None:
+        self._telemetry, self._scope, self._templates = observed, scope, templates
         self._path = scope["path"]
-        self._verb = method(scope["method"])
+        self._verb = method_label(scope["method"])
         self._status, self._bytes = 0, 0
-        self._seen = Seen(scope=scope, metrics=observed.metrics)
-        self._before = SEEN.set(self._seen)
+        self._state = RequestState(scope=scope, metrics=observed.metrics)
+        self._token = REQUEST_STATE.set(self._state)
         self._span: RequestSpan | None = None
-        self._begun = perf_counter()
+        self._started_at = perf_counter()
 
     def begin(self) -> None:
         """Count it in, and begin its span."""
-        observed = self._observed
+        observed = self._telemetry
         observed.metrics.in_flight.inc()
-        if observed.traces is not None and self._path not in QUIET:
-            self._span = observed.traces.begin(self._verb, Headers(scope=self._scope))
-            self._seen.traces = observed.traces
-            self._seen.trace_id = self._span.trace_id
+        if observed.traces is not None and self._path not in QUIET_PATHS:
+            self._span = observed.traces.start_request_span(self._verb, Headers(scope=self._scope))
+            self._state.traces = observed.traces
+            self._state.trace_id = self._span.trace_id
 
-    def sending(self, send: Send) -> Send:
+    def wrap_send(self, send: Send) -> Send:
         """The same, with status and size noted."""
 
         async def sent(message: Message) -> None:
@@ -85,33 +85,33 @@ class _Request:
 
         return sent
 
-    def failed(self, error: BaseException) -> None:
+    def record_error(self, error: BaseException) -> None:
         """No layer made an answer of it."""
         self._status = self._status or 500
         if self._span is not None:
-            with unbroken():
-                self._span.failed(error)
+            with log_errors():
+                self._span.record_error(error)
 
     def end(self) -> None:
         """Count, trace and log it."""
-        seconds = perf_counter() - self._begun
-        status, route = self._status or GONE, self._templates.of(self._path)
-        metrics = self._observed.metrics
+        seconds = perf_counter() - self._started_at
+        status, route = self._status or CLIENT_CLOSED_REQUEST, self._templates.match(self._path)
+        metrics = self._telemetry.metrics
         metrics.in_flight.dec()
-        metrics.request(route, self._verb, status, seconds)
+        metrics.record_request(route, self._verb, status, seconds)
         if self._span is not None:
-            self._span.end(self._verb, route, status, self._seen.request_id)
-        requested(
-            self._seen,
+            self._span.end(self._verb, route, status, self._state.request_id)
+        log_request(
+            self._state,
             verb=self._verb,
             route=route,
             status=status,
             seconds=seconds,
             bytes=self._bytes,
-            quiet=route in QUIET,
-            content=self._observed.content,
+            quiet=route in QUIET_PATHS,
+            content=self._telemetry.content,
         )
 
     def leave(self) -> None:
         """It is the request at hand no longer."""
-        SEEN.reset(self._before)
+        REQUEST_STATE.reset(self._token)

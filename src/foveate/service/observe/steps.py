@@ -6,40 +6,40 @@ from contextvars import ContextVar, Token
 from time import perf_counter
 from types import TracebackType
 
-from foveate.around import CALLS, WHOLE, Figures
-from foveate.core.measure import exclusions
+from foveate.core.measure import count_exclusions
 from foveate.core.types import Context
+from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, CallFigures
 from foveate.service.observe.metrics import Metrics
-from foveate.service.observe.seen import SEEN, note
+from foveate.service.observe.request_state import REQUEST_STATE, add_log_fields
 
 
-class Steps:
+class StepObserver:
     """Watches every assembly and every search of a service. Threads may share it."""
 
     def __init__(self, metrics: Metrics) -> None:
         self.metrics = metrics
-        self.told_of = {"search": self._search, "recall": self._recall}
+        self.call_handlers = {"search": self._record_search, "recall": self._record_cache}
 
-    def __call__(self, name: str) -> _Step:
+    def __call__(self, name: str) -> _StepTimer:
         """One step's time."""
-        return _Step(self.metrics, name)
+        return _StepTimer(self.metrics, name)
 
-    def told(self, name: str, figures: Figures) -> None:
+    def on_call(self, name: str, figures: CallFigures) -> None:
         """Figures of a call."""
-        tell = self.told_of.get(name)
+        tell = self.call_handlers.get(name)
         if tell is not None:
             tell(figures)
 
-    def made(self, context: Context) -> None:
+    def on_context(self, context: Context) -> None:
         """A context that is handed out; one that no stage made is the cache's."""
         cached = not _STAGES.get([])
-        self.metrics.context(context, cached=cached)
-        seen = SEEN.get()
+        self.metrics.record_context(context, cached=cached)
+        seen = REQUEST_STATE.get()
         if seen is None:
             return
-        chunks, tokens = exclusions(context.trace)
+        chunks, tokens = count_exclusions(context.trace)
         seen.counts.update(
-            recipe=self.metrics.names.recipe(context.manifest.recipe),
+            recipe=self.metrics.names.recipe_label(context.manifest.recipe),
             cached=int(cached),
             candidates=context.trace[0].before if context.trace else 0,
             blocks=len(context.blocks),
@@ -51,18 +51,18 @@ class Steps:
             seen.counts["budget"] = context.budget.documents
         seen.content.update(query=context.query, text=context.text)
 
-    def _search(self, figures: Figures) -> None:
-        self.metrics.search(figures)
-        note(badge=figures["badge"], found=figures["candidates"])
+    def _record_search(self, figures: CallFigures) -> None:
+        self.metrics.record_search(figures)
+        add_log_fields(badge=figures["badge"], found=figures["candidates"])
 
-    def _recall(self, figures: Figures) -> None:
+    def _record_cache(self, figures: CallFigures) -> None:
         self.metrics.cache.labels("hit" if figures["hit"] else "miss").inc()
 
 
 _STAGES: ContextVar[list[str]] = ContextVar("foveate_stages")
 
 
-class _Step:
+class _StepTimer:
     """One step: timed, and noted where it is a stage."""
 
     __slots__ = ("_begun", "_metrics", "_name", "_own")
@@ -72,9 +72,9 @@ class _Step:
         self._own: Token[list[str]] | None = None
 
     def __enter__(self) -> None:
-        if self._name in WHOLE:
+        if self._name in ASSEMBLY_STEPS:
             self._own = _STAGES.set([])
-        elif self._name not in CALLS:
+        elif self._name not in CALL_STEPS:
             _STAGES.get([]).append(self._name)
         self._begun = perf_counter()
 
@@ -85,7 +85,7 @@ class _Step:
         trace: TracebackType | None,
     ) -> None:
         seconds = perf_counter() - self._begun
-        step = self._metrics.names.step(self._name)
+        step = self._metrics.names.step_label(self._name)
         self._metrics.steps.labels(step).observe(seconds)
         if value is not None:
             self._metrics.step_failures.labels(step).inc()

@@ -10,13 +10,13 @@ import asyncio
 import logging
 from time import monotonic
 
-from foveate.adapters.stores.report import Stats
 from foveate.service.observe.metrics import Metrics
-from foveate.service.shelves import Shelves
+from foveate.service.tenant_stores import TenantStores
+from foveate.stores.report import Stats
 
-EVERY = 300.0
+REFRESH_SECONDS = 300.0
 """Seconds that a look serves for."""
-PATIENCE = 2.0
+SCRAPE_SECONDS = 2.0
 """Seconds that a scrape waits for one."""
 
 log = logging.getLogger("foveate.service")
@@ -25,39 +25,39 @@ log = logging.getLogger("foveate.service")
 class StoreSizes:
     """The gauges of one process's stores."""
 
-    def __init__(self, metrics: Metrics, shelves: Shelves) -> None:
-        self._metrics, self._shelves = metrics, shelves
-        self._looking: asyncio.Task[None] | None = None
-        self._looked: tuple[float, int] | None = None
+    def __init__(self, metrics: Metrics, shelves: TenantStores) -> None:
+        self._metrics, self._stores = metrics, shelves
+        self._measuring: asyncio.Task[None] | None = None
+        self._last_measured: tuple[float, int] | None = None
 
     async def refresh(self) -> None:
         """Look again where the last look is old, or another number of stores is open."""
-        if self._looking is None and self._is_old():
-            self._looking = asyncio.create_task(asyncio.to_thread(self._look))
-            self._looking.add_done_callback(self._done)
-        if self._looking is not None:
-            await asyncio.wait({self._looking}, timeout=PATIENCE)
+        if self._measuring is None and self._is_old():
+            self._measuring = asyncio.create_task(asyncio.to_thread(self._measure))
+            self._measuring.add_done_callback(self._on_done)
+        if self._measuring is not None:
+            await asyncio.wait({self._measuring}, timeout=SCRAPE_SECONDS)
 
     async def close(self) -> None:
         """Wait for a look that is under way."""
-        if self._looking is not None:
-            await asyncio.wait({self._looking})
+        if self._measuring is not None:
+            await asyncio.wait({self._measuring})
 
     def _is_old(self) -> bool:
-        if self._looked is None:
+        if self._last_measured is None:
             return True
-        when, stores = self._looked
-        return monotonic() - when >= EVERY or stores != len(self._shelves)
+        when, stores = self._last_measured
+        return monotonic() - when >= REFRESH_SECONDS or stores != len(self._stores)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._looking = None
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._measuring = None
         if not task.cancelled() and (error := task.exception()) is not None:
             log.warning("stores cannot be measured: %s", type(error).__name__, exc_info=error)
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         documents = chunks = size = 0
-        with self._shelves.all() as shelves:
-            self._looked = monotonic(), len(shelves)
+        with self._stores.borrow_all() as shelves:
+            self._last_measured = monotonic(), len(shelves)
             for shelf in shelves:
                 stats = getattr(shelf.store, "stats", None)
                 if stats is None:  # a store of another package
@@ -66,4 +66,4 @@ class StoreSizes:
                 documents += found.documents
                 chunks += found.chunks
                 size += sum(found.bytes.values())
-        self._metrics.holds(len(shelves), documents, chunks, size)
+        self._metrics.record_stores(len(shelves), documents, chunks, size)

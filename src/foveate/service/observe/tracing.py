@@ -14,25 +14,25 @@ from threading import Thread
 from typing import Any
 
 from foveate._version import __version__
-from foveate.adapters.watchers.opentelemetry import Tracing, failed
 from foveate.answer.ask import Answer
 from foveate.core.errors import MissingExtra
+from foveate.pipeline.tracing import Tracing, record_error
 from foveate.service.settings import Settings
 
-PATIENCE = 2.0
+SHUTDOWN_SECONDS = 2.0
 """Seconds for the last spans to go out, when the service ends."""
-ADDRESSES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 log = logging.getLogger("foveate.service")
 
 
-def wanted(settings: Settings) -> bool:
+def is_tracing_enabled(settings: Settings) -> bool:
     """Whether traces have anywhere to go."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     if os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "none":
         return False
-    return bool(settings.otlp) or any(os.environ.get(name) for name in ADDRESSES)
+    return bool(settings.otlp) or any(os.environ.get(name) for name in ENDPOINT_VARIABLES)
 
 
 def check_installed() -> None:
@@ -64,17 +64,17 @@ class Traces:
         address = f"{settings.otlp.rstrip('/')}/v1/traces" if settings.otlp else None
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
         self.content = settings.log_content
-        self.around = Tracing(self._provider, content=self.content, named=named)
+        self.observers = Tracing(self._provider, content=self.content, named=named)
 
-    def begin(self, verb: str, headers: Any) -> RequestSpan:
+    def start_request_span(self, verb: str, headers: Any) -> RequestSpan:
         """The span of a request, within the trace that its `traceparent` names."""
         return RequestSpan(self, verb, headers)
 
-    def model(self, name: str) -> ModelSpan:
+    def start_model_span(self, name: str) -> ModelSpan:
         """The span of a model's answer, which comes piece by piece."""
         return ModelSpan(self, name)
 
-    def close(self, patience: float = PATIENCE) -> None:
+    def close(self, patience: float = SHUTDOWN_SECONDS) -> None:
         """Send what is left, where that takes no longer; waits, so not in an event loop.
 
         Nothing can call off what the exporter has begun, nor need it end for the process to end.
@@ -96,9 +96,9 @@ class RequestSpan:
         # No more than ids: tracestate and baggage are a caller's text.
         given = {"traceparent": headers.get("traceparent", "")}
         outer = TraceContextTextMapPropagator().extract(given)
-        self._by = by
-        self._span = by.around.tracer.start_span(verb, context=outer, kind=trace.SpanKind.SERVER)
-        self._before = context.attach(trace.set_span_in_context(self._span, outer))
+        self._traces = by
+        self._span = by.observers.tracer.start_span(verb, context=outer, kind=trace.SpanKind.SERVER)
+        self._token = context.attach(trace.set_span_in_context(self._span, outer))
 
     @property
     def trace_id(self) -> str:
@@ -110,7 +110,7 @@ class RequestSpan:
         from opentelemetry import context
         from opentelemetry.trace import Status, StatusCode
 
-        context.detach(self._before)
+        context.detach(self._token)
         self._span.update_name(f"{verb} {route}")
         self._span.set_attributes(
             {
@@ -124,9 +124,9 @@ class RequestSpan:
             self._span.set_status(Status(StatusCode.ERROR))
         self._span.end()
 
-    def failed(self, error: BaseException) -> None:
+    def record_error(self, error: BaseException) -> None:
         """Something was raised that no layer made an answer of."""
-        failed(self._span, error, content=self._by.content)
+        record_error(self._span, error, content=self._traces.content)
 
 
 class ModelSpan:
@@ -135,13 +135,13 @@ class ModelSpan:
     def __init__(self, by: Traces, name: str) -> None:
         from opentelemetry import trace
 
-        self._by = by
-        self._span = by.around.tracer.start_span("foveate.answer", kind=trace.SpanKind.CLIENT)
+        self._traces = by
+        self._span = by.observers.tracer.start_span("foveate.answer", kind=trace.SpanKind.CLIENT)
         self._span.set_attribute("gen_ai.request.model", name)
 
-    def answered(self, answer: Answer) -> None:
+    def record_answer(self, answer: Answer) -> None:
         """What it took, by the model's own counts, and what its check found."""
-        usage, checked = answer.reply.usage, answer.checked
+        usage, checked = answer.reply.usage, answer.check
         counts = {
             "gen_ai.usage.input_tokens": usage.prompt,
             "gen_ai.usage.output_tokens": usage.completion,
@@ -150,12 +150,12 @@ class ModelSpan:
             "foveate.dangling": len(checked.dangling),
         }
         self._span.set_attributes({name: n for name, n in counts.items() if n is not None})
-        if self._by.content:
+        if self._traces.content:
             self._span.set_attribute("foveate.text", answer.text)
 
-    def failed(self, error: BaseException) -> None:
+    def record_error(self, error: BaseException) -> None:
         """It gave none."""
-        failed(self._span, error, content=self._by.content)
+        record_error(self._span, error, content=self._traces.content)
 
     def end(self) -> None:
         """It came to an end, one way or another."""

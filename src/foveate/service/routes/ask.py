@@ -11,55 +11,60 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from foveate.core.types import Context
-from foveate.service.asking import Settled, answered, settled_for, streamed
-from foveate.service.assembled import as_json, grounds
-from foveate.service.audit import note
-from foveate.service.auth.caller import Caller, caller_with
-from foveate.service.problems import documented
+from foveate.service.app_state import AppState
+from foveate.service.ask import AskSettings, fetch_answer, resolve_ask, stream_answer
+from foveate.service.assemble import assemble_evidence, result_to_json
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import problem_responses
 from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.ask import EVENT, AskAnswer, AskAsked
-from foveate.service.wire.json import answer, as_bytes
-from foveate.service.work import attended
+from foveate.service.wire.ask import EVENT_SCHEMA, AskAnswer, AskRequest
+from foveate.service.wire.json import encode_json, json_response
+from foveate.service.worker_pool import run_while_connected
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"itemSchema": EVENT}}}
+STREAM_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"itemSchema": EVENT_SCHEMA}}}
 }
-UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @router.post(
     "/ask",
     response_model=AskAnswer,
-    responses=STREAM | documented(404, 502, 504, body=True),
+    responses=STREAM_RESPONSE | problem_responses(404, 502, 504, body=True),
 )
 async def ask(
-    request: Request, asked: AskAsked, caller: Annotated[Caller, caller_with("ask")]
+    request: Request, asked: AskRequest, caller: Annotated[Caller, require_scope("ask")]
 ) -> Response:
     """Ask a model about what the store or the candidates say; the answer is checked."""
-    held = request.app.state.held
+    held: AppState = request.app.state.app_state
 
-    def work() -> tuple[Settled, Context, bytes]:
-        settled = settled_for(held, asked)
-        made = grounds(held, caller, asked.question, asked, settled.plan)
-        record = as_json(made)
-        note(request.scope, record["manifest"], principals=caller.reading_as(asked.principals))
-        return settled, made.context, as_bytes(record) if asked.stream else b""
+    def work() -> tuple[AskSettings, Context, bytes]:
+        settled = resolve_ask(held, asked)
+        made = assemble_evidence(held, caller, asked.question, asked, settled.context_options)
+        record = result_to_json(made)
+        add_audit_fields(
+            request.scope, record["manifest"], principals=caller.narrow_principals(asked.principals)
+        )
+        return settled, made.context, encode_json(record) if asked.stream else b""
 
     with ExitStack() as places:
-        places.enter_context(held.answering.place())
-        settled, context, opening = await held.work.run(request, work, stops=True)
+        places.enter_context(held.answer_slots.slot())
+        settled, context, opening = await held.pool.run(request, work, stops=True)
         if not asked.stream:
-            return answer(await attended(request, answered(context, settled), None))
-        events = streamed(request, context, settled, opening)
-        return Streamed(events, places.pop_all())
+            return json_response(
+                await run_while_connected(request, fetch_answer(context, settled), None)
+            )
+        events = stream_answer(request, context, settled, opening)
+        return EventStreamResponse(events, places.pop_all())
 
 
-class Streamed(StreamingResponse):
+class EventStreamResponse(StreamingResponse):
     """A stream of events that gives back its place, and lets go of the model, in every case."""
 
     def __init__(self, events: AsyncGenerator[bytes, None], places: ExitStack) -> None:
-        super().__init__(events, media_type="text/event-stream", headers=UNBUFFERED)
+        super().__init__(events, media_type="text/event-stream", headers=STREAM_HEADERS)
         self._events = events
         self._places = places
 

@@ -6,13 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
-from foveate.service.assembled import as_json, assembled
-from foveate.service.audit import note
-from foveate.service.auth.caller import Caller, caller_with
-from foveate.service.problems import documented
+from foveate.service.app_state import AppState
+from foveate.service.assemble import assemble_request, result_to_json
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import problem_responses
 from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.assemble import AssembleAnswer, AssembleAsked
-from foveate.service.wire.json import as_bytes, sent
+from foveate.service.wire.assemble import AssembleAnswer, AssembleRequest
+from foveate.service.wire.json import encode_json, json_bytes_response
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
@@ -20,17 +21,19 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 @router.post(
     "/assemble",
     response_model=AssembleAnswer,
-    responses=documented(404, 504, body=True),
+    responses=problem_responses(404, 504, body=True),
 )
 async def assemble(
-    request: Request, asked: AssembleAsked, caller: Annotated[Caller, caller_with("assemble")]
+    request: Request, asked: AssembleRequest, caller: Annotated[Caller, require_scope("assemble")]
 ) -> Response:
     """Turn candidates, or what the store finds for the query, into a context that fits."""
-    held = request.app.state.held
+    held: AppState = request.app.state.app_state
 
     def work() -> bytes:
-        record = as_json(assembled(held, caller, asked), bundle=asked.bundle)
-        note(request.scope, record["manifest"], principals=caller.reading_as(asked.principals))
-        return as_bytes(record)
+        record = result_to_json(assemble_request(held, caller, asked), bundle=asked.bundle)
+        add_audit_fields(
+            request.scope, record["manifest"], principals=caller.narrow_principals(asked.principals)
+        )
+        return encode_json(record)
 
-    return sent(await held.work.run(request, work, stops=True))
+    return json_bytes_response(await held.pool.run(request, work, stops=True))

@@ -9,21 +9,22 @@ from fastapi import APIRouter, Request, Response
 
 from foveate import plugins
 from foveate.core.spec import recipe_to_dict, recipe_to_toml
-from foveate.curves import published
-from foveate.service.auth.caller import Caller, caller_with
-from foveate.service.problems import ProblemError, documented
-from foveate.service.wire.json import answer
+from foveate.pipeline.curves import load_published_curves
+from foveate.service.app_state import AppState
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.wire.json import json_response
 from foveate.service.wire.recipe import CurvesAnswer, MeAnswer, RecipeAnswer, RecipesAnswer
 
 router = APIRouter(prefix="/v1", tags=["names"])
-AnyCaller = Annotated[Caller, caller_with(None)]
+AnyCaller = Annotated[Caller, require_scope(None)]
 
 
-@router.get("/recipes", response_model=RecipesAnswer, responses=documented())
+@router.get("/recipes", response_model=RecipesAnswer, responses=problem_responses())
 async def list_recipes(request: Request, caller: AnyCaller) -> Response:
     """The recipes by name, with what each is for."""
-    recipes = request.app.state.held.door.recipes
-    return answer(
+    recipes = request.app.state.app_state.request_options.recipes
+    return json_response(
         {
             "recipes": [
                 {"name": name, "description": recipe.description}
@@ -33,14 +34,14 @@ async def list_recipes(request: Request, caller: AnyCaller) -> Response:
     )
 
 
-@router.get("/recipes/{name}", response_model=RecipeAnswer, responses=documented(404))
+@router.get("/recipes/{name}", response_model=RecipeAnswer, responses=problem_responses(404))
 async def get_recipe(request: Request, name: str, caller: AnyCaller) -> Response:
     """One recipe, to be changed and sent along."""
-    recipes = request.app.state.held.door.recipes
+    recipes = request.app.state.app_state.request_options.recipes
     if name not in recipes:
         raise ProblemError(404, "unknown-name", "there is no recipe of this name", known=[*recipes])
-    found, known = recipes[name], plugins.known()
-    return answer(
+    found, known = recipes[name], plugins.component_registry()
+    return json_response(
         {
             "name": name,
             "description": found.description,
@@ -50,25 +51,25 @@ async def get_recipe(request: Request, name: str, caller: AnyCaller) -> Response
     )
 
 
-@router.get("/curves", response_model=CurvesAnswer, responses=documented())
+@router.get("/curves", response_model=CurvesAnswer, responses=problem_responses())
 async def list_curves(caller: AnyCaller) -> Response:
     """The published reading curves: what `order` names as `attention:NAME`."""
-    return answer({"curves": [asdict(curve) for curve in published().values()]})
+    return json_response({"curves": [asdict(curve) for curve in load_published_curves().values()]})
 
 
-@router.get("/me", response_model=MeAnswer, responses=documented())
+@router.get("/me", response_model=MeAnswer, responses=problem_responses())
 async def me(request: Request, caller: AnyCaller) -> Response:
     """What this caller may do, and the names that its requests may use."""
-    held = request.app.state.held
-    settings, door = held.settings, held.door
-    return answer(
+    held: AppState = request.app.state.app_state
+    settings, door = held.settings, held.request_options
+    return json_response(
         {
             "key": caller.key_id,
             "tenant": caller.tenant,
             "principals": list(caller.principals),
             "scopes": sorted(caller.scopes),
             "store": bool(settings.store),
-            "models": list(door.answering),
+            "models": list(door.answer_models),
             "recipes": list(door.recipes),
             "tokenizers": list(door.tokenizers),
             "formats": list(door.formats),

@@ -6,13 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
-from foveate.service.audit import note
-from foveate.service.auth.caller import Caller, caller_with
-from foveate.service.problems import documented
+from foveate.service.app_state import AppState
+from foveate.service.audit import add_audit_fields
+from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.problems import problem_responses
 from foveate.service.routes.strict import StrictRoute
-from foveate.service.searched import searched
-from foveate.service.wire.json import as_bytes, sent
-from foveate.service.wire.search import SearchAnswer, SearchAsked
+from foveate.service.search import run_search
+from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.search import SearchAnswer, SearchRequest
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
@@ -20,17 +21,17 @@ router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 @router.post(
     "/search",
     response_model=SearchAnswer,
-    responses=documented(404, 409, 504, body=True),
+    responses=problem_responses(404, 409, 504, body=True),
 )
 async def search(
-    request: Request, asked: SearchAsked, caller: Annotated[Caller, caller_with("search")]
+    request: Request, asked: SearchRequest, caller: Annotated[Caller, require_scope("search")]
 ) -> Response:
     """What the store finds for a question, before anything is assembled."""
-    held = request.app.state.held
+    held: AppState = request.app.state.app_state
 
     def work() -> bytes:
-        page = searched(held, caller, asked)
-        note(request.scope, state_root=page.state_root, principals=page.principals)
-        return as_bytes(page.record)
+        page = run_search(held, caller, asked)
+        add_audit_fields(request.scope, state_root=page.state_root, principals=page.principals)
+        return encode_json(page.record)
 
-    return sent(await held.work.run(request, work))
+    return json_bytes_response(await held.pool.run(request, work))

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from foveate.service.auth.caller import Needs
+from foveate.service.auth.caller import RequireScope
 from foveate.service.wire.body import StrictRequest
 
 
@@ -18,7 +18,7 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The framework's handler, given the strict request."""
         handler = super().get_route_handler()
-        needed = [d.call for d in self.dependant.dependencies if isinstance(d.call, Needs)]
+        needed = [d.call for d in self.dependant.dependencies if isinstance(d.call, RequireScope)]
 
         async def strict(request: Request) -> Response:
             for need in needed:  # before the body is read: it is nobody's who may not send it

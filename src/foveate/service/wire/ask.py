@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from foveate.service.wire.asked import Name, Query
-from foveate.service.wire.assemble import GroundsAsked
+from foveate.service.wire.assemble import ContextRequest
 from foveate.service.wire.check import CheckAnswer
 from foveate.service.wire.context import CitationOut, ManifestOut, Span
+from foveate.service.wire.request import Name, Query
 
 
-class AskAsked(GroundsAsked):
+class AskRequest(ContextRequest):
     """A question, and who is to answer it."""
 
     question: Query
@@ -37,7 +37,7 @@ class UsageOut(BaseModel):
     cost: float | None
 
 
-class GivenOut(BaseModel):
+class ProviderCitationOut(BaseModel):
     """A citation of the provider's own that holds. `span`: in the answer, in characters."""
 
     kind: str
@@ -48,7 +48,7 @@ class GivenOut(BaseModel):
     document_spans: list[Span]
 
 
-class RefusedOut(BaseModel):
+class RefusedCitationOut(BaseModel):
     """One that does not hold, and why."""
 
     kind: str
@@ -66,15 +66,15 @@ class AskAnswer(BaseModel):
     model: str
     finish: str
     citations: list[CitationOut]
-    given: list[GivenOut]
-    refused: list[RefusedOut]
+    given: list[ProviderCitationOut]
+    refused: list[RefusedCitationOut]
     check: CheckAnswer
     usage: UsageOut
     context_tokens: int
     manifest: ManifestOut
 
 
-EVENT: dict[str, Any] = {
+EVENT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["event", "data"],
     "properties": {

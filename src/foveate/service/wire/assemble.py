@@ -6,18 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from foveate.service.wire.asked import (
-    Asked,
+from foveate.service.wire.context import ContextOut, FoundOut
+from foveate.service.wire.request import (
     Filter,
-    MessageAsked,
+    MessageIn,
     Name,
     Principals,
     Query,
-    RecipeAsked,
+    RecipeIn,
+    RequestModel,
     Tokens,
-    at_most,
+    max_items,
 )
-from foveate.service.wire.context import ContextOut, FoundOut
 
 Candidates = Annotated[
     list[Any] | None,
@@ -28,7 +28,7 @@ Candidates = Annotated[
 ]
 
 
-class GroundsAsked(Asked):
+class ContextRequest(RequestModel):
     """What a context is to be made of, and how large it may be."""
 
     candidates: Candidates = None
@@ -40,7 +40,7 @@ class GroundsAsked(Asked):
         int, Field(ge=1, le=1_000, description="How many each of its two legs looks at.")
     ] = 50
     budget: Tokens = None
-    recipe: RecipeAsked = None
+    recipe: RecipeIn = None
     principals: Principals = None
     language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
     channel: Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")] = (
@@ -48,7 +48,7 @@ class GroundsAsked(Asked):
     )
 
 
-class AssembleAsked(GroundsAsked):
+class AssembleRequest(ContextRequest):
     """Candidates, or a search of the store, to a context that fits."""
 
     query: Query
@@ -64,8 +64,8 @@ class AssembleAsked(GroundsAsked):
         Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
     ] = None
     messages: Annotated[
-        list[MessageAsked],
-        at_most(1_000),
+        list[MessageIn],
+        max_items(1_000),
         Field(max_length=1_000, description="What else shares the window."),
     ] = Field(default_factory=list)
     prompt: Annotated[

@@ -6,28 +6,28 @@ from typing import Any
 
 _IDS = ("id", "document_id")
 _TEXTS = ("source", "title", "summary")
-_WHOLE = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
+_INTEGERS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 _SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
 
 
-def _or_null(kind: str, **more: Any) -> dict[str, Any]:
+def _nullable(kind: str, **more: Any) -> dict[str, Any]:
     return {"type": [kind, "null"], **more}
 
 
-CANDIDATE: dict[str, Any] = {
+CANDIDATE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["text"],
     "properties": {
         "text": {"type": "string"},
         **{name: {"type": ["string", "integer", "null"]} for name in _IDS},
-        **{name: _or_null("string") for name in _TEXTS},
-        **{name: _or_null("integer", minimum=0) for name in _WHOLE},
-        **{name: _or_null("number") for name in _SCORES},
+        **{name: _nullable("string") for name in _TEXTS},
+        **{name: _nullable("integer", minimum=0) for name in _INTEGERS},
+        **{name: _nullable("number") for name in _SCORES},
         "section": {"type": ["string", "array", "null"], "items": {"type": "string"}},
-        "modified_at": _or_null("string", format="date-time"),
-        "principals": _or_null("array", items={"type": "string"}),
-        "metadata": _or_null("object"),
-        "embedding": _or_null("array", items={"type": "number"}, minItems=1),
+        "modified_at": _nullable("string", format="date-time"),
+        "principals": _nullable("array", items={"type": "string"}),
+        "metadata": _nullable("object"),
+        "embedding": _nullable("array", items={"type": "number"}, minItems=1),
         "origin": {"enum": ["retrieved", "neighbour", None]},
     },
     "additionalProperties": True,

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from foveate.service.wire.asked import Asked, Name
 from foveate.service.wire.context import Span
+from foveate.service.wire.request import Name, RequestModel
 
 _CONTEXT = {"x-schema": "AssembleAnswer"}
 _BUNDLE = {"x-schema": "Bundle"}
 
 
-class CheckAsked(Asked):
+class CheckRequest(RequestModel):
     """An answer, and its context or its bundle."""
 
     model_config = ConfigDict(
@@ -59,6 +59,7 @@ class ClaimOut(BaseModel):
     faults: list[str]
     support: SupportOut | None
     elsewhere: SupportOut | None
+    over_cited: list[int]
     figures: list[str]
     quotations: list[QuotationOut]
 

@@ -13,28 +13,28 @@ from typing import Any
 
 from foveate.core.errors import BadInput
 
-LONGEST = 4_096
+MAX_LENGTH = 4_096
 
 
-def written(values: Sequence[Any]) -> str:
+def encode_cursor(values: Sequence[Any]) -> str:
     """A cursor that holds these values.
 
-    >>> read(written(["docs/a.md", 3]), str, int)
+    >>> decode_cursor(encode_cursor(["docs/a.md", 3]), str, int)
     ['docs/a.md', 3]
     """
     return urlsafe_b64encode(json.dumps(list(values)).encode()).decode().rstrip("=")
 
 
-def read(cursor: str, *kinds: type) -> list[Any]:
+def decode_cursor(cursor: str, *kinds: type) -> list[Any]:
     """Its values, of these types; raises `BadInput`."""
-    values = _values(cursor)
+    values = _decode_values(cursor)
     right = isinstance(values, list) and list(map(type, values)) == list(kinds)
-    if not right or written(values) != cursor:
+    if not right or encode_cursor(values) != cursor:
         raise BadInput("is none of ours; begin again without one", field="cursor")
     return values  # type: ignore[no-any-return]
 
 
-def _values(cursor: str) -> Any:
+def _decode_values(cursor: str) -> Any:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         values = json.loads(urlsafe_b64decode(padded.encode("ascii")))

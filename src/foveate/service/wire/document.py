@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from foveate.core.errors import UnknownName
-from foveate.service.wire.asked import Asked, at_most
-from foveate.service.wire.cursor import LONGEST
+from foveate.service.wire.cursor import MAX_LENGTH
+from foveate.service.wire.request import RequestModel, max_items
 
 MediaType = Literal["text/plain", "text/markdown", "text/html"]
 Text = Annotated[str, Field(max_length=10_000)]
 
 
-class DocumentAsked(Asked):
+class DocumentRequest(RequestModel):
     """A document, to be cut into chunks and kept. What is left out is taken from the text."""
 
     text: Annotated[str, Field(min_length=1, description="The document itself.")]
@@ -29,7 +29,7 @@ class DocumentAsked(Asked):
     ] = None
     principals: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=1_000)]],
-        at_most(1_000),
+        max_items(1_000),
         Field(max_length=1_000, description="Who may read it; empty: everybody in the tenant."),
     ] = Field(default_factory=list)
     metadata: Annotated[
@@ -37,7 +37,7 @@ class DocumentAsked(Asked):
     ] = Field(default_factory=dict)
 
 
-class WrittenAnswer(BaseModel):
+class PutDocumentAnswer(BaseModel):
     """A document that is kept. The same content again changes nothing of this."""
 
     id: str
@@ -59,7 +59,7 @@ class DocumentOut(BaseModel):
     content_hash: str
 
 
-class WholeOut(DocumentOut):
+class FullDocumentOut(DocumentOut):
     """A document."""
 
     text: str
@@ -72,14 +72,14 @@ class ListAnswer(BaseModel):
     next: str | None = Field(description="Where the next page begins; null at the end.")
 
 
-class ListAsked(BaseModel):
+class ListRequest(BaseModel):
     """Which page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cursor: Annotated[str | None, Field(max_length=LONGEST, description="`next` of the last.")] = (
-        None
-    )
+    cursor: Annotated[
+        str | None, Field(max_length=MAX_LENGTH, description="`next` of the last.")
+    ] = None
     limit: Annotated[int, Field(ge=1, le=1_000, description="Documents of a page.")] = 100
 
     @model_validator(mode="before")

@@ -7,24 +7,24 @@ from typing import Any
 from fastapi.responses import Response
 
 
-def as_bytes(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """The value as UTF-8; NaN, which JSON does not know, is null."""
     import msgspec
 
-    done: bytes = msgspec.json.encode(value, enc_hook=_plain)
+    done: bytes = msgspec.json.encode(value, enc_hook=_encode_number)
     return done
 
 
-def sent(body: bytes, status: int = 200) -> Response:
+def json_bytes_response(body: bytes, status: int = 200) -> Response:
     """Bytes that are JSON already."""
     return Response(body, status, media_type="application/json")
 
 
-def answer(value: Any, status: int = 200) -> Response:
+def json_response(value: Any, status: int = 200) -> Response:
     """The value as an answer."""
-    return sent(as_bytes(value), status)
+    return json_bytes_response(encode_json(value), status)
 
 
-def _plain(value: Any) -> Any:
+def _encode_number(value: Any) -> Any:
     """A number of numpy's as Python's own."""
     return value.item()

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 
-class RecipeNamed(BaseModel):
+class RecipeSummary(BaseModel):
     """A recipe's name, and what it is for."""
 
     name: str
@@ -17,7 +17,7 @@ class RecipeNamed(BaseModel):
 class RecipesAnswer(BaseModel):
     """All recipes."""
 
-    recipes: list[RecipeNamed]
+    recipes: list[RecipeSummary]
 
 
 class RecipeAnswer(BaseModel):

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from foveate.service.wire.asked import Asked
+from foveate.service.wire.request import RequestModel
 
 _BUNDLE = {"x-schema": "Bundle"}
 Bundle = Annotated[dict[str, Any] | None, WithJsonSchema(_BUNDLE)]
 
 
-class ReplayAsked(Asked):
+class ReplayRequest(RequestModel):
     """One bundle, to be made again; or two, to be compared."""
 
     model_config = ConfigDict(

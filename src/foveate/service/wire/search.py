@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from foveate.service.wire.asked import Asked, Filter, Principals, Query
-from foveate.service.wire.cursor import LONGEST
+from foveate.service.wire.cursor import MAX_LENGTH
+from foveate.service.wire.request import Filter, Principals, Query, RequestModel
 
 
-class SearchAsked(Asked):
+class SearchRequest(RequestModel):
     """What to look for, and where to go on."""
 
     query: Query
@@ -22,7 +22,7 @@ class SearchAsked(Asked):
     principals: Principals = None
     cursor: Annotated[
         str | None,
-        Field(max_length=LONGEST, description="`next` of the page before, of the same search."),
+        Field(max_length=MAX_LENGTH, description="`next` of the page before, of the same search."),
     ] = None
 
 

@@ -1,7 +1,9 @@
-// The curve, and below it where the blocks of both contexts stand. Only numbers go into the chart:
-// its library reads texts as markup, and a title of a document is none of ours.
+// The curve, and below it where the blocks of both contexts stand. The chart library reads texts as
+// markup, links included, so a text that is not ours goes through `asText`.
 
 import { plotly } from "./plotly.js";
+
+const LONGEST = 40; // characters of a recipe's name beside the chart
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -39,6 +41,13 @@ export async function drawChart(host, curve, lanes) {
   });
 }
 
+/** A text as the library shows it letter for letter, cut where it is long. */
+function asText(value) {
+  const letters = [...String(value)];
+  const cut = letters.length > LONGEST ? [...letters.slice(0, LONGEST - 1), "…"] : letters;
+  return cut.join("").replace(/&/g, "&amp;").replace(/</g, "&lt;");
+}
+
 /** Two colours as one, `share` of the first. */
 function mixed(one, other, share) {
   const parts = (text) => text.match(/[\d.]+/g).map(Number);
@@ -60,14 +69,14 @@ const lane = (places, level, shade) => ({
     color: places.map(({ weight }) => mixed(shade, colour("--surface"), 0.3 + 0.6 * weight)),
     line: { width: places.map(({ gold }) => (gold ? 3 : 0)), color: colour("--gold-edge") },
   },
-  text: places.map(({ marker }) => String(marker)),
+  text: places.map(({ marker }) => asText(marker)),
   textposition: "inside",
   insidetextanchor: "middle",
   textangle: 0,
   insidetextfont: {
     color: places.map(({ weight }) => colour(weight > 0.45 ? "--surface" : "--ink")),
   },
-  customdata: places.map(({ marker, score }) => [marker, score]),
+  customdata: places.map(({ marker, score }) => [asText(marker), score]),
   hovertemplate: "block %{customdata[0]}, score %{customdata[1]:.3f}<extra></extra>",
 });
 
@@ -111,7 +120,7 @@ function layout(curve, lanes, ink) {
       range: [-0.6, lanes.length - 0.4],
       showgrid: false,
       tickvals: lanes.map((_, index) => lanes.length - index - 1),
-      ticktext: lanes.map(({ name }) => name),
+      ticktext: lanes.map(({ name }) => asText(name)),
     },
     hoverlabel: {
       bgcolor: colour("--surface"),

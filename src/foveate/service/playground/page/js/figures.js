@@ -5,7 +5,7 @@ const plain = new Intl.NumberFormat("en-US", {
   roundingMode: "halfEven",
 });
 
-/** As `foveate.words.figure` does: 12,345 and 0.04. */
+/** As `foveate.pipeline.reason_messages.figure` does: 12,345 and 0.04. */
 export const figure = (value) =>
   typeof value === "number" ? plain.format(value).replace(/^-0$/, "0") : String(value);
 

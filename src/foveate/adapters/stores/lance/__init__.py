@@ -1,6 +1,0 @@
-"""The distributed store: Lance in a folder or on object storage. See `store.LanceStore`."""
-
-from foveate.adapters.stores.lance.part import Part
-from foveate.adapters.stores.lance.store import LanceStore
-
-__all__ = ["LanceStore", "Part"]

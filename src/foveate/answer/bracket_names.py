@@ -1,0 +1,130 @@
+"""What a bracket's words can name in a context: a source shown, or a chunk that was left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from foveate.core.formats.shared.parts import bodies_of
+from foveate.core.text.citation_markers import (
+    AnswerPiece,
+    CitationMark,
+    NameResolver,
+    PlainText,
+    find_brackets,
+)
+from foveate.core.text.markers import BRACKET, LEAD, is_index
+from foveate.core.types import Context
+
+KEPT = 24
+"""Characters before a bracket that are looked at."""
+_WORD = re.compile(r"[^\s.!?。！？:;]{0,20}\s?\Z")
+
+
+def names_from_context(context: Context) -> NameResolver:
+    """Labels, sources, titles, document ids and chunk ids → markers; what two share names both.
+
+    Corroborating sources count as shown. A chunk that the context does not show gives its own
+    name, so that citing it is noticed.
+    """
+    shown: dict[str, set[int]] = {}
+    for one in context.citations:
+        label = one.label.removeprefix("[").removesuffix("]")
+        copies = [n for c in one.corroborating for n in (c.source, c.document_id, c.chunk_id)]
+        for name in (label, one.source, one.title, one.document_id, *one.chunk_ids, *copies):
+            if name:
+                shown.setdefault(name.casefold(), set()).add(one.marker)
+    gone = left_out_reasons(context)
+
+    def named(words: str) -> tuple[int, ...] | str | None:
+        for name in (words.casefold(), LEAD.sub("", words, count=1).casefold()):
+            if name in shown:
+                return tuple(sorted(shown[name]))
+            if name in gone:
+                return words
+        return words if LEAD.match(words) else None
+
+    return named
+
+
+def left_out_reasons(context: Context) -> dict[str, str]:
+    """Ids, in small letters, of candidates that the context does not show → stage and reason.
+
+    What was merged into another and is not shown shares the fate of that other.
+    """
+    shown = {name for block in context.blocks for name in block.chunk_ids}
+    found: dict[str, str] = {}
+    hosts: dict[str, str] = {}
+    for stage in context.trace:
+        for decision in stage.decisions:
+            if decision.action in ("dropped", "merged") and decision.chunk_id not in shown:
+                found[decision.chunk_id] = f"{stage.stage}: {decision.reason}"
+                if decision.action == "merged":
+                    hosts[decision.chunk_id] = decision.by
+    last: dict[str, str] = {}  # where each chain of mergers ends; each link is walked once
+    for name, by in hosts.items():
+        chain, host = {name: None}, by
+        while host in hosts and host not in last and host not in chain:
+            chain[host] = None
+            host = hosts[host]
+        last.update(dict.fromkeys(chain, last.get(host, host)))
+        found[name] = found.get(last[name], found[name])
+    return {name.casefold(): reason for name, reason in found.items()}
+
+
+class PlainBracketFilter:
+    """Brackets that are no citations: an index, and what the answer copies from a source.
+
+    `a[0]`; `[2019]`, which names nothing shown and is in a source; and a bracket that is read so in
+    the context itself, with the word before it. What could pass for a marker is neutralised there,
+    so that only a name of free words is read so, or a number where no numbers are shown.
+    Fed with pieces in order, whoever cuts them; what stood before a bracket is remembered.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._shown = {one.marker for one in context.citations}
+        self._before = ""
+
+    @cached_property
+    def _source_brackets(self) -> frozenset[str]:
+        """The brackets that stand in the texts shown."""
+        texts = (block.text for block in self._context.blocks)
+        return frozenset(found for text in texts for found in find_brackets(text))
+
+    @cached_property
+    def _read(self) -> frozenset[tuple[str, str]]:
+        """The brackets that the model reads in the blocks, each with the word before it."""
+        found = set()
+        for text in bodies_of(self._context):
+            for bracket in BRACKET.finditer(text):
+                before = text[max(0, bracket.start() - KEPT) : bracket.start()]
+                found.add((_last_word(before), bracket[0]))
+        return frozenset(found)
+
+    def __call__(self, pieces: Iterable[AnswerPiece]) -> Iterator[AnswerPiece]:
+        """The pieces, those brackets as text."""
+        for piece in pieces:
+            plain = isinstance(piece, CitationMark) and self._is_text(piece)
+            yield PlainText(text=piece.text, start=piece.start) if plain else piece
+            self._before = (self._before + piece.text)[-KEPT:]
+
+    def _is_text(self, mark: CitationMark) -> bool:
+        if not mark.unknown and is_index(self._before, mark.numbers):
+            return True
+        if (_last_word(self._before), mark.text) in self._read:
+            return True
+        if mark.unknown or self._shown.intersection(mark.numbers):
+            return False
+        return mark.text in self._source_brackets
+
+
+def _last_word(before: str) -> str:
+    """The end of the word that a bracket stands behind; empty at the start of a sentence."""
+    return _WORD.search(before)[0].rstrip()  # type: ignore[index]
+
+
+def filter_plain_brackets(pieces: Iterable[AnswerPiece], context: Context) -> Iterator[AnswerPiece]:
+    """The same for an answer as a whole."""
+    return PlainBracketFilter(context)(pieces)

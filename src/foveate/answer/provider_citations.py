@@ -1,0 +1,340 @@
+"""A provider's response with its own citations → our citations, each of them checked.
+
+Of Anthropic `search_result_location`, `char_location`, `content_block_location`, `page_location`
+and `web_search_result_location`; of OpenAI `url_citation`, `file_citation` and
+`container_file_citation`. Read from the client's object, or from its JSON.
+
+Rules: a citation is confirmed, and then it has markers of this context and its text really stands
+where it says; or it is refused, with the reason. Nothing is guessed: a place that does not hold is
+not mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from foveate.answer.places import CitableBlock, citable_blocks
+from foveate.answer.responses import RawCitation, parse_response
+from foveate.answer.source_names import find_markers_by_name
+from foveate.core.errors import BadOption
+from foveate.core.text.citation_markers import CitationMark, MarkerScanner
+from foveate.core.types import Citation, Context, Span
+from foveate.pipeline.prompts.markers import is_cited_by_provider
+
+RefusalReason: TypeAlias = Literal[
+    "no_such_block",
+    "no_such_place",
+    "other_text",
+    "misplaced",
+    "other_source",
+    "other_page",
+    "not_shown",
+    "ambiguous",
+    "outside_answer",
+    "broken",
+    "unknown_kind",
+]
+"""Why a provider's citation is refused.
+
+`no_such_block`: its number is none that was sent. `no_such_place`: its range is empty or reaches
+beyond the block. `other_text`: the text that it quotes is not in the block; `misplaced`: it is, at
+another place. `other_source`, `other_page`: it names another source, title or page than the block
+has. `not_shown`: the file or address that it names is none of this context; `ambiguous`: the file
+name that it gives is that of several. `outside_answer`: its range of the answer is none. `broken`:
+a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that is not known here.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedCitation:
+    """A provider's citation that holds. `span`: the stretch of the answer that it is given for.
+
+    `context_spans` and `document_spans`: where the quoted text stands in the context and in the
+    document, as far as that is known; both empty for kinds that go by a name.
+    """
+
+    kind: str
+    span: Span
+    markers: tuple[int, ...]
+    cited_text: str = ""
+    context_spans: tuple[Span, ...] = ()
+    document_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedCitation:
+    """A provider's citation that does not hold, and why. `markers`: of the block it points at."""
+
+    kind: str
+    span: Span
+    reason: RefusalReason
+    markers: tuple[int, ...] = ()
+    cited_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderAnswer:
+    r"""An answer with what its provider cites. `text`: as it was written; spans count in it.
+
+    `marked`: the same with `[n]` behind each stretch that a citation holds for, as `check_answer`
+    takes it, and `[\n]` for a number that the model wrote in brackets where it was to write none.
+    `citations`: ours, each once, in the order of their markers.
+    """
+
+    text: str
+    marked_text: str
+    confirmed_citations: tuple[ConfirmedCitation, ...]
+    refused_citations: tuple[RefusedCitation, ...]
+    citations: tuple[Citation, ...]
+
+
+def resolve_provider_citations(
+    response: Any, context: Context, *, before: int = 0
+) -> ProviderAnswer:
+    """The answer, its provider's citations held against the context that was sent.
+
+    `response`: Anthropic's message, or OpenAI's chat completion or response; the client's object or
+    the same as plain JSON. `before`: how many blocks of the same kind stood before this context's
+    in the request, as in earlier turns; a provider counts them all. Raises `BadInput` where it is
+    none of these, and `BadOption` for a `before` that counts nothing.
+
+    >>> from foveate import assemble
+    >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
+    >>> context = assemble("How old?", found, budget=99, format="anthropic-document")
+    >>> cited = {"type": "char_location", "document_index": 0, "document_title": "mill.md"}
+    >>> cited |= {"start_char_index": 0, "end_char_index": 27}
+    >>> cited |= {"cited_text": "The mill was built in 1880."}
+    >>> part = {"type": "text", "text": "Since 1880.", "citations": [cited]}
+    >>> answer = resolve_provider_citations({"type": "message", "content": [part]}, context)
+    >>> answer.marked_text, [one.source for one in answer.citations]
+    ('Since 1880. [1]', ['mill.md'])
+    """
+    text, said = parse_response(response)
+    given, refused = check_provider_citations(text, said, context, before=before)
+    markers = {marker for one in given for marker in one.markers}
+    return ProviderAnswer(
+        text=text,
+        # Who cites blocks by itself was asked for no markers: its numbers name none of ours.
+        marked_text=_insert_markers(
+            text, given, _find_bracketed_numbers(text) if is_cited_by_provider(context) else ()
+        ),
+        confirmed_citations=given,
+        refused_citations=refused,
+        citations=tuple(one for one in context.citations if one.marker in markers),
+    )
+
+
+def check_provider_citations(
+    text: str, said: Iterable[RawCitation], context: Context, *, before: int = 0
+) -> tuple[tuple[ConfirmedCitation, ...], tuple[RefusedCitation, ...]]:
+    """The citations of an answer's text held against the context: those that hold, the others."""
+    book = _CitationChecker(context, before)
+    judged = [book.check(one, len(text)) for one in said]
+    given = tuple(one for one in judged if isinstance(one, ConfirmedCitation))
+    return given, tuple(one for one in judged if isinstance(one, RefusedCitation))
+
+
+def _insert_markers(text: str, given: tuple[ConfirmedCitation, ...], own: Iterable[int]) -> str:
+    """The text with markers behind the stretches, each marker once a place.
+
+    White space at the end of a stretch comes behind the markers: on the next line they would stand
+    for what is said there. `own`: where a bracket opens that must not be read as a marker.
+    """
+    at: dict[int, dict[str, None]] = {place + 1: {"\\": None} for place in own}
+    for one in given:
+        start, end = one.span
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        behind = at.setdefault(end, {})
+        behind.update(dict.fromkeys([*([] if behind else [" "]), *(f"[{n}]" for n in one.markers)]))
+    found, last = [], 0
+    for place in sorted(at):
+        found += [text[last:place], *at[place]]
+        last = place
+    return "".join([*found, text[last:]])
+
+
+def _find_bracketed_numbers(text: str) -> list[int]:
+    """Where the model wrote a number in brackets of its own, from a document for one."""
+    scanner = MarkerScanner()
+    return [
+        one.start
+        for one in (*scanner.feed(text), *scanner.finish())
+        if isinstance(one, CitationMark)
+    ]
+
+
+class _CitationError(Exception):  # it leaves no function of this file
+    """A citation that does not hold; `sent`: the block that it points at."""
+
+    def __init__(self, reason: RefusalReason, sent: CitableBlock | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.block = reason, sent
+
+
+class _CitationChecker:
+    """What was sent, and what a citation of each kind must agree with."""
+
+    def __init__(self, context: Context, before: int) -> None:
+        self._context = context
+        if isinstance(before, bool) or not isinstance(before, int) or before < 0:
+            raise BadOption(f"before is {before!r}; give how many blocks stood before, 0 or more")
+        self._before = before
+        self._blocks = citable_blocks(context)
+
+    def check(self, said: RawCitation, length: int) -> ConfirmedCitation | RefusedCitation:
+        """One citation, confirmed or refused."""
+        kind = said.citation.get("type")
+        known = RefusedCitation(kind=str(kind), span=said.span, reason="unknown_kind")
+        quoted = said.citation.get("cited_text")
+        if isinstance(quoted, str):
+            known = replace(known, cited_text=quoted)
+        reader = _CHECKS_BY_KIND.get(kind) if isinstance(kind, str) else None
+        if reader is None:
+            return known
+        if not 0 <= said.span[0] <= said.span[1] <= length:
+            return replace(known, reason="outside_answer")
+        try:
+            return reader(self, said)
+        except _CitationError as wrong:
+            markers = () if wrong.block is None else (wrong.block.block.marker,)
+            return replace(known, reason=wrong.reason, markers=markers)
+
+    def check_search_result(self, said: RawCitation) -> ConfirmedCitation:
+        """A range of the texts of a search result; its source and title come back with it."""
+        sent = self._block_at(said, "search_result_index", "search_result")
+        if _get_text(said, "source") != sent.part["source"]:
+            raise _CitationError("other_source", sent)
+        if said.citation.get("title") not in (None, sent.part["title"]):
+            raise _CitationError("other_source", sent)
+        return self._check_text_range(said, sent)
+
+    def check_content_blocks(self, said: RawCitation) -> ConfirmedCitation:
+        """A range of the texts of a document that was sent in several."""
+        return self._check_text_range(said, self._document_block(said))
+
+    def check_characters(self, said: RawCitation) -> ConfirmedCitation:
+        """A range of characters of a document of plain text."""
+        sent = self._document_block(said)
+        start, end = _get_integer(said, "start_char_index"), _get_integer(said, "end_char_index")
+        return self._check_quotation(
+            said, sent, *self._check_range(sent, start, end, len(sent.text))
+        )
+
+    def check_pages(self, said: RawCitation) -> ConfirmedCitation:
+        """Pages of a file that was sent in the place of a block; the last one is not meant."""
+        sent = self._document_block(said)
+        first, behind = (
+            _get_integer(said, "start_page_number"),
+            _get_integer(said, "end_page_number"),
+        )
+        if not any(first <= page < behind for page in sent.block.pages):
+            raise _CitationError("other_page", sent)
+        quoted = _get_text(said, "cited_text")
+        start = sent.text.find(quoted)
+        if start < 0 or not quoted:
+            raise _CitationError("other_text", sent)
+        return self._check_quotation(said, sent, start, start + len(quoted))
+
+    def check_name(self, said: RawCitation) -> ConfirmedCitation:
+        """An address or a file by its name, which may be the source of several blocks."""
+        names = {n for n in (said.citation.get(k) for k in _NAME_KEYS) if isinstance(n, str) and n}
+        if not names:
+            raise _CitationError("broken")
+        markers = find_markers_by_name(self._context.citations, names)
+        if not markers:
+            raise _CitationError("ambiguous" if markers is None else "not_shown")
+        kind, quoted = str(said.citation["type"]), said.citation.get("cited_text")
+        if not isinstance(quoted, str) or not quoted:
+            return ConfirmedCitation(kind=kind, span=said.span, markers=markers)
+        holding = self._markers_containing(_strip_ellipsis(quoted))
+        markers = tuple(marker for marker in markers if marker in holding)
+        if not markers:  # the page says it today, perhaps; what was sent does not
+            raise _CitationError("other_text")
+        return ConfirmedCitation(kind=kind, span=said.span, markers=markers, cited_text=quoted)
+
+    def _markers_containing(self, quoted: str) -> set[int]:
+        """The markers under which this text was sent."""
+        return {block.marker for block in self._context.blocks if quoted in block.text}
+
+    def _document_block(self, said: RawCitation) -> CitableBlock:
+        sent = self._block_at(said, "document_index", "document")
+        if said.citation.get("document_title") not in (None, sent.part.get("title", "")):
+            raise _CitationError("other_source", sent)
+        return sent
+
+    def _block_at(self, said: RawCitation, name: str, type: str) -> CitableBlock:
+        place = _get_integer(said, name) - self._before
+        own = [sent for sent in self._blocks if sent.part["type"] == type]
+        if not 0 <= place < len(own):
+            raise _CitationError("no_such_block")
+        return own[place]
+
+    def _check_text_range(self, said: RawCitation, sent: CitableBlock) -> ConfirmedCitation:
+        """The texts from one to another, as they stand side by side."""
+        first, behind = (
+            _get_integer(said, "start_block_index"),
+            _get_integer(said, "end_block_index"),
+        )
+        first, behind = self._check_range(sent, first, behind, len(sent.texts))
+        start = sum(map(len, sent.texts[:first]))
+        return self._check_quotation(
+            said, sent, start, start + sum(map(len, sent.texts[first:behind]))
+        )
+
+    def _check_range(self, sent: CitableBlock, start: int, end: int, size: int) -> Span:
+        if not 0 <= start < end <= size:
+            raise _CitationError("no_such_place", sent)
+        return start, end
+
+    def _check_quotation(
+        self, said: RawCitation, sent: CitableBlock, start: int, end: int
+    ) -> ConfirmedCitation:
+        """Confirmed where the quoted text is the very one that stands there."""
+        text = _get_text(said, "cited_text")
+        if sent.text[start:end] != text:
+            raise _CitationError("misplaced" if text and text in sent.text else "other_text", sent)
+        return ConfirmedCitation(
+            kind=str(said.citation["type"]),
+            span=said.span,
+            markers=(sent.block.marker,),
+            cited_text=text,
+            context_spans=(sent.context_span(start, end),),
+            document_spans=sent.document_spans(start, end),
+        )
+
+
+_NAME_KEYS = ("url", "filename", "file_id")
+
+
+def _strip_ellipsis(quoted: str) -> str:
+    """A quotation without the dots behind which a provider leaves off."""
+    return quoted.removesuffix("...").removesuffix("…").rstrip()
+
+
+def _get_integer(said: RawCitation, name: str) -> int:
+    value = said.citation.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _CitationError("broken")
+    return value
+
+
+def _get_text(said: RawCitation, name: str) -> str:
+    value = said.citation.get(name)
+    if not isinstance(value, str):
+        raise _CitationError("broken")
+    return value
+
+
+_CHECKS_BY_KIND: Mapping[str, Callable[[_CitationChecker, RawCitation], ConfirmedCitation]] = {
+    "search_result_location": _CitationChecker.check_search_result,
+    "char_location": _CitationChecker.check_characters,
+    "content_block_location": _CitationChecker.check_content_blocks,
+    "page_location": _CitationChecker.check_pages,
+    "web_search_result_location": _CitationChecker.check_name,
+    "url_citation": _CitationChecker.check_name,
+    "file_citation": _CitationChecker.check_name,
+    "container_file_citation": _CitationChecker.check_name,
+}

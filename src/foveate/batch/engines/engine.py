@@ -1,0 +1,147 @@
+"""What an engine is, and the two that need nothing: this process, and a pool of processes."""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from foveate.batch.engines.orphans import end_with_parent
+from foveate.core.errors import ExternalError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+__all__ = [
+    "BATCH_SIZE",
+    "TASKS_PER_WORKER",
+    "Engine",
+    "FailedTask",
+    "ProcessPoolEngine",
+    "SequentialEngine",
+    "open_process_pool",
+]
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+BATCH_SIZE = 16
+"""Of what takes some ten milliseconds each: handing it to another process costs one or two."""
+
+TASKS_PER_WORKER = 2
+"""Values under way for each worker: one at work, and one that waits for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedTask:
+    """Stands where a result should: no worker could finish this value, and why."""
+
+    reason: str
+
+
+class Engine(Protocol):
+    """Maps a function over values."""
+
+    @property
+    def workers(self) -> int:
+        """How many values are worked on at the same time."""
+
+    @property
+    def batch_size(self) -> int:
+        """How many small things make one value worth handing over."""
+
+    def map_values(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+        """Each value with what the function made of it, in the order of the values.
+
+        The function stands at the top of a module and keeps nothing from call to call. Values are
+        taken only as workers are free for them, so that memory does not grow with their number.
+        """
+
+
+class SequentialEngine:
+    """One after the other, in this process."""
+
+    workers = 1
+    batch_size = 1
+
+    def map_values(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+        """Each result before the next value is taken."""
+        for item in items:
+            yield item, function(item)
+
+
+class ProcessPoolEngine:
+    """Processes of this machine; `pool` makes one."""
+
+    batch_size = BATCH_SIZE
+
+    def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
+        self.workers = workers
+        self._executor = executor
+
+    def map_values(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+        """In order. Raises `ExternalError` where a process died: a pool does not say at what."""
+        waiting: deque[tuple[A, Future[B]]] = deque()
+        for item in items:
+            waiting.append((item, self._submit(function, item)))
+            if len(waiting) >= TASKS_PER_WORKER * self.workers:
+                first, found = _pop_oldest(waiting)
+                yield first, found
+        while waiting:
+            first, found = _pop_oldest(waiting)
+            yield first, found
+
+    def _submit(self, function: Callable[[A], B], item: A) -> Future[B]:
+        from concurrent.futures.process import BrokenProcessPool
+
+        try:
+            return self._executor.submit(function, item)
+        except BrokenProcessPool:
+            raise _worker_died_error() from None
+
+
+@contextmanager
+def open_process_pool(workers: int) -> Iterator[ProcessPoolEngine]:
+    """A pool of that many processes; what was not begun when it is left is not begun any more."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    executor = ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_init_worker
+    )
+    try:
+        yield ProcessPoolEngine(executor, workers)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _init_worker() -> None:
+    """Ctrl-C reaches every process of a terminal; whoever started the pool answers it."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _pop_oldest(waiting: deque[tuple[A, Future[B]]]) -> tuple[A, B]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    item, future = waiting.popleft()
+    try:
+        return item, future.result()
+    except BrokenProcessPool:
+        raise _worker_died_error() from None
+
+
+def _worker_died_error() -> ExternalError:
+    return ExternalError(
+        "a worker process died (out of memory, or a crash in a plugin); run again with one worker "
+        "to see where, or with --engine ray, which tries again and goes on with the rest"
+    )

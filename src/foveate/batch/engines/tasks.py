@@ -1,0 +1,164 @@
+"""A function mapped over values by tasks of Ray: in order, bounded, tried again, cancelled."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from foveate._version import __version__
+from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
+from foveate.batch.engines.interrupts import defer_interrupts
+from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
+
+__all__ = ["RETRIES", "RayEngine", "error_summary"]
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_POLL_SECONDS = 0.2
+"""Seconds of waiting between two looks for Ctrl-C."""
+RETRIES = 3
+"""Times that a task is tried again whose worker died."""
+
+
+class RayEngine:
+    """A connected cluster; `on_ray` makes one."""
+
+    batch_size = BATCH_SIZE
+
+    def __init__(self, ray: Any, workers: int) -> None:
+        self.workers = workers
+        self._ray = ray
+
+    def map_values(
+        self, function: Callable[[A], B], items: Iterable[A]
+    ) -> Generator[tuple[A, B | FailedTask], None, None]:
+        """In order, a bounded number under way; left early, what is under way is cancelled.
+
+        A value is `FailedTask` when its worker died each time, or the function raised; a
+        `FoveateError` that it raised is raised here.
+        """
+        task = self._ray.remote(max_retries=RETRIES, num_cpus=1)(_run_task)
+        with (
+            defer_interrupts() as ctrl_c,
+            closing(self._running_tasks(task, function, items)) as under_way,
+        ):
+            for item, reference in under_way:
+                while not self._ray.wait([reference], timeout=_POLL_SECONDS)[0]:
+                    ctrl_c.check()
+                ctrl_c.check()
+                yield item, self._get_result(reference)
+                ctrl_c.check()
+
+    def stream_values(
+        self, function: Callable[[A], Iterable[B]], items: Iterable[A]
+    ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
+        """The same where one value makes many pieces: each is handed over as soon as it is made.
+
+        `FailedTask` ends what comes of a value; a task that is tried again brings no piece twice,
+        so the function must make the same pieces each time. Pieces that wait for the one who takes
+        them are in Ray's object store, which puts on the disk what its memory has no room for.
+        """
+        task = self._ray.remote(max_retries=RETRIES, num_cpus=1, num_returns="streaming")(
+            _stream_task
+        )
+        with (
+            defer_interrupts() as ctrl_c,
+            closing(self._running_tasks(task, function, items)) as under_way,
+        ):
+            for item, references in under_way:
+                ctrl_c.check()
+                yield item, self._iter_pieces(references)
+                ctrl_c.check()
+
+    def _iter_pieces(self, references: Iterable[Any]) -> Iterator[Any]:
+        for reference in references:
+            found = self._get_result(reference)
+            yield found
+            if isinstance(found, FailedTask):
+                return
+
+    def _running_tasks(
+        self, task: Any, function: Callable[[A], Any], items: Iterable[A]
+    ) -> Generator[tuple[A, Any], None, None]:
+        """Each value with Ray's reference to what comes of it."""
+        home = str(Path.cwd())
+        waiting: deque[tuple[A, Any]] = deque()
+        try:
+            for item in items:
+                waiting.append((item, task.remote(function, item, home, __version__)))
+                if len(waiting) >= TASKS_PER_WORKER * self.workers:
+                    yield waiting[0]
+                    waiting.popleft()
+            while waiting:
+                yield waiting[0]
+                waiting.popleft()
+        finally:
+            with suppress(Exception):  # the cluster may be what failed
+                self._cancel_running([reference for _, reference in waiting])
+
+    def _cancel_running(self, references: list[Any]) -> None:
+        """Cancel what still runs, and nothing else.
+
+        Ray ends this very process where a task is cancelled while its result is being put down
+        ("Tried to complete task that was not pending"), so what is about to end may do so first.
+        """
+        ends = {getattr(one, "completed", lambda one=one: one)(): one for one in references}
+        _, running = self._ray.wait(list(ends), num_returns=len(ends), timeout=_POLL_SECONDS)
+        for end in running:
+            self._ray.cancel(ends[end], force=True)
+
+    def _get_result(self, reference: Any) -> Any:
+        """What the task returned, or `FailedTask`."""
+        failures = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except failures.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, FoveateError):
+                raise type(cause)(str(cause)) from None
+            return FailedTask(reason=f"failed on a worker: {error_summary(cause)}")
+        except failures.RayError as error:
+            return FailedTask(reason=f"tried {RETRIES + 1} times: {error_summary(error)}")
+
+
+def _run_task(function: Callable[[A], B], item: A, home: str, version: str) -> B:
+    """Runs on a worker: the function, where the caller stands, if that place is here too."""
+    with _worker_context(home, version):
+        return function(item)
+
+
+def _stream_task(
+    function: Callable[[A], Iterable[B]], item: A, home: str, version: str
+) -> Generator[B, None, None]:
+    """The same, piece by piece."""
+    with _worker_context(home, version):
+        yield from function(item)
+
+
+@contextmanager
+def _worker_context(home: str, version: str) -> Iterator[None]:
+    if version != __version__:
+        raise ExternalError(
+            f"a worker of the cluster has foveate {__version__}, and it was asked by {version}; "
+            f"install the same version everywhere"
+        )
+    with suppress(OSError):
+        os.chdir(home)
+    try:
+        yield
+    except InvalidRequest as error:  # plain ones, for not all of them survive being sent
+        raise InvalidRequest(str(error)) from None
+    except FoveateError as error:
+        raise ExternalError(str(error)) from None
+
+
+def error_summary(error: BaseException) -> str:
+    """The kind of an error, and the first sentence that it says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[0].partition(". ")[0] if lines else ""
+    return f"{type(error).__name__}: {said}".rstrip(": ")

@@ -1,0 +1,170 @@
+"""What `foveate ask` does, once its flags are read: settle, search, assemble, ask, print."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from foveate.answer.answer_budget import find_answer_model
+from foveate.answer.ask import Answer, AskEvent, AskOptions, ask, ask_events
+from foveate.answer.check import AnswerCheck
+from foveate.answer.wire import answer_to_json
+from foveate.cli import output
+from foveate.cli.assemble_run import assemble_store, write_bundle
+from foveate.cli.failures import escape_unprintable
+from foveate.cli.layout import wrap_words
+from foveate.cli.models import load_model
+from foveate.cli.show import format_location
+from foveate.core.errors import ExternalError
+from foveate.core.types import Context
+from foveate.models import model as find_model
+from foveate.pipeline.options import AssembleOptions, ResolvedOptions, resolve_options
+from foveate.ports import Model
+from foveate.providers.chat import registry_name
+
+MAX_FINDINGS = 8  # findings that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskSettings:
+    """Whom to ask, how, and what the context may be."""
+
+    model: Model
+    options: AskOptions
+    context_options: AssembleOptions
+    resolved: ResolvedOptions
+
+
+def resolve_ask(
+    question: str, name: str, how: AskOptions, *, recipe: str, budget: int | None
+) -> AskSettings:
+    """The system prompt follows the recipe's format, and is counted before documents are packed."""
+    return resolve_ask_with_model(
+        load_model(name), question, name, how, recipe=recipe, budget=budget
+    )
+
+
+def resolve_ask_with_model(
+    model: Model, question: str, name: str, how: AskOptions, *, recipe: str, budget: int | None
+) -> AskSettings:
+    """The same for a model that is there already."""
+    options = AssembleOptions(
+        recipe=recipe,
+        budget=budget,
+        model=find_answer_model(name, how.window) or find_model(registry_name(name)),
+        channel=how.channel,
+        prompt=how.prompt,
+        language=how.language,
+        max_output=how.max_tokens or 1024,
+    )
+    resolved = resolve_options(options, question)
+    how = replace(how, system=resolved.system)
+    return AskSettings(model=model, options=how, context_options=options, resolved=resolved)
+
+
+def run_ask(
+    question: str,
+    settled: AskSettings,
+    *,
+    store: str,
+    principals: tuple[str, ...],
+    as_json: bool,
+    bundle: str | None,
+) -> None:
+    """The bundle is written before the model is asked: whatever it does, the context is kept."""
+    prepared = assemble_store(
+        store, question, replace(settled.context_options, principals=principals)
+    )
+    if bundle is not None:
+        write_bundle(prepared, bundle)
+    context = prepared.context
+    try:
+        if as_json:
+            output.write_json(answer_to_json(ask(context, settled.model, settled.options), context))
+        else:
+            print_answer(ask_events(context, settled.model, settled.options), context)
+    except ExternalError as error:
+        kept = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
+        raise ExternalError(f"{error}; {kept}") from None
+
+
+def print_answer(events: Iterator[AskEvent], context: Context, more: str = "") -> Answer:
+    """The answer as it comes; then sources and findings, and on stderr what it took, and `more`."""
+    terminal, begun, answer = output.stdout().isatty(), False, None
+    try:
+        for event in events:
+            if isinstance(event, Answer):
+                answer = event
+                break
+            text = event.text if begun else event.text.lstrip()
+            begun = begun or bool(text)
+            output.write(escape_unprintable(text) if terminal else text)
+            output.flush()
+    finally:
+        if begun:
+            output.write_line("")
+    assert answer is not None
+    width = output.terminal_width()
+    lines = [*source_lines(answer, width), *finding_lines(answer.check, width)]
+    output.print_lines(lines, output.stdout())
+    output.flush()
+    output.print_lines(["", *usage_lines(answer, context, width, more)], sys.stderr)
+    return answer
+
+
+def source_lines(answer: Answer, width: int) -> list[str]:
+    """What each marker in the answer stands for."""
+    if not answer.citations:
+        return []
+    lines = ["", "Sources"]
+    for entry in answer.citations:
+        lines += wrap_words(format_location(entry), width, first=f"  [{entry.marker}] ")
+    return lines
+
+
+def finding_lines(checked: AnswerCheck, width: int) -> list[str]:
+    """What is wrong with the citations, each once; nothing where nothing is."""
+    found = {f"{one.text} names nothing: {one.reason}": None for one in checked.dangling}
+    for claim in checked.claims:
+        faults = [fault.replace("_", " ") for fault in claim.faults]
+        if faults:
+            found[f"{', '.join(faults)}: “{claim.text}”"] = None
+    lines = [line for one in [*found][:MAX_FINDINGS] for line in wrap_words(one, width, first="  ")]
+    if len(found) > MAX_FINDINGS:
+        lines.append(f"  ... and {len(found) - MAX_FINDINGS} more; --json has them all")
+    return ["", "To be checked", *lines] if lines else []
+
+
+def usage_lines(answer: Answer, context: Context, width: int, more: str = "") -> list[str]:
+    """Tokens as the model counts them, and what they cost at the list price."""
+    usage, said = answer.reply.usage, []
+    if usage.prompt is not None:
+        cached = f" ({usage.cached:,} from its cache)" if usage.cached else ""
+        said.append(f"{usage.prompt:,} tokens read{cached}")
+    if usage.completion is not None:
+        said.append(f"{usage.completion:,} written")
+    if answer.cost is not None:
+        said.append(f"${answer.cost:.4f}")
+    if answer.reply.finish == "length":
+        said.append("cut off at --max-tokens")
+    told = ", ".join(said) or "it does not say what it used"
+    tokens = f"context of {context.token_count:,} tokens"
+    return wrap_words(
+        f"{_display_model_name(answer.reply.model or 'model')}: {told}; {tokens}{more}", width
+    )
+
+
+def _display_model_name(name: str) -> str:
+    """A model's name; of a file the last part, for its folder fills the line.
+
+    >>> (
+    ...     _display_model_name("gguf:/models/small.gguf"),
+    ...     _display_model_name("gguf:small.gguf"),
+    ...     _display_model_name("gpt-4.1"),
+    ... )
+    ('gguf:small.gguf', 'gguf:small.gguf', 'gpt-4.1')
+    """
+    kind, _, file = name.partition(":")
+    return f"gguf:{Path(file).name}" if kind == "gguf" else name

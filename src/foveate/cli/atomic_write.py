@@ -1,0 +1,81 @@
+"""A file that is written aside and takes its name at the end; what a killed run left is removed.
+
+Whoever writes holds a lock on its file, which ends with the process however that one ends. So a
+file aside that nobody holds is a left-over. Where there are no such locks, none is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_IMODE
+from typing import IO
+
+__all__ = ["atomic_write"]
+
+
+@contextmanager
+def atomic_write(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Written aside, with the mode of what stands there, and renamed at the end.
+
+    `private`: for its owner alone, from the first byte on, whatever stands there.
+    """
+    _remove_left_over(path)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    held = None
+    try:
+        with _open_locked(aside, 0o600 if private else 0o666) as file:
+            held = os.dup(file.fileno())  # the lock outlives the file: until it has its name
+            if private:
+                aside.chmod(0o600)
+            elif path.exists():
+                aside.chmod(S_IMODE(path.stat().st_mode))
+            yield file
+        aside.replace(path)
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        if held is not None:
+            os.close(held)
+
+
+def _open_locked(aside: Path, mode: int) -> IO[bytes]:
+    """The file, new or one of ours left over, emptied and locked."""
+    while True:
+        file = os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | _BINARY, mode), "wb")
+        _lock(file, wait=True)
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(file.fileno()), aside.stat()):
+                file.truncate(0)
+                return file
+        file.close()  # another process took it for a left-over before it was locked
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _remove_left_over(path: Path) -> None:
+    """What runs that were killed left beside it."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.\d+\.part")
+    with suppress(OSError):
+        for entry in list(os.scandir(path.parent)):
+            if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError), Path(entry).open("r+b") as file:
+                    if _lock(file, wait=False):
+                        Path(entry).unlink()
+
+
+def _lock(file: IO[bytes], *, wait: bool) -> bool:
+    """Whether it is locked now; it is not where another has it, or nothing can be locked."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

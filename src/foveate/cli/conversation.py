@@ -1,0 +1,233 @@
+"""What `foveate ask` does in a conversation: one turn after another, in a file or on a terminal.
+
+Rules: what was answered is kept, what failed is not, so a question can be asked again; the file is
+for its owner alone, is there whole or not at all, and is not written over what another run has put
+there meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from foveate.answer.ask import Answer, AskOptions, ask, ask_events
+from foveate.answer.wire import answer_to_json
+from foveate.cli import output
+from foveate.cli.ask_run import AskSettings, print_answer, resolve_ask_with_model
+from foveate.cli.failures import error_line, name_file_in_errors
+from foveate.cli.files import decode_utf8, open_output, read_lines
+from foveate.cli.models import load_model
+from foveate.core.candidates import parse_json
+from foveate.core.chat.flexible_budget import FlexibleBudget, flexible_budget
+from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
+from foveate.core.zones import Budget
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.conversation import SHARE
+from foveate.pipeline.sessions import (
+    History,
+    Session,
+    Summariser,
+    TurnRequest,
+    proceed,
+    session_from_json,
+    session_to_json,
+)
+from foveate.pipeline.store_with_embedder import open_store_with_embedder
+from foveate.ports import Model
+
+PROMPT = "> "
+HINT = "Ask; Ctrl-D ends the conversation, Ctrl-C an answer."
+VERBATIM_TURNS = (4, 2, 1, 0)
+"""So many of the last turns stay as they are, the first number that fits."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    """A conversation with a store and a model; `file`: where it is kept, if anywhere."""
+
+    assembler: Assembler
+    model: Model
+    name: str
+    options: AskOptions
+    recipe: str
+    budget: int | None = None
+    principals: tuple[str, ...] = ()
+    summariser: Summariser | None = None
+    file: str | None = None
+    session: Session = field(default_factory=Session)
+    _file_bytes: bytes = b""
+
+    def __post_init__(self) -> None:
+        """Take up what the file holds; where there is none, the conversation begins."""
+        if self.file is not None:
+            self._file_bytes = _read_bytes(self.file)
+            self.session = (
+                _load_session(self.file, self._file_bytes) if self._file_bytes else Session()
+            )
+
+    def run_turn(self, question: str, *, as_json: bool = False) -> None:
+        """Ask, print, and keep what was said."""
+        settled = resolve_ask_with_model(
+            self.model, question, self.name, self.options, recipe=self.recipe, budget=None
+        )
+        asked = self._build_request(question, settled)
+        request: Any = asked.openai()
+        given = (asked.context, settled.model, settled.options)
+        if as_json:
+            answer = ask(*given, sent=request)
+            output.write_json({**answer_to_json(answer, asked.context), **_turn_to_json(asked)})
+        else:
+            answer = print_answer(
+                ask_events(*given, sent=request), asked.context, _reuse_note(asked)
+            )
+        self._save(asked, answer)
+
+    def _build_request(self, question: str, settled: AskSettings) -> TurnRequest:
+        """The request; in a small window fewer of the last turns stay as they were said."""
+        for verbatim in VERBATIM_TURNS:
+            try:
+                return self._next_turn(question, settled, verbatim)
+            except BudgetTooSmall:
+                if verbatim == VERBATIM_TURNS[-1]:
+                    raise
+        raise AssertionError
+
+    def _next_turn(self, question: str, settled: AskSettings, verbatim: int) -> TurnRequest:
+        budget, zones = split_budget(settled.resolved.budget, self.budget)
+        return proceed(
+            self.session,
+            question,
+            store=self.assembler,
+            system=settled.resolved.system,
+            history=History(verbatim=verbatim, slack=25),
+            summariser=self.summariser,
+            zones=zones,
+            budget=budget,
+            recipe=settled.resolved.recipe,
+            tokenizer=settled.resolved.tokenizer,
+            principals=self.principals,
+            language=self.options.language,
+        )
+
+    def _save(self, asked: TurnRequest, answer: Answer) -> None:
+        cited = [entry.marker for entry in answer.citations]
+        self.session = asked.session.with_answer(answer.text, cited=cited)
+        if self.file is None:
+            return
+        data = f"{output.encode_json(session_to_json(self.session))}\n".encode()
+        if _read_bytes(self.file) != self._file_bytes:
+            raise ExternalError(
+                f"{self.file}: was changed while the model answered; the answer is not in it, "
+                "ask again"
+            )
+        with open_output(self.file, private=True) as file:
+            file.write(data)
+        self._file_bytes = data
+
+
+def split_budget(room: Budget, documents: int | None) -> tuple[Budget, FlexibleBudget]:
+    """The model's room, a part of it for the conversation; `documents`: the most that those get.
+
+    What they may not get is the conversation's.
+    """
+    whole = room.documents or 0
+    most = whole - whole // SHARE
+    if documents is not None:
+        most = min(documents, most)
+    budget = replace(room, documents=most, conversation=whole - most)
+    zones = flexible_budget(budget)
+    if documents is not None:
+        zones = replace(zones, documents=replace(zones.documents, ceiling=most))
+    return budget, zones
+
+
+def _turn_to_json(asked: TurnRequest) -> dict[str, Any]:
+    """What JSON says of the conversation beside the answer."""
+    turns = sum(turn.role == "user" for turn in asked.session.turns)
+    return {"turn": turns, "reuse": asdict(asked.reuse)}
+
+
+def _reuse_note(asked: TurnRequest) -> str:
+    """How much of the request is what was sent before, for a line of figures."""
+    reuse = asked.reuse
+    if not reuse.request_reused:
+        return ""
+    return f"; its first {reuse.request_reused:,} tokens were sent before"
+
+
+def _read_bytes(name: str) -> bytes:
+    """What the file holds; nothing where there is none."""
+    if not Path(name).exists():
+        return b""
+    return b"\n".join(read_lines(name)) + b"\n"
+
+
+def _load_session(name: str, data: bytes) -> Session:
+    with name_file_in_errors(name):
+        try:
+            record = parse_json(decode_utf8(data.rstrip(b"\n")))
+        except BadInput as error:
+            what = str(error).partition(";")[0]
+            raise BadInput(f"this is not a conversation ({what}); name a new file") from None
+        return session_from_json(record)
+
+
+def run_conversation(
+    question: str | None,
+    name: str,
+    how: AskOptions,
+    *,
+    store: str,
+    recipe: str,
+    budget: int | None,
+    principals: tuple[str, ...],
+    summariser: str | None,
+    file: str | None,
+    as_json: bool,
+) -> None:
+    """One turn; or, without a question, turns on a terminal until its end."""
+    model = load_model(name)
+    shorter = Summariser(model=load_model(summariser)) if summariser is not None else None
+    with open_store_with_embedder(store) as (shelf, embedder):
+        talk = Conversation(
+            assembler=Assembler(store=shelf, embedder=embedder),
+            model=model,
+            name=name,
+            options=how,
+            recipe=recipe,
+            budget=budget,
+            principals=principals,
+            summariser=shorter,
+            file=file,
+        )
+        if question is not None:
+            talk.run_turn(question, as_json=as_json)
+            return
+        _prompt_loop(talk)
+
+
+def _prompt_loop(talk: Conversation) -> None:
+    """Questions from the terminal; what goes wrong with one is said, and the next is asked for."""
+    with suppress(ImportError):  # not everywhere
+        import readline  # noqa: F401  # the line can be edited, and earlier ones come back
+
+    sys.stderr.write(f"{HINT}\n")
+    sys.stderr.flush()
+    while True:
+        try:
+            question = input(PROMPT)
+        except EOFError:
+            output.write_line("")
+            return
+        if not question.strip():
+            continue
+        try:
+            talk.run_turn(question)
+        except (ExternalError, BudgetTooSmall, BadInput) as error:
+            sys.stderr.write(f"{error_line(error)}\n")
+        except KeyboardInterrupt:
+            sys.stderr.write("foveate: stopped; question and answer are not kept\n")
+        output.write_line("")

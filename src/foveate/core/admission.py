@@ -1,0 +1,103 @@
+"""The door: who may come in, and in what order (SPEC I3, I4, D1).
+
+What the caller may not read never enters, leaves no decision and no count. The same chunk found
+twice comes in once. From here on the order of the input is gone: candidates stand in rank order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from foveate.core.candidates import check_consistency, is_readable
+from foveate.core.errors import BadInput
+from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.manifest import candidates_hash
+from foveate.core.text.sanitise import is_invisible
+from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
+
+replace_inputs = unchecked_replacer(Inputs)
+new_decision = unchecked_constructor(Decision)
+
+
+def admit(inputs: Inputs) -> Inputs:
+    """The inputs without what the caller may not read, checked and in rank order."""
+    if not inputs.query.strip():
+        raise BadInput("the query is empty; ask something", field="query")
+    try:
+        inputs.query.encode()
+    except UnicodeEncodeError:
+        raise BadInput("holds a lone surrogate", field="query") from None
+    allowed = frozenset(inputs.principals)
+    candidates = inputs.candidates
+    if any(c.chunk.principals for c in candidates):
+        candidates = tuple(c for c in candidates if is_readable(c.chunk.principals, allowed))
+    if not candidates:
+        raise BadInput(
+            "there are no candidates to assemble; the retriever found nothing that may be read",
+            field="candidates",
+        )
+    check_consistency(candidates)
+    _check_unprocessed(candidates)
+    neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
+    supplements = [s for s in inputs.supplements if is_readable(s.principals, allowed)]
+    return replace_inputs(
+        inputs,
+        candidates=_sort_by_rank(candidates),
+        neighbours=_deduplicate_neighbours(neighbours),
+        supplements=tuple(sorted(supplements, key=lambda s: s.id)),
+        principals=tuple(sorted(allowed)),
+        offers=tuple(sorted(inputs.offers, key=repr)) if inputs.offers else (),
+    )
+
+
+def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
+    """Refuse what a pipeline has already worked on: a bundle could not hold it."""
+    used = [
+        c
+        for c in candidates
+        if c.parts or c.corroborating or c.renditions or c.sentences or c.shown
+    ]
+    if used:
+        raise BadInput(
+            f"{used[0].id!r} comes out of a pipeline; give candidates as they were retrieved",
+            line=1 + next(n for n, c in enumerate(candidates) if c is used[0]),
+        )
+
+
+def _sort_by_rank(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Best first; one chunk found twice with one score is put in order by all that it holds."""
+    if len({c.chunk.id for c in candidates}) == len(candidates):
+        return tuple(sorted(candidates, key=rank))
+    return tuple(sorted(candidates, key=lambda c: (rank(c), candidates_hash((c,)))))
+
+
+def _deduplicate_neighbours(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Neighbours by place; one id for two different ones is refused."""
+    found: dict[str, Chunk] = {}
+    for chunk in sorted(chunks, key=lambda c: (c.document_id, c.sequence, c.id)):
+        if found.setdefault(chunk.id, chunk) != chunk:
+            message = f"two different neighbours have the id {chunk.id!r}; give each its own"
+            raise BadInput(message, field="neighbours")
+    return tuple(found.values())
+
+
+def deduplicate_candidates(candidates: tuple[Candidate, ...]) -> Step:
+    """The same chunk found several times enters once, with its best score; a blank one never."""
+    chunks = [c.chunk for c in candidates]
+    blank = {c.id for c in chunks if is_invisible(c.text)}
+    if not blank and len({c.id for c in chunks}) == len(chunks):
+        return Step(candidates=candidates)
+    copies = Counter(c.id for c in chunks)
+    first = {c.chunk.id: c for c in reversed(candidates)}
+    best = {i: first[i] for i in copies}
+    decisions = [
+        new_decision(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank
+    ]
+    decisions += (
+        new_decision(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
+        for i, n in copies.items()
+        if n > 1 and i not in blank
+    )
+    kept = tuple(candidate for i, candidate in best.items() if i not in blank)
+    return Step(candidates=kept, decisions=tuple(decisions))

@@ -1,0 +1,272 @@
+"""One turn of a session (SPEC W4): what was sent stays in front, what is new comes behind it.
+
+The document block stands before the conversation, at the same place in every turn, so that a
+provider's cache of prefixes holds it. It is written anew only where something must leave, where
+the window has no room for the best new evidence, or where that is cheaper. Then what was cited
+and what was found again stays, under its old numbers, and no number is ever given twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from foveate.core.assemble import TokenCountCache
+from foveate.core.chat.anthropic import add_cache_breakpoints, anthropic_messages
+from foveate.core.chat.append_documents import DocumentBlock, render_document_block
+from foveate.core.chat.document_block import (
+    SessionPolicy,
+    TurnState,
+    build_document_block,
+    split_segments,
+)
+from foveate.core.chat.finish_turn import (
+    build_next_session,
+    build_pieces,
+    build_turn_context,
+    compute_reuse,
+)
+from foveate.core.chat.flexible_budget import ZoneDemand
+from foveate.core.chat.history import FittedHistory
+from foveate.core.chat.history_fit import Summary
+from foveate.core.chat.request import Conversation, request_limit, request_too_small_error
+from foveate.core.chat.revoke import revoke
+from foveate.core.chat.session import Reuse, Session
+from foveate.core.chat.turns import (
+    SYSTEM_ROLES,
+    Message,
+    count_message_tokens,
+    merge_joined,
+    role_and_text,
+)
+from foveate.core.chat.zone_demand import (
+    RequestState,
+    allocate_zones,
+    check_lengths,
+    filter_permitted,
+    measure_demand,
+    system_messages,
+)
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
+from foveate.core.manifest import canonical_recipe
+from foveate.core.message import CLOSING, close_context
+from foveate.core.text.profile import holding_profiles
+from foveate.core.types import Context, Inputs
+from foveate.core.window import SLACK, count_messages
+from foveate.core.zones import Budget
+
+MAX_ATTEMPTS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """The request of one turn, and the session to go on with."""
+
+    conversation: Conversation
+    session: Session
+
+    @property
+    def context(self) -> Context:
+        """The document block: what was sent before, and what is new."""
+        return self.conversation.context
+
+    @property
+    def reuse(self) -> Reuse:
+        """What of this request the provider has read before."""
+        return self.session.reuse
+
+    def openai(self) -> list[dict[str, object]]:
+        """The messages for an OpenAI-compatible client, whose cache needs no marks."""
+        return self.conversation.openai()
+
+    def anthropic(self) -> dict[str, Any]:
+        """The request for Anthropic's client, with cache breakpoints: at most four.
+
+        Behind the system prompt, the documents, the conversation so far, and the question.
+        """
+        request = anthropic_messages(self.conversation.messages)
+        places = [(-1, len(request["system"]) - 1)] if "system" in request else []
+        said = request["messages"]
+        segments = len(self.session.segments)
+        if segments and not isinstance(said[0]["content"], str):
+            places.append((0, segments - 1))
+        places += [
+            (n, _last_block_index(said[n])) for n in (len(said) - 3, len(said) - 1) if n >= 0
+        ]
+        return add_cache_breakpoints(request, places)
+
+
+def _last_block_index(message: Mapping[str, Any]) -> int:
+    content = message["content"]
+    return 0 if isinstance(content, str) else len(content) - 1
+
+
+@holding_profiles
+def next_turn(
+    session: Session,
+    inputs: Inputs,
+    terms: SessionPolicy,
+    tokenizer: Tokenizer,
+    known: TokenCountCache | None = None,
+    *,
+    current: Mapping[str, str] | None = None,
+    summary: Summary | None = None,
+) -> TurnRequest:
+    """The next request of a session; raises as `conversation` does.
+
+    `current`: chunk id → content hash of what was sent and may be read now; None: nobody looked.
+    `summary`: a model's, of the session's older turns; why there is none, where it failed.
+    """
+    recipe = canonical_recipe(inputs.recipe).hash
+    for name, mine, theirs in (
+        ("recipe", recipe, session.recipe),
+        ("tokenizer", tokenizer.fingerprint, session.tokenizer),
+    ):
+        if theirs and mine != theirs:
+            raise BadInput(f"goes on with another {name}; begin a new session", field="session")
+    if inputs.budget.documents is None or inputs.budget.characters is not None:
+        raise BadOption("session: give the documents' budget in tokens, and no characters")
+    inputs = filter_permitted(inputs)
+    left = revoke(session, inputs, current)
+    counts: TokenCountCache = {} if known is None else known
+    state = TurnState(session, left, inputs, terms, tokenizer, counts, summary)
+    run = state.request_state(inputs.budget)
+    check_lengths(run)
+    try:
+        return _build_turn(state, inputs.budget)
+    except BudgetTooSmall as error:
+        guess = error.needed - error.budget
+        raise request_too_small_error(
+            inputs.budget, guess, lambda more: _fits_with_more(state, more), error
+        ) from error
+
+
+def _fits_with_more(state: TurnState, more: int) -> bool:
+    budget = state.inputs.budget
+    window = None if budget.window is None else budget.window + more
+    try:
+        _build_turn(state, replace(budget, documents=(budget.documents or 0) + more, window=window))
+    except BudgetTooSmall:
+        return False
+    return True
+
+
+def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
+    """The turn; made again where documents go that the conversation counted on: it says them."""
+    going: frozenset[int] = frozenset()
+    while True:
+        run = state.request_state(budget, going)
+        room, kept, grown, messages = _attempt_turn(state, run)
+        if not (lost := state.missing_markers(run, grown)):
+            return _finish_turn(state, room, kept, grown, messages)
+        going |= lost
+
+
+def _attempt_turn(
+    state: TurnState, run: RequestState
+) -> tuple[Budget, FittedHistory, DocumentBlock, tuple[Message, ...]]:
+    """Zones, history, documents; in a window that is all but full, to its last token."""
+    needs = measure_demand(run)
+    held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe))
+    room, kept = _share_zones(run, needs, held)
+    try:
+        return (room, kept, *_fit_documents(state, run, room, kept, SLACK))
+    except BudgetTooSmall:
+        return (room, kept, *_fit_documents(state, run, room, kept, 0))
+
+
+def _fit_documents(
+    state: TurnState, run: RequestState, room: Budget, kept: FittedHistory, slack: int
+) -> tuple[DocumentBlock, tuple[Message, ...]]:
+    """The documents in their room; measured again as it is sent."""
+    over = 0
+    for _ in range(MAX_ATTEMPTS):
+        most = _documents_limit(room, run, kept, slack) - over
+        grown = build_document_block(state, run, most, kept.tokens)
+        messages = _build_messages(state, kept, grown)
+        whole = count_messages(map(role_and_text, merge_joined(messages)), room, state.tokenizer)
+        excess = 0 if room.window is None else whole - request_limit(room)
+        if excess <= 0:
+            return grown, messages
+        over += excess
+    have = room.window or 0
+    raise BudgetTooSmall(have, have + over, what="the request as it is sent")
+
+
+def _share_zones(
+    run: RequestState, needs: Mapping[str, ZoneDemand], held: int
+) -> tuple[Budget, FittedHistory]:
+    """The zones; the documents keep what they have where the rest leaves it to them."""
+    documents = needs["documents"]
+    wants = None if documents.wants is None else documents.wants + held
+    staying = ZoneDemand(wants=wants, must=max(held, documents.must))
+    try:
+        return allocate_zones(run, {**needs, "documents": staying})
+    except BudgetTooSmall:
+        return allocate_zones(
+            run, {**needs, "documents": ZoneDemand(wants=wants, must=documents.must)}
+        )
+
+
+def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, slack: int) -> int:
+    """What the documents may take, of their zone and of the window but for so many tokens."""
+    zone = budget.documents if budget.documents is not None else request_limit(budget)
+    if budget.window is None:
+        return zone
+    lead = [
+        *system_messages(run.talk.system),
+        *kept.messages,
+        Message(role="user", text=run.inputs.query),
+    ]
+    fixed = count_messages(map(role_and_text, merge_joined(lead)), budget, run.tokenizer)
+    return min(zone, request_limit(budget) - fixed - slack)
+
+
+def _build_messages(
+    state: TurnState, kept: FittedHistory, grown: DocumentBlock
+) -> tuple[Message, ...]:
+    """System prompt, documents, conversation, query."""
+    lead = [m for m in kept.messages if m.role in SYSTEM_ROLES]
+    rest = [m for m in kept.messages if m.role not in SYSTEM_ROLES]
+    documents = []
+    if grown.text:
+        text, segments = close_context(grown.text), (*split_segments(state, grown), CLOSING)
+        documents = [Message(role="user", text=text, joined=True, segments=segments)]
+    query = Message(role="user", text=state.inputs.query)
+    return (*system_messages(state.terms.system), *lead, *documents, *rest, query)
+
+
+def _finish_turn(
+    state: TurnState,
+    budget: Budget,
+    kept: FittedHistory,
+    grown: DocumentBlock,
+    messages: tuple[Message, ...],
+) -> TurnRequest:
+    """The context, the figures, and the session to go on with."""
+    said = tuple(map(role_and_text, merge_joined(messages)))
+    inputs = replace(state.inputs, budget=budget, messages=said[:-1])
+    context = build_turn_context(state, inputs, grown)
+    pieces = build_pieces(messages, budget, state.tokenizer)
+    reuse = compute_reuse(state, grown, pieces)
+    session = build_next_session(state, kept, grown, pieces, reuse)
+    tokens = {
+        "system": count_message_tokens(
+            system_messages(state.terms.system), budget, state.tokenizer
+        ),
+        "conversation": kept.tokens,
+        "documents": grown.tokens,
+        "query": count_messages(said[-1:], budget, state.tokenizer),
+        "request": count_messages(said, budget, state.tokenizer),
+    }
+    conversation = Conversation(
+        context=context,
+        messages=messages,
+        history=kept,
+        budget=budget,
+        tokens=tokens,
+        inputs=inputs,
+    )
+    return TurnRequest(conversation=conversation, session=session)

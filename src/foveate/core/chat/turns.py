@@ -1,0 +1,230 @@
+"""A conversation as values: turns, tool calls with their results, and what was cited.
+
+Rules: a turn that calls tools holds the results too, so that nothing can part them; a turn keeps
+the messages it came as, and is given back as those wherever it is shown in full. What a message
+weighs is defined here, once: role and text as they are, and each call as the JSON that is sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from foveate.core.checks import check_text
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput
+from foveate.core.zones import Budget
+
+Role = Literal["system", "developer", "user", "assistant"]
+SYSTEM_ROLES = ("system", "developer")
+WireFormat = Literal["", "openai", "anthropic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call of a tool; `arguments` is the JSON text that the model wrote."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        for name in ("id", "name", "arguments"):
+            check_text(name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool gave back for the call of this id; `extra` as in `Turn`."""
+
+    call_id: str
+    text: str
+    error: bool = False
+    extra: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no text."""
+        check_text("call_id", self.call_id)
+        _check_encodable("text", self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCitation:
+    """Evidence that a turn cited: where it stands, and the words. `marker` 0: not numbered."""
+
+    chunk_id: str
+    source: str
+    quote: str = ""
+    marker: int = 0
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn: what was said, or a call of tools with all its results.
+
+    `pinned`: it stays in full, whatever the budget. `extra`: what else the message holds (signed
+    reasoning, keys that nobody here knows), as JSON; it goes where the turn is shortened.
+    `original`: the messages it came as, in the wire form `form`, as JSON; used while it is shown in
+    full.
+    """
+
+    role: Role
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    pinned: bool = False
+    cited: tuple[TurnCitation, ...] = ()
+    extra: str = ""
+    original: str = ""
+    form: WireFormat = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a turn that no model could be sent."""
+        if self.role not in get_args(Role):
+            raise BadInput(f"must be one of {get_args(Role)}, not {self.role!r}", field="role")
+        _check_encodable("text", self.text)
+        if self.calls and self.role != "assistant":
+            raise BadInput(f"a {self.role} turn cannot call tools", field="calls")
+        made = [call.id for call in self.calls]
+        given = [result.call_id for result in self.results]
+        if len(set(made)) < len(made) or sorted(made) != sorted(given):
+            raise BadInput(
+                f"calls {made} and results {given} must be of the same ids, each once; "
+                "give every call its result",
+                field="results",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message as it is about to be sent.
+
+    `original`: as it came, in JSON, where it is sent unchanged. `joined`: it belongs in front of
+    the user's message that follows, and is sent as a part of it. `segments`: its text in pieces
+    that were added one after the other. `parts`: its text is a JSON list of content parts.
+    """
+
+    role: Role | Literal["tool"]
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    error: bool = False
+    extra: str = ""
+    original: str = ""
+    form: WireFormat = ""
+    joined: bool = False
+    segments: tuple[str, ...] = ()
+    parts: bool = False
+
+
+def merge_joined(messages: Sequence[Message]) -> list[Message]:
+    """The messages with every joined one in front of the user's message that it belongs to."""
+    found: list[Message] = []
+    before: list[str] = []
+    for message in messages:
+        if message.joined:
+            before.append(message.text)
+        elif before and message.role != "user":
+            found += (Message(role="user", text="\n\n".join(before)), message)
+            before = []
+        else:
+            text = "\n\n".join([*before, message.text])
+            found.append(replace(message, text=text) if before else message)
+            before = []
+    return [*found, Message(role="user", text="\n\n".join(before))] if before else found
+
+
+def messages_from_turn(turn: Turn, shown: Turn) -> Iterator[Message]:
+    """The messages of a turn as it is shown, results in the order they came."""
+    originals = _original_messages(turn) if shown is turn or shown == turn else []
+    originals = originals or [""] * (1 + len(turn.results))
+    yield Message(
+        role=turn.role,
+        text=shown.text,
+        calls=shown.calls,
+        extra=shown.extra,
+        original=originals[0],
+        form=turn.form,
+    )
+    for result, original in zip(shown.results, originals[1:], strict=True):
+        yield Message(
+            role="tool",
+            text=result.text,
+            call_id=result.call_id,
+            error=result.error,
+            extra=result.extra,
+            original=original,
+            form=turn.form,
+        )
+
+
+def _original_messages(turn: Turn) -> list[str]:
+    return [compact_json(message) for message in json.loads(turn.original)] if turn.original else []
+
+
+def compact_json(value: object) -> str:
+    """JSON in one spelling, keys as they came; raises `BadInput` for what is none."""
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_json_default
+        )
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        what = "a lone surrogate" if isinstance(error, UnicodeEncodeError) else str(error)
+        raise BadInput(f"holds what JSON cannot hold: {what}", field="messages") from None
+    return text
+
+
+def _json_default(value: object) -> object:
+    """A mapping that is no dict, a sequence that is no list, as JSON has them."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return list(value)
+    raise TypeError(f"{type(value).__name__}")
+
+
+def unknown_fields_json(value: Mapping[str, Any], *known: str) -> str:
+    """What a mapping says under other keys than the known ones, as JSON; empty: nothing."""
+    rest = {key: entry for key, entry in value.items() if key not in known}
+    return compact_json(rest) if rest else ""
+
+
+def join_lines(*texts: str) -> str:
+    """Those that say something, a line each."""
+    return "\n".join(text for text in texts if text)
+
+
+def role_and_text(message: Message) -> tuple[str, str]:
+    """What of a message is counted, as (role, text)."""
+    calls = map(tool_call_to_json, message.calls)
+    return message.role, join_lines(message.text, *calls, message.call_id, message.extra)
+
+
+def tool_call_to_json(call: ToolCall) -> str:
+    """A call as it is sent."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return compact_json({"id": call.id, "type": "function", "function": function})
+
+
+def count_message_tokens(messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer) -> int:
+    """Tokens of messages, the chat format's own included; those of the reply's start are not."""
+    total = 0
+    for role, text in map(role_and_text, messages):
+        total += budget.per_message + tokenizer.count(role) + tokenizer.count(text)
+    return total
+
+
+def _check_encodable(name: str, text: object) -> None:
+    """Refuse what is no string, and what UTF-8 cannot hold."""
+    if not isinstance(text, str):
+        raise BadInput(f"must be a string, not {type(text).__name__}", field=name)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = "holds a lone surrogate; decode it with errors='replace'"
+        raise BadInput(message, field=name) from None

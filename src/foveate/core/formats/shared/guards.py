@@ -1,0 +1,59 @@
+r"""The guards that formats share: what is neutralised in every format, and in every header line.
+
+What it is: rules, put together once. What it is not: a format; what one format alone uses as
+structure stands in that format's file.
+"""
+
+from __future__ import annotations
+
+from foveate.core.text.escape import Guard, Rule, inline_rule, line_start_rule, text_start_rule
+from foveate.core.text.markers import RULES, TAILS
+from foveate.core.text.special_tokens import ANGLE, OTHERS, ROLES, SPEAKER, SQUARE
+
+RULER = r"-{3,}+[ \t\r]*+(?=\n|\Z)"
+"""A line of dashes, as some formats write between blocks."""
+
+# `[Page context: …]` in any language: a label is at most 80 characters (see `Renderer`).
+LABEL_TAIL = r"[^\[\]<\\:,§\n]{1,80}+:"
+
+_DETAIL = r"[ ](?:page[ ]-?\d|[\w.-]++:(?:[ ]|\Z))"
+
+
+def body_guard(
+    *,
+    angle: tuple[str, ...] = (),
+    square: tuple[str, ...] = (),
+    line: str = "",
+    markers: bool = False,
+) -> Guard:
+    """For a block's text: special tokens, role headers, and what the format adds.
+
+    `markers`: citation markers too, in every spelling that is read as one.
+    """
+    at_lines = (*ROLES, line) if line else ROLES
+    return Guard((*_brackets(angle, square, markers=markers), line_start_rule(*at_lines)))
+
+
+def line_guard(*square: str, angle: tuple[str, ...] = (), markers: bool = False) -> Guard:
+    """For a title or a summary: one line that cannot pass for a marker or a summary label."""
+    return Guard(_brackets(angle, (LABEL_TAIL, *square), markers=markers))
+
+
+def field_guard(*square: str, markers: bool = False) -> Guard:
+    """For a field with others after it: `, page 3` and `, key: value` are neutralised too."""
+    return line_guard(*square, markers=markers).with_rules(inline_rule(",", _DETAIL))
+
+
+def _brackets(
+    angle: tuple[str, ...], square: tuple[str, ...], *, markers: bool
+) -> tuple[Rule, ...]:
+    tails = (*SQUARE, *square, *(TAILS if markers else ()))
+    more = RULES if markers else ()
+    return (inline_rule("<", *ANGLE, *angle), inline_rule("[", *tails), *more, *OTHERS)
+
+
+HEADING: Rule = text_start_rule("", SPEAKER)
+"""For a field that a heading or a line in italics opens with: `## System`, `*User: …*`."""
+
+SECTION_RULE: Rule = inline_rule("§", r"[ ]|\Z")
+"""For a field with ` § section` after it."""

@@ -1,0 +1,129 @@
+"""Header lines: fields made single-line and safe, written, and read back.
+
+What it is: the grammar `source[ § section][, page N][, key: value]…` that several formats use in
+their header. What it is not: a format.
+
+Rules: fields are as hostile as text. A field is one line, without hidden characters; the delimiters
+inside a field are neutralised, so that splitting at the ones that are not gives the fields back.
+Keys of metadata are folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from foveate.core.formats.shared.guards import SECTION_RULE
+from foveate.core.text.escape import Guard
+from foveate.core.text.sanitise import sanitise
+from foveate.core.types import Block
+
+_BREAK = re.compile(r"[\t\r\n]+")
+_NOT_KEY = re.compile(r"[^A-Za-z0-9_.-]+")
+_DETAIL = re.compile(r", (?=page -?\d|[A-Za-z0-9_.-]+: )")
+_SECTION = " § "
+_RESERVED_KEYS = ("marker", "source", "title", "section", "page", "score", "summary", "index")
+
+
+def one_line(text: str) -> str:
+    """The field without hidden characters, line breaks and tabs as spaces, trimmed."""
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    return _BREAK.sub(" ", sanitise(text)[0]).strip()
+
+
+def header_metadata(block: Block) -> list[tuple[str, str]]:
+    """The block's metadata under keys that a header can show."""
+    taken = set(_RESERVED_KEYS)
+    pairs = []
+    for name, value in block.metadata:
+        key = _NOT_KEY.sub("_", name) or "_"
+        if not (key[0].isalpha() or key[0] == "_"):
+            key = f"_{key}"
+        while key in taken:
+            key += "_"
+        taken.add(key)
+        pairs.append((key, one_line(value)))
+    return pairs
+
+
+def fields(block: Block, *names: str) -> dict[str, str]:
+    """The named header fields as they are shown, then metadata and the page summary."""
+    values = {
+        "marker": str(block.marker),
+        "source": one_line(block.source),
+        "title": one_line(block.title) or one_line(block.source),
+        "section": one_line(block.section),
+        "page": "" if block.page is None else str(block.page),
+        "score": f"{block.score:.3f}" if block.score else "",
+    }
+    shown = {name: values[name] for name in names if values[name] or name in {"source", "title"}}
+    shown.update(header_metadata(block))
+    if block.summary:
+        shown["summary"] = one_line(block.summary)
+    return shown
+
+
+def with_section(name: str, section: str, guard: Guard) -> str:
+    """`name § section`, or the name alone."""
+    lead = guard.with_rules(SECTION_RULE)(one_line(name))
+    section = guard(one_line(section))
+    return f"{lead}{_SECTION}{section}" if section else lead
+
+
+def parse_section(lead: str, guard: Guard) -> tuple[str, str]:
+    """The name and the section back."""
+    name, _, section = lead.partition(_SECTION)
+    return guard.with_rules(SECTION_RULE).undo(name), guard.undo(section)
+
+
+def format_details(block: Block, guard: Guard, *, page: bool) -> str:
+    """`, page 3, author: X`: what follows in the same line."""
+    if not block.metadata:
+        return f", page {block.page}" if page and block.page is not None else ""
+    shown = [f", {key}: {guard(value)}" for key, value in header_metadata(block)]
+    if page and block.page is not None:
+        shown.insert(0, f", page {block.page}")
+    return "".join(shown)
+
+
+def parse_details(line: str, guard: Guard) -> tuple[str, dict[str, str]]:
+    """What stands before the details (still guarded), and the details."""
+    lead, *rest = _DETAIL.split(line)
+    found = {}
+    for part in rest:
+        if part.startswith("page "):
+            found["page"] = part.removeprefix("page ")
+        else:
+            key, _, value = part.partition(": ")
+            found[key] = guard.undo(value)
+    return lead, found
+
+
+def format_numbered_line(block: Block, guard: Guard, *, page: bool) -> str:
+    """`[1] Source: S, page P, key: value`."""
+    source = guard(one_line(block.source))
+    return f"[{block.marker}] Source: {source}{format_details(block, guard, page=page)}"
+
+
+def parse_numbered_line(marker: str, line: str, guard: Guard) -> dict[str, str]:
+    """The fields of a numbered line, whose part after `Source: ` is `line`."""
+    source, found = parse_details(line, guard)
+    return {"marker": marker, "source": guard.undo(source), **found}
+
+
+def is_same_document(block: Block, previous: Block | None) -> bool:
+    """Whether a header of `previous` speaks for `block` too."""
+    return (
+        previous is not None
+        and previous.kind == block.kind
+        and not block.summary
+        and previous.document_id == block.document_id
+        and previous.source == block.source
+        and previous.metadata == block.metadata
+    )
+
+
+def with_summary(found: Mapping[str, str], summary: str | None) -> dict[str, str]:
+    """The fields, and the page summary where there was one."""
+    return dict(found) if summary is None else {**found, "summary": summary}

@@ -1,0 +1,82 @@
+"""JSON for providers: the text of a context that is a list of content blocks.
+
+What it is: the pieces that the provider formats share. The finished text is compact JSON without
+ASCII escapes, so `json.loads(text)` is what one sends. What it is not: a client.
+
+Rules: one part a block, in order; a page summary and a supplement are text parts of their own where
+the provider has no better place. JSON's own escaping keeps a text inside its string; special tokens
+and markers are neutralised first, for the model reads the string and not the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from foveate.core.formats.shared.aside import supplement_line
+from foveate.core.text.escape import Guard
+from foveate.core.types import Block, Context
+
+TEXT_OPEN = '{"type":"text","text":"'
+TEXT_CLOSE = '"}'
+TEXT_SEPARATOR = TEXT_CLOSE + "," + TEXT_OPEN
+"""Between two texts of one part."""
+
+
+def escape_json(text: str) -> str:
+    """The inside of a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def list_separator(previous: Block | None) -> str:
+    """The list's opening bracket, or a comma."""
+    return "[" if previous is None else ","
+
+
+def list_end(following: Block | None) -> str:
+    """The list's closing bracket after the last part."""
+    return "]" if following is None else ""
+
+
+def supplement_part(block: Block, guard: Guard, following: Block | None) -> tuple[str, str]:
+    """A text part of its own: what stands before and after the body."""
+    return TEXT_OPEN + escape_json(supplement_line(block, guard) + "\n"), TEXT_CLOSE + list_end(
+        following
+    )
+
+
+def parse_content_parts(context: Context) -> list[dict[str, Any]] | None:
+    """The parts of a context that was rendered as some; None where it is a text.
+
+    A text may look like parts by itself; in a format of parts, the list begins before the first
+    block's text and ends behind the last one's.
+    """
+    if not context.blocks:
+        return None
+    first, last = context.blocks[0].span[0], context.blocks[-1].span[1]
+    if not (context.text[:first].startswith('[{"type":"') and context.text[last:].endswith("}]")):
+        return None
+    found: list[dict[str, Any]] = json.loads(context.text)
+    return found
+
+
+def bodies_of(context: Context) -> list[str]:
+    """The blocks' bodies as the model reads them: without JSON's own escaping, if there is any."""
+    bodies = [context.text[slice(*block.span)] for block in context.blocks]
+    if parse_content_parts(context) is None:
+        return bodies
+    return [json.loads(f'"{body.replace(TEXT_SEPARATOR, "")}"') for body in bodies]
+
+
+def parse_parts(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each part, and where the string after the literal `opening` starts in it.
+
+    Inside a JSON string every quote has a backslash, so the literal occurs as structure only.
+    """
+    decoder = json.JSONDecoder()
+    at = 1
+    while at < len(text):
+        part, end = decoder.raw_decode(text, at)
+        yield part, text.find(opening, at) + len(opening)
+        at = end + 1

@@ -1,0 +1,110 @@
+"""What stands around a candidate's text, header and separator, to be weighed before it is placed.
+
+The marker and the block before it are not known yet: the marker is as wide as any can be, the
+block before is of the same document or of another. Rule: where the format says which fields a
+header reads, one header is made for all candidates that have the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from foveate.core.blocks import block_from_candidate, rendition_chunks, rendition_text
+from foveate.core.bounded_cache import BoundedCache
+from foveate.core.render import Renderer
+from foveate.core.text.sanitise import MAX_CACHED_LENGTH, strip_hidden
+from foveate.core.token_counter import no_header_key
+from foveate.core.types import Block, BlockPosition, Candidate, Chunk, Recipe
+
+_FIELD_PATHS = {
+    name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
+}
+_FIELD_PATHS["score"] = "score"
+
+_FRAMED: BoundedCache[tuple[Any, ...], str] = BoundedCache(6_000_000)
+
+HeaderRenderer = Callable[[Candidate, BlockPosition], str]
+HeaderKey = Callable[[Candidate], Hashable]
+
+
+class HeaderCosts(NamedTuple):
+    """What stands around a candidate's text at a place, and what of the candidate decides it.
+
+    Candidates of one `shape` have the same frames; None: of that one nothing is known.
+    """
+
+    text: HeaderRenderer
+    shape: HeaderKey
+
+
+class PartialPassage(NamedTuple):
+    """What a header can read of a passage that is shown in part: its first chunk that is shown."""
+
+    origin: str
+    chunk: Chunk
+    score: float
+
+
+def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderCosts:
+    """The frames that this recipe makes; markers go up to `most`."""
+
+    def anew(candidate: Candidate, place: BlockPosition) -> str:
+        block = block_from_candidate(
+            candidate, rendition_text(candidate), 1 if place == "first" else most, recipe
+        )
+        return _render_overhead(renderer, block, place)
+
+    names: tuple[str, ...] | None = getattr(recipe.format, "reads", None)
+    if names is None or recipe.include_metadata or not _FIELD_PATHS.keys() >= set(names):
+        return HeaderCosts(anew, no_header_key)
+    read = attrgetter("origin", "origin", *(_FIELD_PATHS[name] for name in names))  # never just one
+    framed = _cached_header_renderer(renderer, names)
+
+    def shape(candidate: Candidate) -> tuple[Any, ...] | None:
+        seen: Candidate | PartialPassage = candidate
+        if candidate.parts and candidate.shown is not None:
+            first = rendition_chunks(candidate, candidate.shown)[0]
+            seen = PartialPassage(candidate.origin, first, candidate.score)
+        values: tuple[Any, ...] = read(seen)
+        for value in values:
+            if value == "supplement" or (isinstance(value, str) and len(value) > MAX_CACHED_LENGTH):
+                return None  # it has a header of its own, or would fill the memory
+        return values
+
+    def remembered(candidate: Candidate, place: BlockPosition) -> str:
+        values = shape(candidate)
+        if values is None:
+            return anew(candidate, place)
+        return framed(place, 1 if place == "first" else most, *values[2:])
+
+    return HeaderCosts(remembered, shape)
+
+
+@lru_cache(maxsize=64)
+def _cached_header_renderer(renderer: Renderer, names: tuple[str, ...]) -> Callable[..., str]:
+    """Makes a frame of a place, a marker and the values of these fields; each once."""
+    own = object()  # of this renderer and these names alone
+
+    def framed(place: BlockPosition, marker: int, *values: Any) -> str:
+        key = (own, place, marker, values, *map(type, values))  # 1 and 1.0 are not written alike
+        known = _FRAMED.get(key)
+        if known is None:
+            texts = (strip_hidden(value) if isinstance(value, str) else value for value in values)
+            fields: dict[str, Any] = {"source": "", **dict(zip(names, texts, strict=True))}
+            block = Block(marker=marker, text="", document_id="this", **fields)
+            known = _render_overhead(renderer, block, place)
+            _FRAMED.put(key, known)
+        return known
+
+    return framed
+
+
+def _render_overhead(renderer: Renderer, block: Block, place: BlockPosition) -> str:
+    if place == "first":
+        return renderer.overhead(block)
+    other = replace(block, document_id="", source="", title="")
+    return renderer.overhead(block, block if place == "same" else other)

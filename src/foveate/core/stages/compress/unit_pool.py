@@ -1,0 +1,194 @@
+"""The units of all candidates beside one another, numbered through, and what they hold of a query.
+
+What there is one of for each unit is an array. Candidates come in one order (by rank), whatever
+order they were given in.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import frexp, fsum, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from foveate.core.stages.compress.sentence_index import index_of
+from foveate.core.stages.compress.unit_index import Index, number, query_keys, title_keys
+from foveate.core.types import Candidate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Counts: TypeAlias = NDArray[np.int64]
+    Numerals: TypeAlias = NDArray[np.uint32]
+
+K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
+
+
+class Passage(NamedTuple):
+    """A candidate's units: `indexed`, where they start in the pool, and the title's terms.
+
+    `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
+    chunk that unit u comes from.
+    """
+
+    candidate: Candidate
+    indexed: Index
+    first: int
+    title: tuple[str, ...]
+    held: int
+    parts: tuple[int, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Pool:
+    """Everything by unit number, or by passage, or by term of the query.
+
+    `lengths`: by passage, how many units it has; `sizes`: by unit, how many terms. `scores`: of the
+    chunks, by number. `numbers`: of all terms in order, `owners`: the unit of each. `places`: by
+    term, the units that hold it and how often. `holders`: in how many units a counted term stands.
+    """
+
+    terms: tuple[str, ...]
+    passages: list[Passage]
+    scores: list[float]
+    units: int
+    lengths: Counts
+    sizes: Counts
+    numbers: Numerals
+    owners: Counts
+    places: list[tuple[Counts, Counts]] = field(default_factory=list)
+    rarity: list[float] = field(default_factory=list)
+    holders: dict[str, int] = field(default_factory=dict)
+
+    def each(self, values: Sequence[float]) -> Numbers:
+        """Values of the passages as values of their units."""
+        import numpy as np
+
+        return np.repeat(np.array(values, dtype=np.float64), self.lengths)
+
+    def held(self, term: str) -> tuple[Counts, Counts]:
+        """The units that hold the term, in order, and how often each does."""
+        import numpy as np
+
+        units = self.owners[np.flatnonzero(self.numbers == number(term))]
+        return np.unique(units, return_counts=True)
+
+    def count(self, terms: Iterable[str]) -> None:
+        """Count the units that hold each of these, in one pass over the texts."""
+        import numpy as np
+
+        new = {term: number(term) for term in terms if term not in self.holders}
+        if not new:
+            return
+        wanted = np.array(sorted(set(new.values())), dtype=np.uint32)
+        at = np.searchsorted(wanted, self.numbers).clip(max=len(wanted) - 1)
+        found = np.flatnonzero(wanted[at] == self.numbers)
+        # Terms stand unit after unit, so one that a unit holds twice is here twice.
+        both = np.unique(at[found] * self.units + self.owners[found])
+        counts = np.bincount(both // (self.units or 1), minlength=len(wanted)).tolist()
+        times = dict(zip(wanted.tolist(), counts, strict=True))
+        self.holders |= {term: times[own] for term, own in new.items()}
+
+
+def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
+    """The pool of candidates, best first."""
+    import numpy as np
+
+    terms = query_keys(query)
+    bits = {term: 1 << t for t, term in enumerate(terms)}
+    titles: dict[str, tuple[tuple[str, ...], int]] = {}
+    passages: list[Passage] = []
+    scores: list[float] = []
+    units = 0
+    for candidate in candidates:
+        chunk = candidate.chunk
+        inner = [part.chunk for part in candidate.parts]
+        index = index_of(chunk.text, chunk.content_hash, language, inner)
+        if chunk.title not in titles:
+            found = title_keys(chunk.title)
+            titles[chunk.title] = found, sum(bits[term] for term in found if term in bits)
+        title, held = titles[chunk.title]
+        parts = _parts(scores, candidate, index)
+        passages.append(Passage(candidate, index, units, title, held, parts))
+        units += len(index.lengths)
+    sizes = np.array([n for p in passages for n in p.indexed.lengths], dtype=np.int64)
+    none = np.empty(0, dtype=np.uint32)
+    pool = Pool(
+        terms=terms,
+        passages=passages,
+        scores=scores,
+        units=units,
+        lengths=np.array([len(p.indexed.lengths) for p in passages], dtype=np.int64),
+        sizes=sizes,
+        numbers=np.concatenate([none, *(p.indexed.terms for p in passages)]),
+        owners=np.repeat(np.arange(units), sizes),
+    )
+    _match(pool)
+    return pool
+
+
+def _parts(scores: list[float], candidate: Candidate, index: Index) -> tuple[int, ...]:
+    """Number the candidate's chunks; for each unit the best-scored one it comes from."""
+    spans = index.units.spans
+    if not candidate.parts:
+        scores.append(candidate.score)
+        return (len(scores) - 1,) * len(spans)
+    starts, ends = [a for a, _ in spans], [b for _, b in spans]
+    best: list[int] = [-1] * len(spans)
+    before = len(scores)
+    for n, part in enumerate(candidate.parts, before):
+        (start, end), score = part.span, part.score
+        scores.append(score)
+        # the units that share a character with the part
+        for u in range(bisect_right(ends, start), bisect_left(starts, end)):
+            if best[u] < 0 or score > scores[best[u]]:
+                best[u] = n
+    return tuple([before if b < 0 else b for b in best])
+
+
+def _match(pool: Pool) -> None:
+    """Which units hold which terms, and how rare the terms are."""
+    for term in pool.terms:
+        units, times = pool.held(term)
+        pool.places.append((units, times))
+        pool.holders[term] = len(units)
+        pool.rarity.append(rarity(len(units), pool.units))
+
+
+def bm25(pool: Pool) -> Numbers:
+    """BM25 of every unit (Robertson and Zaragoza 2009)."""
+    import numpy as np
+
+    lengths = pool.sizes
+    mean = lengths.sum() / (pool.units or 1) or 1.0
+    scores = np.zeros(pool.units)
+    for (units, times), rare in zip(pool.places, pool.rarity, strict=True):
+        # grows ever less with how often it is there, and less in a longer text
+        often = times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[units] / mean))
+        scores[units] += rare * often
+    return scores
+
+
+def rarity(holders: int, of: int) -> float:
+    """BM25's inverse document frequency, never below zero."""
+    return log(1 + (of - holders + 0.5) / (holders + 0.5))
+
+
+def standard(values: Sequence[float] | Numbers) -> Numbers:
+    """How many standard deviations each value is from the mean; 0 where all are alike."""
+    import numpy as np
+
+    found = np.asarray(values, dtype=np.float64)
+    n = len(found)
+    most = float(np.abs(found).max(initial=0.0))
+    if not most:
+        return np.zeros(n)
+    found = np.ldexp(found, -frexp(most)[1])  # so that no square is too large
+    away = found - fsum(found.tolist()) / n
+    spread = sqrt(fsum((away * away).tolist()) / n)
+    if spread <= 1e-12:
+        return np.zeros(n)
+    return away / spread

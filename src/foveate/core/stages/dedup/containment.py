@@ -1,0 +1,133 @@
+"""Containment: how much of a text's word triples stands in another text.
+
+Texts come fullest first, so this is the shared triples over the smaller set. The fast path:
+`meet.py` finds the pairs, by what each text's profile keeps; the pairs it finds are laid side by
+side in full (`aligned.py`). A text without words matches nothing; a text of one or two words is
+one run of its own and matches only its like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from foveate.core.stages.dedup.candidate_pairs import CandidatePairs, find_candidate_pairs
+from foveate.core.stages.dedup.compared_texts import Texts, changed_at
+from foveate.core.stages.dedup.frequent_shingles import FrequentShingles
+from foveate.core.stages.dedup.resolve_duplicates import Match, resolve_duplicates
+from foveate.core.stages.dedup.signature import signature
+from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.text.profile import text_profile
+from foveate.core.types import Candidate, rank
+
+Resolution = tuple[Texts, dict[int, Match], int]
+
+
+def resolve_contained(
+    pool: Sequence[Candidate], threshold: Threshold, *, guard: bool, newest: bool
+) -> Resolution:
+    """The texts that meet another, in order of preference; who leaves for whom; pairs compared."""
+    signatures = [
+        signature(text_profile(candidate.chunk.content_hash), candidate.chunk.text, threshold)
+        for candidate in pool
+    ]
+    met = find_candidate_pairs(signatures)
+    if not met.pairs and not met.crowds:
+        return Texts((), dated=newest), {}, 0
+
+    def fullest(i: int) -> tuple[object, ...]:
+        date = -changed_at(pool[i]) if newest else 0
+        own = signatures[i]
+        return (date, -len(own.whole), -own.length, rank(pool[i]))
+
+    order = sorted(_involved(met), key=fullest)
+    texts = Texts([pool[i] for i in order], dated=newest)
+    least = [threshold.least(len(signatures[i].whole)) for i in order]
+    finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
+    left = resolve_duplicates(range(len(texts)), finder)
+    return texts, {i: _shares(match, texts, i) for i, match in left.items()}, finder.compared
+
+
+class Containment:
+    """A finder over the texts that meet.
+
+    `place` tells where a text of `met` stands in them, `least` how many triples are enough of one.
+    """
+
+    def __init__(
+        self,
+        texts: Texts,
+        met: CandidatePairs,
+        place: dict[int, int],
+        least: list[int],
+        *,
+        guard: bool,
+    ) -> None:
+        import numpy as np
+
+        self.compared = 0
+        self._texts = texts
+        self._least = least
+        self._guard = guard
+        self._kept: set[int] = set()
+        self._mask = 0
+        self._near: dict[int, list[int]] = {}
+        for one, other in met.pairs:
+            self._near.setdefault(place[one], []).append(place[other])
+        self._crowds = None
+        if met.crowds:
+            where = np.zeros(max(place) + 1, dtype=np.int64)
+            where[list(place)] = list(place.values())
+            crowds = [(where[members], where[askers]) for members, askers in met.crowds]
+            weights = texts.weights if guard and not texts.dated else None
+            self._crowds = FrequentShingles(crowds, len(texts), weights)
+
+    def earlier(self, i: int) -> Match | None:
+        """The last kept text that text i may leave for, the closest to it in fullness."""
+        found = [n for n in self._near.get(i, ()) if n < i and n in self._kept]
+        if self._crowds:
+            found += self._crowds.earlier(i, self._mask)  # one of the two is empty
+        return self._first(i, sorted(found, reverse=True)) if found else None
+
+    def keep(self, i: int) -> None:
+        """Text i is kept."""
+        self._kept.add(i)
+        if self._crowds:
+            self._mask |= 1 << i
+
+    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+        """The first kept text after it that text i may leave for, the fullest."""
+        found = [n for n in self._near.get(i, ()) if n > i and n in self._kept]
+        if self._crowds:
+            found += self._crowds.later(i, self._mask)  # one of the two is empty
+        if self._texts.dated:
+            found = [n for n in found if self._texts.same_date(i, n)]
+        match = self._first(i, sorted(found)) if found else None
+        if match is not None:
+            self._kept.discard(i)
+            self._mask &= ~(1 << i)
+        return match
+
+    def _first(self, i: int, others: Iterable[int]) -> Match | None:
+        return next((Match(other, 0.0) for other in others if self._may_leave(i, other)), None)
+
+    def _may_leave(self, i: int, other: int) -> bool:
+        self.compared += 1
+        texts = self._texts
+        shared, said, fragment = texts.beside(i, other, self._least[i])
+        if shared < self._least[i]:
+            return False
+        if self._guard and not said and not texts.versions(i, other):
+            return False
+        return not (fragment and texts.same_date(i, other))
+
+
+def _shares(match: Match, texts: Texts, i: int) -> Match:
+    return Match(match.other, texts.beside(i, match.other, 0).shared / len(texts.reading(i).whole))
+
+
+def _involved(met: CandidatePairs) -> set[int]:
+    involved = set(chain.from_iterable(met.pairs))
+    for members, _ in met.crowds:
+        involved.update(members.tolist())
+    return involved

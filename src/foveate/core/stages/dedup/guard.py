@@ -1,0 +1,115 @@
+"""Which texts may be dropped for which, where sets of words are compared: jaccard and semantic.
+
+Rules: both texts have the same facts in the same order (`text/facts.py`), and the one that stays
+has every word of weight that the other has, as often (`weight.py`). Sets of words know no order,
+so neither does this. A guard first narrows many texts to those that may be dropped for text i or
+text i for them, in one step over arrays; then it judges a pair exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Protocol
+
+from foveate.core.stages.dedup.word_weight import weights
+
+if TYPE_CHECKING:
+    from foveate.core.stages.dedup.compared_texts import Texts
+    from foveate.core.stages.dedup.item_arrays import Ints
+
+_FEW = 16
+
+
+class Guard(Protocol):
+    """Says which of the kept texts text i may be dropped for, or the other way round."""
+
+    def among(self, i: int, others: Ints) -> Ints:
+        """Those of `others` that might; none that does is missing."""
+
+    def allows(self, i: int, other: int) -> bool:
+        """Whether text i may be dropped for the other."""
+
+    def keep(self, i: int) -> None:
+        """Text i is kept."""
+
+
+class Open:
+    """Every pair may match."""
+
+    def among(self, i: int, others: Ints) -> Ints:
+        """All of them."""
+        return others
+
+    def allows(self, i: int, other: int) -> bool:
+        """Always."""
+        return True
+
+    def keep(self, i: int) -> None:
+        """Nothing to remember."""
+
+
+class Says:
+    """The same facts, and all that weighs; `versions`: newer versions need not say either."""
+
+    def __init__(self, texts: Texts, *, versions: bool) -> None:
+        self._texts = texts
+        self._versions = versions and texts.dated
+        self._alike: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._holders: defaultdict[str, set[int]] = defaultdict(set)
+        self._marked: defaultdict[str, set[int]] = defaultdict(set)
+        self._origins: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        self._rarest: list[str] = []
+        self._unposted: list[int] = []
+
+    def among(self, i: int, others: Ints) -> Ints:
+        """Of many, those that have text i's facts and its rarest word, or whose rarest it has."""
+        import numpy as np
+
+        if len(others) <= _FEW:
+            return others
+        self._post()
+        fine = self._holders[self._rarest[i]].union(
+            *(self._marked[word] for word in self._words(i) if word in self._marked)
+        )
+        fine &= self._alike[self._texts.facts(i)]
+        if self._versions:
+            fine = fine.union(*(self._origins[origin] for origin in self._origin(i)))
+        wanted = np.array(sorted(fine), dtype=np.int64)
+        narrowed: Ints = wanted[others.take(others.searchsorted(wanted), mode="clip") == wanted]
+        return narrowed
+
+    def allows(self, i: int, other: int) -> bool:
+        """Whether the other text has the same facts and all words of weight, or need not."""
+        texts = self._texts
+        if self._versions and texts.versions(i, other):
+            return True
+        if texts.facts(i) != texts.facts(other):
+            return False
+        mine, theirs = texts.words(i), texts.words(other)
+        return mine == theirs or Counter(weights(mine)) <= Counter(weights(theirs))
+
+    def keep(self, i: int) -> None:
+        """Remember to post its words when they are needed."""
+        self._unposted.append(i)
+
+    def _post(self) -> None:
+        if not self._rarest:
+            spread = Counter(word for i in range(len(self._texts)) for word in self._words(i))
+            for i in range(len(self._texts)):
+                self._rarest.append(min(self._words(i), key=lambda word: (spread[word], word)))
+        for i in self._unposted:
+            self._alike[self._texts.facts(i)].add(i)
+            self._marked[self._rarest[i]].add(i)
+            for word in self._words(i):
+                self._holders[word].add(i)
+            for origin in self._origin(i) if self._versions else ():
+                self._origins[origin].add(i)
+        self._unposted.clear()
+
+    def _words(self, i: int) -> frozenset[str]:
+        """Text i's weights, and the weight of nothing, which every text has."""
+        return self._texts.weights(i) | {""}
+
+    def _origin(self, i: int) -> tuple[tuple[str, str], ...]:
+        chunk = self._texts.candidates[i].chunk
+        return ("document", chunk.document_id), ("source", chunk.source)

@@ -1,0 +1,110 @@
+"""From who leaves to candidates and decisions. Nothing of a copy is lost but its text.
+
+Rules: a copy's sources (its own, those of its parts, those it had gathered) stay with the kept
+candidate as `corroborating`, once each, never the kept one itself, by source, document, page and
+chunk; the kept one takes the best score of its copies; candidates keep their order; decisions
+come by rank, so that they do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
+
+new_decision = unchecked_constructor(Decision)
+new_source = unchecked_constructor(Source)
+replace_candidate = unchecked_replacer(Candidate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """Why a candidate leaves: the id of the one that stays for it, and the numbers."""
+
+    by: str
+    numbers: Mapping[str, Number]
+
+
+def merge_sources(
+    candidates: tuple[Candidate, ...],
+    copies: Mapping[str, Copy],
+    *,
+    reason: str,
+    notes: Mapping[str, Number] | None = None,
+) -> Step:
+    """Take the copies (by chunk id) out: `merged`; mark those that stay for them: `changed`."""
+    notes = notes or {}
+    if not copies:
+        return Step(candidates=candidates, notes=notes)
+    groups: dict[str, list[Candidate]] = {copy.by: [] for copy in copies.values()}
+    involved = [c for c in candidates if c.chunk.id in copies or c.chunk.id in groups]
+    involved.sort(key=rank)
+    for candidate in involved:
+        copy = copies.get(candidate.chunk.id)
+        if copy is not None:
+            groups[copy.by].append(candidate)
+    stay: dict[str, Candidate] = {}
+    decisions: list[Decision] = []
+    for candidate in involved:
+        own = candidate.chunk.id
+        copy = copies.get(own)
+        if copy is None:
+            stay[own] = _corroborated(candidate, groups[own])
+            decisions.append(_changed(candidate, stay[own], len(groups[own])))
+        else:
+            decisions.append(_merged(own, copy, reason))
+    return Step(
+        candidates=tuple([stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies]),
+        decisions=tuple(decisions),
+        notes=notes,
+    )
+
+
+def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
+    own = {kept.chunk.id, *[part.chunk.id for part in kept.parts]}
+    gathered = [*kept.corroborating]
+    for copy in copies:
+        gathered += _sources(copy)
+        gathered += copy.corroborating
+    if len(gathered) > 1:
+        gathered.sort(key=_place, reverse=True)
+        gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
+    return replace_candidate(
+        kept,
+        score=max([kept.score, *[copy.score for copy in copies]]),
+        corroborating=tuple([source for source in gathered if source.chunk_id not in own]),
+    )
+
+
+def _sources(candidate: Candidate) -> list[Source]:
+    return [
+        new_source(
+            chunk_id=chunk.id,
+            document_id=chunk.document_id,
+            source=chunk.source,
+            title=chunk.title,
+            page=chunk.page,
+        )
+        for chunk in (candidate.chunk, *[part.chunk for part in candidate.parts])
+    ]
+
+
+def _place(source: Source) -> tuple[str, str, int, str, str]:
+    return (source.source, source.document_id, source.page or 0, source.chunk_id, source.title)
+
+
+def _merged(own: str, copy: Copy, reason: str) -> Decision:
+    return new_decision(
+        chunk_id=own, action="merged", reason=reason, by=copy.by, numbers=copy.numbers
+    )
+
+
+def _changed(before: Candidate, after: Candidate, copies: int) -> Decision:
+    numbers: dict[str, Number] = {"copies": copies}
+    if after.score != before.score:
+        numbers |= {"score": after.score, "was": before.score}
+    return new_decision(
+        chunk_id=before.id, action="changed", reason="corroborated", numbers=numbers
+    )

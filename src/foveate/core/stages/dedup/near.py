@@ -1,0 +1,149 @@
+"""Near duplicates: of texts that say the same in nearly the same words, one stays.
+
+Not a judge of truth: two texts that disagree in a fact both stay. Three ways to match, of which a
+recipe may use several one after the other:
+
+    jaccard      shared words over all words of the two                    0.9 or more
+    containment  shared word triples over those of the smaller text        0.8 or more
+    semantic     cosine of the embeddings, and half of all words shared    0.92 or more
+                 (0.95 near-verbatim only, 0.90-0.94 close paraphrase, 0.85-0.89 aggressive)
+
+The guard: a text only leaves for one that says all of weight that it says. Light words (articles,
+"also", "however") may be lost; every other word, number and name may not, and nothing that turns a
+statement (not, only, must, if) may be added where both say the same. For containment that holds in
+place (`near/aligned.py`): all facts of the text that leaves (`text/facts.py`: numbers, dates,
+units, negation) stand in the one that stays, which may say more. For jaccard and semantic, which
+know no order, facts are the same in the same order, and words of weight are there as often.
+
+Who stays is defined in `near/settle.py`, over an order of preference:
+
+    jaccard, semantic   the rank, best score first; a text leaves for the first it may leave for
+    containment         the fullest first: most distinct triples, most words, then the rank; a text
+                        leaves for the last kept one that it may leave for, the closest in fullness
+
+Then a kept text leaves for a later one that says more of weight. So the fuller copy stays, with
+the best score of its copies; where each says something that the other does not, both stay.
+
+With `prefer="newest"` the time of change comes before that, the latest first, the unknown last.
+Then a newer text is never evicted by an older one, and evicts it even where the older is fuller;
+under containment only if it holds enough of the older. Copies of one document or source changed at
+different times are its versions and need not say the same, except under semantic.
+
+What `divide` or `pack` has chosen already is left alone: pieces of a passage share its text.
+
+Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
+
+The fast paths give exactly what comparing with every kept text gives, but in a crowd: where, in a
+large pool or one of texts nearly all alike, most triples of a text stand in more than 64 others, it
+is compared with the nearest 16 of those that have all its words of weight (`near/crowds.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from foveate.core.errors import BadOption
+from foveate.core.stages.dedup.compared_texts import Texts, changed_at
+from foveate.core.stages.dedup.containment import Resolution, resolve_contained
+from foveate.core.stages.dedup.guard import Open, Says
+from foveate.core.stages.dedup.item_arrays import word_bags
+from foveate.core.stages.dedup.jaccard import Jaccard
+from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
+from foveate.core.stages.dedup.resolve_duplicates import final, resolve_duplicates
+from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
+from foveate.core.stages.dedup.symmetric import Similar, SymmetricFinder
+from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.types import Candidate, Number, Request, Step, rank
+
+Method = Literal["jaccard", "containment", "semantic"]
+Prefer = Literal["score", "newest"]
+
+THRESHOLDS: dict[Method, float] = {"jaccard": 0.9, "containment": 0.8, "semantic": 0.92}
+REASONS: dict[Method, str] = {
+    "jaccard": "near_duplicate",
+    "containment": "contained",
+    "semantic": "semantic_duplicate",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupNear:
+    """Keep one of the texts that nearly agree, and where the others came from.
+
+    `threshold`: a similarity above 0, up to 1; None: the method's own (0.9, 0.8, 0.92).
+    `strict`: the threshold must be passed, not only reached. `guard=False` lets a text leave for
+    one that says something else, and vectors match alone: the bare rule of systems without a guard.
+    """
+
+    method: Method = "jaccard"
+    threshold: float | None = None
+    prefer: Prefer = "score"
+    strict: bool = False
+    guard: bool = True
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse names that are none and thresholds that all or no texts would reach."""
+        for name, value, known in (
+            ("method", self.method, get_args(Method)),
+            ("prefer", self.prefer, get_args(Prefer)),
+        ):
+            if value not in known:
+                raise BadOption(f"dedup_near: {name} is {value!r}; use one of {known}")
+        if self.threshold is not None and not 0 < self.threshold <= 1:
+            raise BadOption(
+                f"dedup_near: threshold is {self.threshold!r}; it must be above 0 and at most 1"
+            )
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Drop copies as `merged`, with `similarity` and `threshold`.
+
+        The reason is `near_duplicate`, `contained` or `semantic_duplicate`; `via` names the copy
+        in between where a text left for one that then left itself. What stays is `corroborated`.
+        """
+        pool = [c for c in candidates if c.origin != "supplement" and c.shown is None]
+        if len(pool) < 2:
+            return Step(candidates=candidates)
+        copies, compared = near_copies(pool, self)
+        notes = {"compared": compared}
+        return merge_sources(candidates, copies, reason=REASONS[self.method], notes=notes)
+
+
+def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str, Copy], int]:
+    """Every candidate that leaves, for whom; and how many pairs were compared in full."""
+    value = THRESHOLDS[options.method] if options.threshold is None else float(options.threshold)
+    threshold = Threshold(value, strict=options.strict)
+    newest = options.prefer == "newest"
+    if options.method == "containment":
+        settled = resolve_contained(pool, threshold, guard=options.guard, newest=newest)
+    else:
+        settled = _similar(pool, threshold, options)
+    texts, left, compared = settled
+    copies: dict[str, Copy] = {}
+    for i, match in left.items():
+        kept = texts.candidates[final(i, left)].id
+        numbers: dict[str, Number] = {"similarity": round(match.similarity, 4), "threshold": value}
+        between = texts.candidates[match.other].id
+        if between != kept:
+            numbers["via"] = between
+        copies[texts.candidates[i].id] = Copy(by=kept, numbers=numbers)
+    return copies, compared
+
+
+def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear) -> Resolution:
+    newest = options.prefer == "newest"
+    preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
+    texts = Texts(preferred, dated=newest)
+    bags = word_bags([texts.words(i) for i in range(len(texts))])
+    exact = options.method == "semantic"
+    guard = Says(texts, versions=not exact) if options.guard else Open()
+    worded = Jaccard(bags, Threshold(WORDS_AGREE) if exact else threshold, guard)
+    search: Similar = worded
+    if exact:
+        vectors = [candidate.chunk.embedding for candidate in preferred]
+        search = Semantic(vectors, threshold, worded if options.guard else None)
+    finder = SymmetricFinder(texts, search, guard)
+    return texts, resolve_duplicates(range(len(texts)), finder), finder.compared

@@ -1,0 +1,133 @@
+"""What a word weighs when a text that has it is dropped for one that has it not.
+
+Not a measure of how much a word tells about a question; that is for ranking. Three kinds:
+
+    light     articles and words that only join sentences or hedge them: their loss loses nothing
+    turning   negation, quantity, duty, condition: one more or one less changes what is said
+    weighty   every other word, numbers included, and every word of a language not listed here
+
+Turning words have no weight of their own: those of two texts are compared one by one, in order.
+A number goes with the word of weight before it: "50" is not said by "under 50".
+Words that differ only in a plural s (connection, connections) weigh the same; other endings may be
+other words (human, humane), and how often something holds (often, usually) weighs something.
+Scripts without spaces come in pairs of characters and are weighed by character.
+A word taken for weighty by mistake keeps a copy too many; that is the side to err on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import zip_longest
+
+from foveate.core.text.facts import polarity_mark
+from foveate.core.text.words import MAX_WORD_LENGTH, REMEMBERED
+
+_LIGHT_WORDS = """
+    a an the which that also therefore then however
+    clearly thus hence moreover furthermore indeed actually basically simply so do does did
+    der dem des ein eine einen einem einer eines auch daher dann jedoch also somit deshalb
+    außerdem zudem le la les l du aussi donc alors cependant toutefois ainsi
+    clairement el los las una también tanto entonces embargo claramente así
+    de het een ook dus echter il lo gli anche quindi allora tuttavia
+    os uma também portanto então
+"""
+_LIGHT = frozenset(word.casefold() for word in _LIGHT_WORDS.split())
+_CONTRACTED = {"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "hasn": "has"}
+_CONTRACTED |= {"haven": "have", "hadn": "had", "couldn": "could", "wouldn": "would"}
+_CONTRACTED |= {"don": "", "doesn": "", "didn": "", "mustn": "", "shouldn": ""}
+_GLUED = re.compile(r"\d+|\D+")
+_SPACELESS = "\u0e00"
+PAIR = 2  # characters of a script without spaces
+_LEAST = 4  # letters that a plural must leave
+_NO_PLURALS = frozenset(("arms", "customs", "damages", "glasses", "goods", "grounds", "securities"))
+
+
+def weight(word: str) -> str:
+    """What the word weighs, to be compared with another's weight; empty: nothing.
+
+    >>> weight("connections") == weight("connection"), weight("the"), weight("approved")
+    (True, '', 'approved')
+    """
+    if word in _LIGHT or polarity_mark(word):
+        return ""
+    if not word.isalpha() or word >= _SPACELESS:
+        return word
+    if word.endswith("s") and len(word) > _LEAST and word[-2] not in "sui":
+        return word if word in _NO_PLURALS else word[:-1]
+    return word
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(weight)
+"""For words of up to `MAX_WORD_LENGTH` characters."""
+
+
+def weights(words: Iterable[str]) -> Iterator[str]:
+    """The weights of the words that have one, in order; don is a name but before t.
+
+    >>> list(weights(["don", "t", "ask", "don"]))
+    ['ask', 'don']
+    """
+    atoms = list(_atoms(words))
+    for word, after in zip_longest(atoms, atoms[1:]):
+        heavy = _CONTRACTED.get(word) if after == "t" else None
+        if heavy is None:
+            heavy = _remembered(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
+        if heavy:
+            yield heavy
+
+
+def says(theirs: Sequence[str], mine: Sequence[str]) -> bool:
+    """Whether `theirs` has all of weight that `mine` has, in its order, and turns nothing else.
+
+    >>> says(["was", "clearly", "approved"], ["was", "approved"])
+    True
+    >>> says(["was", "rejected"], ["was", "approved"]), says(["never", "runs"], ["runs"])
+    (False, False)
+    """
+    if mine == theirs:
+        return True
+    if turning(mine) != turning(theirs):
+        return False
+    rest = _behind(theirs)
+    return all(
+        any(heavy == own and (last == before or not numeral(own)) for before, heavy in rest)
+        for last, own in _behind(mine)
+    )
+
+
+def numeral(word: str) -> bool:
+    """Whether the word is written with a digit first.
+
+    >>> numeral("50"), numeral("fifty")
+    (True, False)
+    """
+    return word[:1].isdigit()
+
+
+def turning(words: Iterable[str]) -> list[str]:
+    """The turning words, in order."""
+    return [turned for word in _atoms(words) if (turned := polarity_mark(word))]
+
+
+def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each weight behind the one before it; the first behind nothing."""
+    before = ""
+    for heavy in weights(words):
+        yield before, heavy
+        before = heavy
+
+
+def _atoms(words: Iterable[str]) -> Iterator[str]:
+    """Words, 5mg as 5 mg; of scripts without spaces the characters: 不安 安全 is 不 安 全."""
+    last = ""
+    for word in words:
+        if len(word) != PAIR or word < _SPACELESS:
+            last = ""
+            yield from (word,) if word.isalpha() else _GLUED.findall(word)
+            continue
+        if word[0] != last:
+            yield word[0]
+        last = word[1]
+        yield last

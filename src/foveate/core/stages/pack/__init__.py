@@ -1,0 +1,184 @@
+"""Spends the budget (SPEC S9): the one stage that decides what is shown, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
+
+from foveate.core.errors import BadOption
+from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.stages.pack.budget_tracker import (
+    BudgetTracker,
+    rendition_options,
+    tracker_for_budget,
+)
+from foveate.core.stages.pack.choice import Choice, Choices, why_left_out
+from foveate.core.stages.pack.coverage import pack_coverage
+from foveate.core.stages.pack.cut import truncate_candidate
+from foveate.core.stages.pack.evidence import pack_evidence
+from foveate.core.stages.pack.ordered import (
+    Cut,
+    RenditionOptions,
+    by_score,
+    documents,
+    round_robin,
+    take_groups,
+    take_in_turn,
+)
+from foveate.core.stages.pack.value import pack_value
+from foveate.core.types import Candidate, Decision, Number, Rendition, Request, Step
+
+Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
+Overflow = Literal["skip", "stop", "truncate"]
+STOPPING_POLICIES = ("score_weighted", "documents")
+
+replace_candidate, new_decision = unchecked_replacer(Candidate), unchecked_constructor(Decision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Choose what the reader sees, within the budget.
+
+    `policy`: `greedy` by score; `documents` whole documents, best first; `interleaved` round robin
+    over documents; `score_weighted` by score until one does not fit; `value` worth per token,
+    chunk and rendition together; `coverage` the same with diminishing returns. `overflow`: what
+    happens to one that does not fit (default: the policy's own, skip or stop); `truncate` cuts it
+    at the end of a `sentence` or `token`, if more than `3 * min_tokens` are left.
+    `per_document` counts that many tokens a document instead of its real header. `cap`: a chunk
+    over that many tokens is shown in a shorter rendition where one is offered.
+    """
+
+    policy: Policy = "value"
+    overflow: Overflow | None = None
+    cut: Literal["sentence", "token"] = "sentence"
+    min_tokens: int = 20
+    per_document: int | None = None
+    cap: int | None = None
+
+    keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse options that have no meaning."""
+        if self.policy not in get_args(Policy):
+            raise BadOption(f"pack: policy must be one of {get_args(Policy)}, not {self.policy!r}")
+        if self.overflow is not None and self.overflow not in get_args(Overflow):
+            raise BadOption(
+                f"pack: overflow must be one of {get_args(Overflow)}, not {self.overflow!r}"
+            )
+        if self.cut not in ("sentence", "token"):
+            raise BadOption(f"pack: cut must be 'sentence' or 'token', not {self.cut!r}")
+        if self.min_tokens < 0:
+            raise BadOption(f"pack: min_tokens must be 0 or more, not {self.min_tokens}")
+
+    def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
+        """Supplements first, they were let in for a reason; then the policy."""
+        scale = tracker_for_budget(request.budget, request.token_counter, self.per_document)
+        asides = [c for c in candidates if c.origin == "supplement"]
+        rest = [c for c in candidates if c.origin != "supplement"]
+        first = take_in_turn(asides, scale, self._rendition_options(request), None, stop=False)
+        choices = self._choose(rest, scale, request)
+        choices.chosen = first.chosen + choices.chosen
+        choices.left_out |= first.left_out
+        return _build_step(candidates, choices, scale)
+
+    def _choose(self, pool: list[Candidate], scale: BudgetTracker, request: Request) -> Choices:
+        ways, cut, stop = (
+            self._rendition_options(request),
+            self._build_cutter(request),
+            self._stops_at_overflow(),
+        )
+        if self.policy == "value" and any(c.sentences for c in pool):
+            return pack_evidence(pool, scale)
+        if self.policy == "value":
+            return pack_value(pool, scale, ways)
+        if self.policy == "coverage":
+            return pack_coverage(pool, scale, ways, request.query)
+        if self.policy == "documents":
+            return take_groups(documents(pool), scale, ways, cut, stop=stop)
+        order = round_robin(pool) if self.policy == "interleaved" else by_score(pool)
+        return take_in_turn(order, scale, ways, cut, stop=stop)
+
+    def _rendition_options(self, request: Request) -> RenditionOptions:
+        known: dict[str, Sequence[Rendition]] = {}
+
+        def ways(candidate: Candidate) -> Sequence[Rendition]:
+            own = candidate.chunk.id
+            if own not in known:
+                known[own] = rendition_options(candidate, self.cap, request.token_counter)
+            return known[own]
+
+        return ways
+
+    def _stops_at_overflow(self) -> bool:
+        return self.overflow == "stop" or (
+            self.overflow != "skip" and self.policy in STOPPING_POLICIES
+        )
+
+    def _build_cutter(self, request: Request) -> Cut | None:
+        if self.overflow != "truncate":
+            return None
+
+        def cut(candidate: Candidate, scale: BudgetTracker) -> Rendition | None:
+            if candidate.shown is not None:
+                return None  # a choice was made already; the text around it is not its own
+            frame = scale.frame(candidate)
+            room = scale.tokens
+            if room is not None:
+                room -= frame.tokens
+                if room <= 3 * self.min_tokens:
+                    return None
+            characters = scale.characters
+            if characters is not None:
+                characters -= frame.characters
+            return truncate_candidate(
+                candidate,
+                room,
+                characters,
+                at=self.cut,
+                gauge=request.token_counter,
+                language=request.language,
+            )
+
+        return cut
+
+
+def _build_step(candidates: tuple[Candidate, ...], choices: Choices, scale: BudgetTracker) -> Step:
+    """Candidates in the order they came, each knowing how it is shown."""
+    chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
+    shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
+    kept = tuple([replace_candidate(c, shown=choice.rendition) for c, choice in shown])
+    decisions = [_choice_decision(choice) for c, choice in shown if c.shown != choice.rendition]
+    left_out = why_left_out(candidates, choices, scale)
+    spent = sum(choice.cost.tokens for choice in choices.chosen)
+    excluded = sum(int(d.numbers["tokens"]) for d in left_out)
+    notes = {"tokens": spent, "excluded": len(left_out), "excluded_tokens": excluded}
+    return Step(
+        candidates=kept,
+        decisions=(*decisions, *left_out),
+        notes={**notes, **choices.notes},
+    )
+
+
+def finalise_choice(choice: Choice) -> Choice:
+    """What came in as the most that may be shown, and is shown, is no longer open."""
+    if choice.rendition.kind != "piece":
+        return choice
+    return replace(choice, rendition=replace(choice.rendition, kind="verbatim"))
+
+
+def _choice_decision(choice: Choice) -> Decision:
+    numbers: dict[str, Number] = {
+        "tokens": choice.cost.tokens,
+        "score": choice.candidate.score,
+    }
+    most = choice.candidate.shown
+    size = sum([b - a for a, b in most.spans]) if most else len(choice.candidate.chunk.text)
+    if (left := sum([b - a for a, b in choice.rendition.spans])) < size:
+        numbers["characters_left_out"] = size - left
+    return new_decision(
+        chunk_id=choice.candidate.chunk.id,
+        action="kept",
+        reason=choice.rendition.kind,
+        numbers=numbers,
+    )

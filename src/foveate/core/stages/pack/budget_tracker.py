@@ -1,0 +1,209 @@
+"""What a candidate costs when it is shown one way or another, and what is left to spend.
+
+Costs are estimates: token counts do not add up over concatenation. They are made so that their
+sum is rarely below the count of the finished text; the last gate counts that text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.made import unchecked_constructor
+from foveate.core.stages.pack.pieces import pieces
+from foveate.core.token_counter import Cost, TokenCounter, new_cost
+from foveate.core.types import BlockPosition, Candidate, Rendition, RenditionKind, rendition_hash
+from foveate.core.zones import Budget
+
+new_rendition = unchecked_constructor(Rendition)
+
+
+def full_rendition(candidate: Candidate) -> Rendition:
+    """The candidate in full; `stripped` where stitching took a repeat out of it."""
+    text = candidate.chunk.text
+    kind: RenditionKind = "verbatim"
+    if candidate.parts and sum([p.span[1] - p.span[0] for p in candidate.parts]) > len(text):
+        kind = "stripped"
+    return new_rendition(kind=kind, text=text, spans=((0, len(text)),))
+
+
+def is_undivided(candidate: Candidate) -> bool:
+    """Whether its whole text is the only way to show it."""
+    return candidate.shown is None and not candidate.parts and not candidate.renditions
+
+
+def rendition_options(
+    candidate: Candidate, cap: int | None, gauge: TokenCounter
+) -> tuple[Rendition, ...]:
+    """The renditions to choose from, fullest first; a choice already made is the only one.
+
+    A passage can be shown in part. With `cap`, what is over that many tokens is left out where
+    something shorter is there.
+    """
+    if candidate.shown is not None:
+        return (candidate.shown,)
+    if is_undivided(candidate):
+        return (full_rendition(candidate),)
+    shorter = (*pieces(candidate), *candidate.renditions)
+    ways = (
+        full_rendition(candidate),
+        *sorted(shorter, key=lambda way: (-way.value, len(way.text))),
+    )
+    if cap is None or not shorter or gauge.count_chunk(candidate.chunk) <= cap:
+        return ways
+    return tuple(way for way in ways[1:] if gauge.count_text(way.text) <= cap) or ways[-1:]
+
+
+@dataclass(slots=True)
+class BudgetTracker:
+    """Weighs renditions and keeps the purse.
+
+    `per_document` replaces the measured overhead by a fixed number of tokens, once a document.
+    """
+
+    gauge: TokenCounter
+    tokens: int | None
+    characters: int | None
+    per_document: int | None = None
+    documents: set[str] = field(default_factory=set)
+    blocks: int = 0
+    _around: dict[str, Mapping[BlockPosition, Cost]] = field(default_factory=dict)
+    _bodies: dict[str, Cost] = field(default_factory=dict)
+    _wholes: dict[str, Cost] = field(default_factory=dict)
+
+    def around(self, candidate: Candidate) -> Mapping[BlockPosition, Cost]:
+        """What stands around the candidate's text at each place, whichever way it is shown."""
+        own = candidate.chunk.id
+        known = self._around.get(own)
+        if known is None:
+            known = self.gauge.header_costs(candidate)
+            if self.per_document is not None:
+                known = _flat(known, self.per_document)
+            self._around[own] = known
+        return known
+
+    def frame(self, candidate: Candidate, place: BlockPosition | None = None) -> Cost:
+        """The same at one place, by default where the candidate would stand now."""
+        around = self._around.get(candidate.chunk.id) or self.around(candidate)
+        return around[self._place(candidate) if place is None else place]
+
+    def _place(self, candidate: Candidate) -> BlockPosition:
+        if not self.blocks:
+            return "first"
+        return "same" if candidate.chunk.document_id in self.documents else "fresh"
+
+    def cost(
+        self, candidate: Candidate, rendition: Rendition, place: BlockPosition | None = None
+    ) -> Cost:
+        """What showing the candidate this way would take from the purse now, or at a place."""
+        body, frame = self.body(candidate, rendition), self.frame(candidate, place)
+        return new_cost((body[0] + frame[0], body[1] + frame[1]))
+
+    def shortest(self, candidate: Candidate) -> Cost:
+        """What the shortest way to show the candidate would take now."""
+        if candidate.shown is None and not candidate.renditions:
+            body = self.entire(candidate)
+        else:
+            most = candidate.shown or full_rendition(candidate)
+            way = min((most, *candidate.renditions), key=lambda way: len(way.text))
+            body = self.body(candidate, way)
+        frame = self.frame(candidate)
+        return new_cost((body[0] + frame[0], body[1] + frame[1]))
+
+    def afford(self, candidate: Candidate, rendition: Rendition) -> Cost | None:
+        """What showing the candidate this way would take now, if the purse holds it."""
+        return self.affords(candidate, self.body(candidate, rendition))
+
+    def affords(self, candidate: Candidate, body: Cost) -> Cost | None:
+        """The same, where it is known what the text alone costs."""
+        most = self.tokens
+        if most is not None and body[0] > most:
+            return None
+        frame = self.frame(candidate)
+        cost = new_cost((body[0] + frame[0], body[1] + frame[1]))
+        if self.characters is None:
+            return None if most is not None and cost[0] > most else cost
+        return cost if self.fits(cost) else None
+
+    def least(self, candidate: Candidate, ways: Sequence[Rendition]) -> list[int]:
+        """The least that each can cost in what is limited, wherever it stands; at least 1."""
+        unit = int(self.tokens is None)
+        (frame,) = self.narrowest((candidate,))
+        return [max(self.body(candidate, way)[unit] + frame, 1) for way in ways]
+
+    def narrowest(self, candidates: Sequence[Candidate]) -> list[int]:
+        """The least that can stand around each one's text, in what is limited."""
+        unit = int(self.tokens is None)
+        frames = [self.around(candidate) for candidate in candidates]
+        return [min(around["first"][unit], around["same"][unit]) for around in frames]
+
+    def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
+        """What the text alone costs; its characters only where they are limited."""
+        text, own = rendition.text, candidate.chunk.text
+        if text is own or text == own:
+            return self.entire(candidate)
+        known = self._bodies.get(text)
+        if known is None:
+            tokens = self.gauge.count_text(text, rendition_hash(rendition))
+            known = self._bodies[text] = new_cost((tokens, self._characters(text)))
+        return known
+
+    def entire(self, candidate: Candidate) -> Cost:
+        """The same of all of the candidate's text."""
+        chunk = candidate.chunk
+        known = self._wholes.get(chunk.id)
+        if known is None:
+            tokens = self.gauge.count_chunk(chunk)
+            known = self._wholes[chunk.id] = new_cost((tokens, self._characters(chunk.text)))
+        return known
+
+    def _characters(self, text: str) -> int:
+        return len(self.gauge.body(text)) if self.characters is not None else 0
+
+    def fits(self, cost: Cost) -> bool:
+        """Whether the purse holds that much."""
+        tokens, characters = self.tokens, self.characters
+        return (tokens is None or cost[0] <= tokens) and (
+            characters is None or cost[1] <= characters
+        )
+
+    def short_by(self, cost: Cost) -> int:
+        """How much the purse lacks, in tokens (in characters where only those are limited)."""
+        tokens = cost.tokens - self.tokens if self.tokens is not None else 0
+        characters = cost.characters - self.characters if self.characters is not None else 0
+        return tokens if tokens > 0 else characters
+
+    def take(self, candidate: Candidate, cost: Cost) -> None:
+        """Spend it."""
+        self.documents.add(candidate.chunk.document_id)
+        self.blocks += 1
+        if self.tokens is not None:
+            self.tokens -= cost.tokens
+        if self.characters is not None:
+            self.characters -= cost.characters
+
+    def give_back(self, cost: Cost) -> None:
+        """Undo a `take`; the document stays known, which the next cost of it may use."""
+        self.blocks -= 1
+        if self.tokens is not None:
+            self.tokens += cost.tokens
+        if self.characters is not None:
+            self.characters += cost.characters
+
+
+def tracker_for_budget(
+    budget: Budget, gauge: TokenCounter, per_document: int | None
+) -> BudgetTracker:
+    """A full purse."""
+    return BudgetTracker(
+        gauge=gauge,
+        tokens=budget.documents,
+        characters=budget.characters,
+        per_document=per_document,
+    )
+
+
+def _flat(around: Mapping[BlockPosition, Cost], per_document: int) -> Mapping[BlockPosition, Cost]:
+    """So many tokens for each document's first block, and none for the others."""
+    tokens: dict[BlockPosition, int] = {"first": per_document, "fresh": per_document, "same": 0}
+    return {place: new_cost((n, around[place].characters)) for place, n in tokens.items()}

@@ -1,0 +1,73 @@
+"""What a packing policy hands back: what is shown and how, and what is not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from foveate.core.made import unchecked_constructor
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
+from foveate.core.token_counter import Cost
+from foveate.core.types import Candidate, Decision, Number, Rendition, rank
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One candidate, shown one way, at a cost."""
+
+    candidate: Candidate
+    rendition: Rendition
+    cost: Cost
+
+
+new_choice, new_decision = unchecked_constructor(Choice), unchecked_constructor(Decision)
+
+
+@dataclass(slots=True)
+class Choices:
+    """All that a policy decided. `left_out` maps a candidate's id to the reason code.
+
+    `waits`: by id, how many tokens would come in before it, and how many more room it would take
+    if none would; None: candidates are taken one after another, each is the next.
+    """
+
+    chosen: list[Choice] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    waits: dict[str, tuple[int, int]] | None = None
+    notes: dict[str, Number] = field(default_factory=dict)
+
+
+def why_left_out(
+    candidates: Sequence[Candidate], choices: Choices, scale: BudgetTracker
+) -> list[Decision]:
+    """A decision for every candidate left out, with its counterfactual.
+
+    `short_by`: the budget that many tokens larger, all else the same, would hold it. `likelier`:
+    where sentences are chosen, about so many tokens of likelier ones come in before any of it.
+    `lost_by`: the distance to the least score that was chosen ahead of it (`by`).
+    """
+    worst = max((choice.candidate for choice in choices.chosen), key=rank, default=None)
+    last = None if worst is None else rank(worst)
+    decisions = []
+    for candidate in candidates:
+        own = candidate.chunk.id
+        if own not in choices.left_out:
+            continue
+        cost = scale.shortest(candidate)
+        numbers: dict[str, Number] = {"tokens": cost.tokens}
+        before, short = (choices.waits or {}).get(own, (0, 0))
+        if choices.waits is None:
+            short = scale.short_by(cost)
+        if before:
+            numbers["likelier"] = before
+        elif short > 0:
+            numbers["short_by"] = short
+        by = ""
+        if worst is not None and last is not None and last < rank(candidate):
+            by = worst.chunk.id
+            numbers["lost_by"] = round(worst.score - candidate.score, 6)
+        reason = choices.left_out[own]
+        decisions.append(
+            new_decision(chunk_id=own, action="dropped", reason=reason, by=by, numbers=numbers)
+        )
+    return decisions

@@ -1,0 +1,281 @@
+"""Sentences chosen over the whole pool: the likeliest evidence per token, each thing said once.
+
+Every sentence is a piece of its own; taking one takes what it leans on, and the first of a
+candidate pays for the block around it. Pieces go into the purse by worth per token (the greedy of
+the knapsack problem); their neighbours gain a little by it. One that says little new waits for
+room to spare, and one that says nothing new is left out. Costs are shares of the candidate's own
+count; what was chosen is then counted as it will stand, and the choice grows or shrinks until it
+fits.
+
+`notes` carry `value`, the worth of what is shown (what neighbours gained uncounted), `bound`, the
+linear relaxation over all pieces, and the `gap` between: at the costs as estimated, no choice of
+the same pieces in that room is worth more than the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from math import inf
+from operator import neg, truediv
+from typing import TypeAlias
+
+from foveate.core.made import unchecked_constructor
+from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
+from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
+from foveate.core.stages.pack.value import report
+from foveate.core.text.salience import join_spans
+from foveate.core.token_counter import Cost, new_cost
+from foveate.core.types import Candidate, Rendition
+
+FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
+NEW = 1e-6  # and with less than that it is left out: all of it was said
+ROUNDS = 4  # of counting what was chosen and using what is left
+LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
+NOTHING = Cost(0, 0)
+SLACK = 3  # tokens or characters that are not worth another round
+
+Entry: TypeAlias = tuple[float, int]
+NOBODY: Entry = (inf, -1)  # stands behind all that wait
+new_rendition = unchecked_constructor(Rendition)
+
+
+def pack_evidence(candidates: Sequence[Candidate], scale: BudgetTracker) -> Choices:
+    """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
+    basket = build_selection(candidates, scale)
+    waiting = _all(basket)
+    room = (scale.tokens, scale.characters)[basket.unit] or 0
+    counted: dict[int, Choice] = {}
+    repeats: list[int] = []
+    fresh = FRESH
+    for _ in range(ROUNDS):
+        left = room - _used(basket, counted)[basket.unit]
+        waiting = _fill(basket, waiting, left, repeats, fresh)
+        _count(basket, counted, scale)
+        back = _take_back(basket, counted, scale)
+        if back:
+            basket.recompute()
+        elif fresh == NEW and not waiting:
+            break  # all of what is left was said, and will not be less said another time
+        if back or (repeats and not waiting):
+            fresh = FRESH if waiting or back else NEW
+            again = [*back[1:], *repeats]  # not what went over last: it would do so again
+            waiting += [(-basket.density(p), p) for p in again]
+            repeats.clear()
+        if room - _used(basket, counted)[basket.unit] <= SLACK or not waiting:
+            break
+    if not basket.groups:
+        _take_least(basket, counted, scale)
+    return _choices(basket, counted, scale, room)
+
+
+def _all(basket: Selection) -> list[Entry]:
+    """Every piece by its density; few lean on another, and most of those on one that stands."""
+    worths, costs, heads = basket.worths, basket.costs, basket.heads
+    found = [*map(neg, map(truediv, worths, costs))]
+    for piece, head in enumerate(heads):
+        if head == piece:
+            continue
+        if heads[head] == head:
+            found[piece] = -(worths[piece] + worths[head]) / (costs[piece] + costs[head])
+        else:
+            found[piece] = -basket.density(piece)
+    return [(found[piece], piece) for piece in _order(found)]
+
+
+def _take_least(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+    """Where estimates left nothing, the cheapest piece that does fit by its count."""
+    order = sorted(range(len(basket.costs)), key=lambda p: (basket.costs[p], p))
+    for piece in order[:LEAST]:
+        basket.take(basket.with_heads(piece))
+        _count(basket, counted, scale)
+        if not _over(_used(basket, counted), scale):
+            return
+        basket.drop_last()
+        basket.recompute()
+        _count(basket, counted, scale)
+
+
+def _take_back(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> list[int]:
+    """Take choices back until what is left fits; the pieces, the last taken first.
+
+    As many at a time as the estimates say are too many, so that texts are counted a few times.
+    """
+    found: list[int] = []
+    while basket.groups and (over := _over(_used(basket, counted), scale)) > 0:
+        costs = basket.costs
+        enough = over * sum([costs[p] for group in basket.groups for p in group])
+        while basket.groups and enough > 0:
+            group = basket.drop_last()
+            enough -= sum([costs[p] for p in group])
+            found += group
+        _count(basket, counted, scale)
+    return found
+
+
+def _fill(
+    basket: Selection, waiting: list[Entry], room: int, repeats: list[int], new: float
+) -> list[Entry]:
+    """Take pieces while they fit; what did not fit is handed back for another round.
+
+    What says less than the share `new` that was not said already is added to `repeats`. Those that
+    wait stand in line, the best last; those whose worth changed since are in a heap beside it.
+    """
+    costs, taken, heads, runs = basket.costs, basket.taken, basket.heads, basket.runs
+    worths, extra = basket.worths, basket.extra
+    least = min(costs, default=0)
+    left: list[Entry] = []
+    line, heap = [NOBODY, *sorted(waiting, reverse=True)], [NOBODY]
+    while room >= least:
+        entry = heappop(heap) if heap[0] < line[-1] else line.pop()
+        piece = entry[1]
+        if entry is NOBODY:
+            return left
+        if taken[piece]:
+            continue
+        if costs[piece] > room:
+            left.append(entry)
+            continue
+        lone = heads[piece] == piece or taken[heads[piece]]  # as most are: what `density` is then
+        worth = -(worths[piece] + extra[piece]) / costs[piece] if lone else -basket.density(piece)
+        now = (worth, piece)
+        if now[0] > entry[0] and (now > heap[0] or now > line[-1]):
+            heappush(heap, now)
+            continue
+        if runs[piece] and basket.fresh(piece) < new:
+            repeats.append(piece)
+            continue
+        group = (piece,) if lone else basket.with_heads(piece)
+        cost = basket.cost(group)
+        if cost > room:
+            left.append(now)
+            continue
+        room -= cost
+        for near in basket.take(group):
+            heappush(heap, (-basket.density(near), near))
+    left += line[1:] if room <= 0 else [e for e in line[1:] if not taken[e[1]]]
+    left += [e for e in heap if e is not NOBODY and (room <= 0 or not taken[e[1]])]
+    return left
+
+
+def _count(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) -> None:
+    """What the choice costs as it will stand; only what changed is counted anew."""
+    for owner in sorted(basket.changed):
+        if not basket.many[owner]:
+            counted.pop(owner, None)
+            continue
+        candidate, rendition = basket.pool[owner], _rendition(basket, owner)
+        cost = scale.cost(candidate, rendition, "fresh")
+        counted[owner] = new_choice(candidate=candidate, rendition=rendition, cost=cost)
+    basket.changed.clear()
+
+
+def _used(basket: Selection, counted: Mapping[int, Choice]) -> Cost:
+    """What is spent, if the blocks of a document stand together: the first of it costs more."""
+    tokens = characters = 0
+    known: set[str] = set()
+    for owner, choice in sorted(counted.items()):
+        document = choice.candidate.chunk.document_id
+        cost, around = choice.cost, basket.openings[owner]
+        less = NOTHING
+        if document in known:
+            (a, b), (c, d) = around["fresh"], around["same"]
+            less = new_cost((a - c, b - d))
+        known.add(document)
+        tokens += max(cost[0] - less[0], 1)
+        characters += max(cost[1] - less[1], 1)
+    return Cost(tokens, characters)
+
+
+def _over(used: Cost, scale: BudgetTracker) -> float:
+    """By what share of what is spent the tighter limit is passed; 0 where neither is."""
+    limits = (scale.tokens, scale.characters)
+    return max(
+        (
+            1 - most / spent
+            for most, spent in zip(limits, used, strict=True)
+            if most is not None and spent > most
+        ),
+        default=0.0,
+    )
+
+
+def _rendition(basket: Selection, owner: int) -> Rendition:
+    """The chosen sentences of a candidate; all of them are the text itself."""
+    candidate, first = basket.pool[owner], basket.firsts[owner]
+    sentences, last = candidate.sentences, basket.firsts[owner + 1]
+    if sentences is None or basket.many[owner] == last - first or not open_to_choice(candidate):
+        return candidate.shown or full_rendition(candidate)
+    places = [n - first for n in range(first, last) if basket.taken[n]]
+    text, ranges = join_spans(candidate.chunk.text, [sentences.spans[n] for n in places])
+    value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
+    return new_rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
+
+
+def _choices(
+    basket: Selection, counted: dict[int, Choice], scale: BudgetTracker, room: int
+) -> Choices:
+    """The chosen, best candidate first; the others with the reason."""
+    choices = Choices()
+    for owner, candidate in enumerate(basket.pool):
+        if not basket.many[owner]:
+            pieces = range(basket.firsts[owner], basket.firsts[owner + 1])
+            said = all(basket.fresh(p) < NEW for p in pieces)
+            choices.left_out[candidate.chunk.id] = "already_said" if said else "over_budget"
+            continue
+        rendition = counted[owner].rendition
+        cost = scale.cost(candidate, rendition)
+        scale.take(candidate, cost)
+        choices.chosen.append(new_choice(candidate=candidate, rendition=rendition, cost=cost))
+    order = _order([*map(neg, map(truediv, basket.worths, basket.costs))])
+    waits = _waits(basket, order, room - _used(basket, counted)[basket.unit])
+    choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}
+    value = sum([basket.worths[p] for p in sorted(p for group in basket.groups for p in group)])
+    choices.notes |= report(value, _relaxed(basket, order, room))
+    return choices
+
+
+def _waits(basket: Selection, order: list[int], left: int) -> dict[int, tuple[int, int]]:
+    """What comes in before a candidate's first piece, and how much that lacks; of those not shown.
+
+    In the unit that limits. With more room the pieces that wait come in by density, `order`; those
+    that say little new wait on.
+    """
+    closed = basket.many.count(0)
+    found: dict[int, tuple[int, int]] = {}
+    spent = 0
+    for p in order:
+        if len(found) == closed:
+            break
+        if basket.taken[p] or basket.fresh(p) < FRESH:
+            continue
+        owner = basket.owners[p]
+        if basket.many[owner] or owner in found:
+            spent += basket.costs[p]
+            continue
+        cost = basket.cost(basket.with_heads(p))
+        found[owner] = spent, max(cost - left, 1)
+        spent += cost
+    return found
+
+
+def _relaxed(basket: Selection, order: list[int], room: int) -> float:
+    """The best fractional filling of the room with pieces, their blocks for nothing."""
+    costs, worths = basket.costs, basket.worths
+    total = 0.0
+    for p in order:
+        if room <= 0:
+            break
+        part = min(costs[p], room)
+        total += worths[p] * part / costs[p]
+        room -= part
+    return total
+
+
+def _order(values: list[float]) -> list[int]:
+    """Their places, the least value first."""
+    import numpy as np
+
+    order: list[int] = np.argsort(np.array(values), kind="stable").tolist()
+    return order

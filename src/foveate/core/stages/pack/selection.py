@@ -1,0 +1,205 @@
+"""The sentences of a pool as pieces to choose from, and what is chosen so far.
+
+Knows costs and worths, and no policy: `evidence.py` has that. Costs are shares of a candidate's own
+count, by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from foveate.core.stages.compress.unit_index import numbers, runs_of, text_runs
+from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
+from foveate.core.token_counter import Cost
+from foveate.core.types import BlockPosition, Candidate, Sentences, rank
+
+if TYPE_CHECKING:
+    from foveate.core.types import Runs
+
+BESIDE = 0.05  # of a chosen sentence's worth goes to each neighbour: answers spill over
+ELISION = 3  # tokens of the mark between two pieces
+
+
+@dataclass(slots=True)
+class Selection:
+    """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
+
+    By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
+    worth, how many runs of words it has, and those that may be in another piece too, the piece it
+    leans on (itself where it stands alone), what its worth gained, whether it is taken. By
+    candidate: what stands around its block, as the first of its document and as a later one; how
+    many pieces are taken. By document: how many blocks it has.
+    """
+
+    pool: list[Candidate]
+    unit: int
+    firsts: list[int] = field(default_factory=lambda: [0])
+    owners: list[int] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
+    worths: list[float] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    extra: list[float] = field(default_factory=list)
+    taken: list[bool] = field(default_factory=list)
+    openings: list[Mapping[BlockPosition, Cost]] = field(default_factory=list)
+    runs: list[list[int]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    many: list[int] = field(default_factory=list)
+    blocks: dict[str, int] = field(default_factory=dict)
+    groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
+    said: set[int] = field(default_factory=set)  # runs of words
+    changed: set[int] = field(default_factory=set)  # candidates to be counted anew
+
+    def with_heads(self, piece: int) -> tuple[int, ...]:
+        """The piece and what it leans on, as far as that is not taken yet."""
+        head = self.heads[piece]
+        if head == piece or self.taken[head]:
+            return (piece,)
+        found = [piece]
+        while head not in found and not self.taken[head]:
+            found.append(head)
+            head = self.heads[head]
+        return tuple(found)
+
+    def density(self, piece: int) -> float:
+        """Worth per token of taking the piece now."""
+        head = self.heads[piece]
+        if head == piece or self.taken[head]:
+            return (self.worths[piece] + self.extra[piece]) / self.costs[piece]
+        group = self.with_heads(piece)
+        worth = sum([self.worths[p] + self.extra[p] for p in group])
+        return worth / sum([self.costs[p] for p in group])
+
+    def fresh(self, piece: int) -> float:
+        """The share of the piece that was not said before."""
+        runs = self.runs[piece]
+        if self.said.isdisjoint(runs):
+            return 1.0
+        return 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
+
+    def cost(self, pieces: tuple[int, ...]) -> int:
+        """What taking these would add: themselves, marks where text is left out, a block."""
+        first, lone = pieces[0], len(pieces) == 1
+        owner, costs = self.owners[first], self.costs
+        total = costs[first] if lone else sum(map(costs.__getitem__, pieces))
+        if self.many[owner] > 0:
+            if lone:
+                return total if self._joins(first, owner) else total + ELISION
+            apart = [p for p in pieces if not self._joins(p, owner)]
+            return total + ELISION * len(apart)
+        later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
+        return total + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
+
+    def _joins(self, piece: int, owner: int) -> bool:
+        """Whether a neighbour of the piece is taken."""
+        taken, first, after = self.taken, self.firsts[owner], self.firsts[owner + 1]
+        return (piece > first and taken[piece - 1]) or (piece + 1 < after and taken[piece + 1])
+
+    def take(self, pieces: tuple[int, ...]) -> list[int]:
+        """Choose them; their neighbours, which are worth a little more for it, are handed back."""
+        gained, taken, extra = [], self.taken, self.extra
+        owner = self.owners[pieces[0]]
+        first, after = self.firsts[owner], self.firsts[owner + 1]
+        for p in pieces:
+            taken[p] = True
+            if self.runs[p]:
+                self.said.update(self.runs[p])
+        self._opened(owner, len(pieces))
+        self.groups.append(pieces)
+        for p in pieces:
+            more = BESIDE * self.worths[p]
+            for n in (p - 1, p + 1):
+                if first <= n < after and not taken[n]:
+                    extra[n] += more
+                    gained.append(n)
+        return gained
+
+    def drop_last(self) -> tuple[int, ...]:
+        """Take the last choice back, with what it brought; nothing leans on that but itself."""
+        pieces = self.groups.pop()
+        self._opened(self.owners[pieces[0]], -len(pieces))
+        for p in pieces:
+            self.taken[p] = False
+        return pieces
+
+    def _opened(self, owner: int, more: int) -> None:
+        """So many more pieces, or fewer, of a candidate are taken; its block opens or goes."""
+        before = self.many[owner]
+        now = self.many[owner] = before + more
+        self.changed.add(owner)
+        if (now > 0) != (before > 0):
+            document = self.pool[owner].chunk.document_id
+            self.blocks[document] = self.blocks.get(document, 0) + (1 if now else -1)
+
+    def recompute(self) -> None:
+        """Go by what is still chosen, after choices were taken back."""
+        self.said = {run for group in self.groups for p in group for run in self.runs[p]}
+
+
+def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Selection:
+    """Every sentence as a piece with a cost; the pool best first."""
+    pool = sorted(candidates, key=rank)
+    ways = [full_rendition(c) if open_to_choice(c) else c.shown or full_rendition(c) for c in pool]
+    bodies = [scale.body(c, way) for c, way in zip(pool, ways, strict=True)]
+    frames = [*map(scale.around, pool)]
+    basket = Selection(pool, _unit(bodies, frames, scale), openings=frames)
+    runs: list[Runs] = []
+    for i, (candidate, way) in enumerate(zip(pool, ways, strict=True)):
+        body, size = bodies[i][basket.unit] or 1, len(way.text) or 1
+        offered = candidate.sentences if open_to_choice(candidate) else None
+        sentences = offered or _single_piece(len(way.text))
+        spans, text, first = sentences.spans, way.text, basket.firsts[-1]
+        runs += sentences.runs or text_runs([text[a:b] for a, b in spans])
+        basket.owners += [i] * len(spans)
+        basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
+        basket.worths += sentences.worths
+        basket.heads += [first + lean for lean in sentences.leans]
+        basket.firsts.append(first + len(spans))
+    basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)
+    basket.many = [0] * len(pool)
+    basket.lengths = [*map(len, runs)]
+    basket.runs = repeated_runs(runs)
+    return basket
+
+
+def repeated_runs(runs: Sequence[Runs]) -> list[list[int]]:
+    """Of each piece the runs that another may have too, or it itself again; a few others with them.
+
+    A run that stands once in all of them is never said again, and need not be remembered. They are
+    told apart by some of their bits, so that no run that is repeated is left out.
+    """
+    import numpy as np
+
+    whole = np.concatenate([np.empty(0, dtype=np.uint64), *runs])
+    bits = len(whole).bit_length() + 2  # where every run has some four bins, most stand alone
+    bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
+    many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
+    found: list[int] = whole[many].tolist()
+    upto = [0, *np.cumsum(many).tolist()]
+    ends = [0, *accumulate(map(len, runs))]
+    return [found[upto[a] : upto[b]] for a, b in pairwise(ends)]
+
+
+def open_to_choice(candidate: Candidate) -> bool:
+    """Whether less than all of it may be shown; a choice that was made stays."""
+    shown = candidate.shown
+    return candidate.sentences is not None and (shown is None or shown.kind == "piece")
+
+
+def _single_piece(length: int) -> Sentences:
+    """All of a text as one piece, which repeats nothing."""
+    nothing = runs_of(numbers(()), (0,))
+    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=tuple(nothing))
+
+
+def _unit(
+    bodies: list[Cost], frames: list[Mapping[BlockPosition, Cost]], scale: BudgetTracker
+) -> int:
+    """Which limit holds the smaller share of all candidates: tokens (0) or characters (1)."""
+    if scale.tokens is None or scale.characters is None:
+        return int(scale.tokens is None)
+    costs = [*bodies, *(around["fresh"] for around in frames)]
+    tokens, characters = map(sum, zip(*costs, strict=True)) if costs else (0, 0)
+    return int(scale.characters * tokens < scale.tokens * characters)

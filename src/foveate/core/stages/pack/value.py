@@ -1,0 +1,243 @@
+"""Chunk and rendition chosen together, by worth per token, with a bound on the optimum.
+
+The multiple-choice knapsack problem (Sinha and Zoltners 1979): every candidate is shown in at
+most one way. The ways that lie on the upper hull of (cost, worth) are taken as steps, the most
+worth per token first; the linear relaxation's value is the bound. `notes` carry `value`, `bound`
+and `gap = 1 - value / bound`: no packing of the same candidates can be worth more than `bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+
+from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition, is_undivided
+from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
+from foveate.core.token_counter import Cost
+from foveate.core.types import Candidate, Rendition
+
+LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
+CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
+
+
+class HullStep(NamedTuple):
+    """One way on the hull: what it costs and is worth in all, and compared with the rung below.
+
+    `way`: None is the whole text, which is made when it is chosen. `body`: the text's cost alone.
+    """
+
+    way: Rendition | None
+    body: Cost
+    cost: int
+    worth: float
+    density: float
+
+
+def candidate_worths(candidates: Iterable[Candidate]) -> dict[str, float]:
+    """Worth of each candidate, by id; a passage's parts add up.
+
+    A score is scaled to [0, 1] over the pool, raised to CONTRAST, and moved to [LEAST, 1].
+    """
+    found = {candidate.chunk.id: _scores(candidate) for candidate in candidates}
+    scores = list(chain.from_iterable(found.values()))
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    reach = high - low
+
+    if reach <= 0:
+        return {own: float(len(scores)) for own, scores in found.items()}
+    scaled = [LEAST + (1 - LEAST) * ((score - low) / reach) ** CONTRAST for score in scores]
+    if len(scaled) == len(found):
+        return dict(zip(found, scaled, strict=True))
+    each = iter(scaled)
+    return {own: sum(islice(each, len(scores))) for own, scores in found.items()}
+
+
+def pack_value(
+    candidates: Sequence[Candidate], scale: BudgetTracker, ways: RenditionOptions
+) -> Choices:
+    """Fill the purse by worth per token, then with whatever still fits, best score first."""
+    pool = by_score(candidates)
+    worths = candidate_worths(pool)
+    offers = [() if is_undivided(c) else ways(c) for c in pool]
+    frames = scale.narrowest(pool)
+    ladders = [
+        build_hull(c, worths[c.chunk.id], scale, offered, frame)
+        for c, offered, frame in zip(pool, offers, frames, strict=True)
+    ]
+    steps = sorted(
+        (-rung.density, i, level)
+        for i, rungs in enumerate(ladders)
+        for level, rung in enumerate(rungs)
+    )
+    room = scale.tokens if scale.tokens is not None else scale.characters or 0
+    bound = _relaxed(steps, ladders, room)
+    chosen = _take_steps(pool, ladders, steps, scale)
+    choices = _finish(pool, chosen, scale, ladders, offers)
+    value = sum(worths[c.candidate.chunk.id] * c.rendition.value for c in choices.chosen)
+    choices.notes |= report(value, bound)
+    return choices
+
+
+def report(value: float, bound: float) -> dict[str, float]:
+    """The figures for the trace."""
+    bound = max(bound, value)
+    gap = 1 - value / bound if bound > 0 else 0.0
+    return {"value": round(value, 6), "bound": round(bound, 6), "gap": round(gap, 6)}
+
+
+def build_hull(
+    candidate: Candidate, worth: float, scale: BudgetTracker, ways: Sequence[Rendition], frame: int
+) -> list[HullStep]:
+    """The ways on the upper hull, cheapest first, each denser than the next.
+
+    `ways`: none is all the text alone. `frame`: the least that stands around it.
+    """
+    unit = int(scale.tokens is None)
+    if not ways:
+        body = scale.entire(candidate)
+        cost = max(body[unit] + frame, 1)
+        return [HullStep(None, body, cost, worth, worth / cost)]
+    bodies = [scale.body(candidate, way) for way in ways]
+    points = [
+        (max(body[unit] + frame, 1), worth * way.value, body, way)
+        for body, way in zip(bodies, ways, strict=True)
+    ]
+    points.sort(key=lambda point: (point[0], -point[1]))
+    rungs: list[HullStep] = []
+    for cost, value, body, way in points:
+        if rungs and value <= rungs[-1].worth:
+            continue
+        while rungs and _density(rungs[-2:-1], cost, value) >= rungs[-1].density:
+            rungs.pop()
+        rungs.append(HullStep(way, body, cost, value, _density(rungs[-1:], cost, value)))
+    return rungs
+
+
+def _density(below: Sequence[HullStep], cost: int, value: float) -> float:
+    """Worth per token of the step up from the rung below."""
+    if not below:
+        return value / cost
+    step = cost - below[0].cost
+    return (value - below[0].worth) / step if step > 0 else float("inf")
+
+
+def _relaxed(
+    steps: Sequence[tuple[float, int, int]], ladders: Sequence[Sequence[HullStep]], room: int
+) -> float:
+    """The linear relaxation: steps in order, the first that does not fit in part."""
+    total = 0.0
+    for thinness, i, level in steps:
+        rung = ladders[i][level]
+        step = rung.cost - (ladders[i][level - 1].cost if level else 0)
+        taken = min(step, room)
+        total -= thinness * taken
+        room -= taken
+        if room <= 0:
+            break
+    return total
+
+
+def _take_steps(
+    pool: Sequence[Candidate],
+    ladders: Sequence[Sequence[HullStep]],
+    steps: Sequence[tuple[float, int, int]],
+    scale: BudgetTracker,
+) -> dict[int, Choice]:
+    """Take the steps in order; one whose rung below was not taken is not open."""
+    chosen: dict[int, Choice] = {}
+    height = [-1] * len(pool)
+    for _, i, level in steps:
+        if height[i] != level - 1:
+            continue
+        rung, candidate = ladders[i][level], pool[i]
+        if not level and scale.tokens is not None and rung.body[0] > scale.tokens:
+            continue
+        if level and rung.way is not None:
+            choice = swap_rendition(scale, chosen[i], candidate, rung.way)
+        else:
+            choice = _first(scale, candidate, rung.way, rung.body)
+        if choice is not None:
+            chosen[i] = choice
+            height[i] = level
+    return chosen
+
+
+def _first(
+    scale: BudgetTracker, candidate: Candidate, way: Rendition | None, body: Cost
+) -> Choice | None:
+    """Show a candidate that is not shown yet, if the purse holds it."""
+    cost = scale.affords(candidate, body)
+    if cost is None:
+        return None
+    scale.take(candidate, cost)
+    return new_choice(candidate=candidate, rendition=way or full_rendition(candidate), cost=cost)
+
+
+def swap_rendition(
+    scale: BudgetTracker, old: Choice | None, candidate: Candidate, rendition: Rendition
+) -> Choice | None:
+    """Show the candidate this way instead of `old`, if the purse holds the difference."""
+    if old is not None:
+        scale.give_back(old.cost)
+    cost = scale.afford(candidate, rendition)
+    if cost is None:
+        if old is not None:
+            scale.take(candidate, old.cost)
+        return None
+    scale.take(candidate, cost)
+    return new_choice(candidate=candidate, rendition=rendition, cost=cost)
+
+
+def _finish(
+    pool: Sequence[Candidate],
+    chosen: dict[int, Choice],
+    scale: BudgetTracker,
+    ladders: Sequence[Sequence[HullStep]],
+    offers: Sequence[Sequence[Rendition]],
+) -> Choices:
+    """Spend what is left: first on what was left out, then on fuller renditions."""
+    choices = Choices()
+    for i, candidate in enumerate(pool):
+        if i in chosen:
+            continue
+        if offers[i]:
+            choice = _what_fits(candidate, scale, offers[i])
+        else:
+            choice = _first(scale, candidate, None, ladders[i][0].body)
+        if choice is None:
+            choices.left_out[candidate.chunk.id] = "over_budget"
+        else:
+            chosen[i] = choice
+    for i, candidate in enumerate(pool):
+        if i in chosen and len(offers[i]) > 1:
+            chosen[i] = _fuller(candidate, chosen[i], scale, offers[i])
+    choices.chosen = [chosen[i] for i in sorted(chosen)]
+    return choices
+
+
+def _what_fits(
+    candidate: Candidate, scale: BudgetTracker, offered: Sequence[Rendition]
+) -> Choice | None:
+    """Show it in the first way that the purse holds."""
+    choice = fullest_that_fits(candidate, scale, offered)
+    if choice is not None:
+        scale.take(candidate, choice.cost)
+    return choice
+
+
+def _fuller(
+    candidate: Candidate, choice: Choice, scale: BudgetTracker, offered: Sequence[Rendition]
+) -> Choice:
+    for rendition in offered:
+        if rendition.value <= choice.rendition.value:
+            continue
+        better = swap_rendition(scale, choice, candidate, rendition)
+        if better is not None:
+            return better
+    return choice
+
+
+def _scores(candidate: Candidate) -> list[float]:
+    return [part.score for part in candidate.parts] or [candidate.score]

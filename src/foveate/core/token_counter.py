@@ -1,0 +1,201 @@
+"""How much a text weighs in this request: the tokenizer, the renderer's neutralising, a memory.
+
+A verbatim chunk is counted once ever: its count is kept under the hash of its body. Neutralised
+and shortened texts are counted as they will stand in the context, under their own hash. How a text
+is written is worked out once for each way of writing, and kept with its content hash.
+
+Counts of parts add up to the count of the whole only where the tokenizer says so (`breaks`); the
+parts are joined there and counted one by one, each once. A text that breaks nowhere is counted
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.text.profile import HashedText, text_profile
+from foveate.core.token_boundaries import BoundaryTest, TextUnit, last_word_start, split_units
+from foveate.core.types import BlockPosition, Candidate, Chunk, content_hash
+
+MAX_BODIES_PER_TEXT = 8  # of writing one text that are kept
+MAX_CACHED_LENGTH = 20_000  # characters; a longer text that was changed is written anew each time
+MAX_KEY_LENGTH = 200  # characters; a text up to that is its own key
+HASH_LENGTH = 32  # characters of a content hash, with which no text that is its own key may begin
+HEX_DIGITS = "0123456789abcdef"
+UNKNOWN_BODY = HashedText("", "")
+
+
+class Cost(NamedTuple):
+    """Tokens and characters."""
+
+    tokens: int
+    characters: int
+
+
+new_cost: Callable[[tuple[int, int]], Cost] = partial(tuple.__new__, Cost)  # quicker than by name
+
+
+class HeaderCostsByPlace(dict[BlockPosition, Cost]):
+    """What stands around a candidate's text costs at each place, counted when it is asked for.
+
+    It knows what it needs of its gauge and not the gauge, which knows it: in a circle both would
+    outlive the request, with all of its candidates, until the interpreter looks for circles.
+    """
+
+    __slots__ = ("_candidate", "_frame", "_known", "_tokenizer")
+
+    def __init__(self, gauge: TokenCounter, candidate: Candidate) -> None:
+        self._frame, self._candidate = gauge.header, candidate
+        self._tokenizer, self._known = gauge.tokenizer, gauge.count_cache
+
+    def __missing__(self, place: BlockPosition) -> Cost:
+        """Count it."""
+        text = self._frame(self._candidate, place)
+        tokens = _count_rendered(text, self._tokenizer, self._known)
+        cost = self[place] = new_cost((tokens, len(text)))
+        return cost
+
+
+def no_header_key(candidate: Candidate) -> Hashable:
+    """No shape: each candidate's frame is its own."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCounter:
+    """Counts tokens for one request.
+
+    `body(text)`: the text as it will stand in a block; pure, and remembered by content hash.
+    `frame(candidate, place)`: all that stands around it there, header and separator; the same for
+    all candidates of one `shape`. `known` maps a content hash to a count for this tokenizer, and
+    outlives the request.
+    """
+
+    tokenizer: Tokenizer
+    body: Callable[[str], str]
+    header: Callable[[Candidate, BlockPosition], str]
+    count_cache: MutableMapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    header_key: Callable[[Candidate], Hashable] = field(
+        default=no_header_key, compare=False, repr=False
+    )
+    _around: dict[Hashable, HeaderCostsByPlace] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def header_costs(self, candidate: Candidate) -> HeaderCostsByPlace:
+        """What the candidate's frame costs, by place; counted once for all that have the same."""
+        shape = self.header_key(candidate)
+        if shape is None:
+            return HeaderCostsByPlace(self, candidate)
+        known = self._around.get(shape)
+        if known is None:
+            known = self._around[shape] = HeaderCostsByPlace(self, candidate)
+        return known
+
+    def count_chunk(self, chunk: Chunk) -> int:
+        """Tokens of the chunk's whole text as it will be rendered."""
+        own = chunk.content_hash
+        found = text_profile(own).bodies.get(self.body, UNKNOWN_BODY)
+        if found is None and (count := self.count_cache.get(own)) is not None:
+            return count
+        body, key = self.render_body(chunk.text, own)
+        count = self.count_cache.get(key)
+        return self._count_and_cache(key, body) if count is None else count
+
+    def count_passage(self, candidate: Candidate) -> int:
+        """Tokens of the candidate's whole text; added up where its chunks stand apart in it."""
+        chunk, parts = candidate.chunk, candidate.parts
+        if not parts:
+            return self.count_chunk(chunk)
+        body, key = self.render_body(chunk.text, chunk.content_hash)
+        count = self.count_cache.get(key)
+        if count is not None:
+            return count
+        bodies = [HashedText(part.chunk.text, part.chunk.content_hash) for part in parts]
+        starts = [*(part.span[0] for part in parts), len(body)]
+        ends = [0, *(part.span[1] for part in parts)]
+        glue = [body[end:start] for end, start in zip(ends, starts, strict=True)]
+        told = "".join(chain(*zip(glue, [own for own, _ in bodies], strict=False), glue[-1:]))
+        if told != body:  # they overlap, or the text is written otherwise
+            return self._count_and_cache(key, body)
+        count = self.count_cache[key] = self.count_joined(body, glue, bodies)
+        return count
+
+    def count_text(self, text: str, key: str = "") -> int:
+        """Tokens of any text as it will be rendered in a block; `key`: its hash, if known."""
+        body, key = self.render_body(text, key or content_hash(text))
+        count = self.count_cache.get(key)
+        return self._count_and_cache(key, body) if count is None else count
+
+    def count_uncached(self, text: str) -> int:
+        """The same without remembering: for texts that are tried once and thrown away."""
+        return self.tokenizer.count(self.body(text))
+
+    def count_rendered(self, text: str) -> int:
+        """Tokens of a text that is already in its final form: a header, a body."""
+        return _count_rendered(text, self.tokenizer, self.count_cache)
+
+    def render_body(self, text: str, key: str) -> HashedText:
+        """The text with this content hash as it will stand in a block."""
+        own = text_profile(key)
+        found = own.bodies.get(self.body, UNKNOWN_BODY)
+        if found is UNKNOWN_BODY:
+            body = self.body(text)
+            found = None if body == text else HashedText(body, content_hash(body))
+            if found is None or len(found.text) <= MAX_CACHED_LENGTH:
+                own.add(own.bodies, self.body, found, most=MAX_BODIES_PER_TEXT)
+        return HashedText(text, key) if found is None else found
+
+    def count_joined(self, text: str, glue: Sequence[str], bodies: Sequence[HashedText]) -> int:
+        """Tokens of the finished text, put together of glue and bodies by turns, glue first.
+
+        Exactly `tokenizer.count(text)`, which is asked where counts do not add up.
+        """
+        breaks: BoundaryTest | None = getattr(self.tokenizer, "breaks", None)
+        if breaks is None:
+            return self.tokenizer.count(text)
+        return sum(self._count_unit(unit, breaks) for unit in split_units(glue, bodies, breaks))
+
+    def _count_unit(self, unit: TextUnit, breaks: BoundaryTest) -> int:
+        text, tail, key = unit
+        if not key:
+            short = len(text) + len(tail) <= MAX_KEY_LENGTH
+            return self.count_rendered(text + tail) if short else self.tokenizer.count(text + tail)
+        count = self.count_cache.get(key + tail)
+        if count is None and tail and (at := last_word_start(text, breaks)):
+            end = text[at:]
+            more = self.count_rendered(end + tail) - self.count_rendered(end)
+            count = self.count_cache[key + tail] = (
+                self._count_unit(TextUnit(text, "", key), breaks) + more
+            )
+        return self._count_and_cache(key + tail, text + tail) if count is None else count
+
+    def _count_and_cache(self, key: str, text: str) -> int:
+        count = self.count_cache[key] = self.tokenizer.count(text)
+        return count
+
+
+def _count_rendered(text: str, tokenizer: Tokenizer, known: MutableMapping[str, int]) -> int:
+    if not text:
+        return 0
+    count = known.get(key := _cache_key(text))
+    if count is None:
+        count = known[key] = tokenizer.count(text)
+    return count
+
+
+def _cache_key(text: str) -> str:
+    """What a finished text is counted under: itself where it is short and like no other key.
+
+    The other keys are a content hash, and one with line breaks behind it.
+    """
+    if len(text) < HASH_LENGTH or (
+        len(text) <= MAX_KEY_LENGTH and text[:HASH_LENGTH].strip(HEX_DIGITS)
+    ):
+        return text
+    return content_hash(text)

@@ -1,0 +1,153 @@
+"""The short way in from Python: a folder of documents, a question, a context, an answer.
+
+    with foveate.open_store("./store") as store:
+        store.index("manual")
+        context = store.assemble("Which pressure is right?", budget=800)
+
+It puts together what the other rooms do: `ingest`, an `Assembler`, and `ask`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self, Unpack
+
+from foveate import plugins
+from foveate.answer.answer_budget import find_answer_model
+from foveate.answer.ask import Answer, AskOptions, ask
+from foveate.core.types import Context
+from foveate.ingest.run import Report, ingest
+from foveate.models import model as find_model
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
+from foveate.pipeline.store_with_embedder import load_recorded_embedder
+from foveate.ports import Embedder, Model, SearchResult, Store
+from foveate.providers.chat import registry_name
+from foveate.stores import open_store as open_existing_store
+from foveate.stores import open_store_for_writing
+from foveate.stores.lazy import StoreNotFound
+
+__all__ = ["DocumentStore", "open_store"]
+
+TOKENIZER = "cl100k_base"
+
+
+def open_store(
+    url: str | Path = ".foveate", *, embedder: str | Embedder = "wordllama", create: bool = True
+) -> DocumentStore:
+    """Open the store at a URL, or a new one that is made with its first document.
+
+    `url`: a folder, or what `--store` takes (docs/store.md). `embedder`: for a new store; one that
+    is there says itself which embedder made its vectors. `create=False` refuses a new store.
+
+    Raises `BadInput` if there is no store or it is damaged, and `BadOption` if its embedder is not
+    the one that is installed.
+    """
+    try:
+        store = open_existing_store(url, create=False, migrate=create)
+    except StoreNotFound:
+        if not create:
+            raise
+    else:
+        return DocumentStore(store, load_recorded_embedder(getattr(store, "embedder_name", "")))
+    chosen = plugins.embedder(embedder) if isinstance(embedder, str) else embedder
+    new = open_store_for_writing(str(url), embedder_name=chosen.name, dimensions=chosen.dimensions)
+    return DocumentStore(new, chosen)
+
+
+class DocumentStore:
+    """An open store, with the embedder of its vectors. Close it, or use it in a `with` block."""
+
+    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.assembler = Assembler(store=store, embedder=embedder)
+
+    def index(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        size: int = 350,
+        overlap: int = 70,
+        principals: Iterable[str] = (),
+        jobs: int = 1,
+    ) -> Report:
+        """Index files and folders; afterwards the store holds what is in them now.
+
+        `size`, `overlap`: of a chunk, in tokens. `principals`: the names that may read documents
+        which do not say so themselves; none is everybody. `jobs`: processes that read files. The
+        report counts what was written, and names what could not be read and why.
+
+        Raises `BadInput` for a path that is not there, and `BadOption` or `ExternalError`.
+        """
+        return ingest(
+            [paths] if isinstance(paths, str | Path) else list(paths),
+            self.store,
+            self.embedder,
+            plugins.tokenizer(TOKENIZER),
+            size=size,
+            overlap=overlap,
+            principals=tuple(principals),
+            jobs=jobs,
+        )
+
+    def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:
+        """What the store finds, best first: `search("…", limit=10, where={"lang": "en"})`."""
+        return self.assembler.search(query, **keywords)
+
+    def assemble(self, query: str, **keywords: Unpack[AssembleKeywords]) -> Context:
+        """The context for a question: `assemble("…", budget=800)`.
+
+        The keywords are the fields of `AssembleOptions`. Raises what `foveate.assemble` raises.
+        """
+        return self.assembler.assemble(query, **keywords)
+
+    def ask(
+        self,
+        query: str,
+        *,
+        model: str | Model,
+        budget: int | None = None,
+        principals: Iterable[str] = (),
+        options: AssembleOptions | None = None,
+        ask_options: AskOptions | None = None,
+    ) -> Answer:
+        """A model's answer from the store's documents, with its citations checked.
+
+        `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`).
+        `budget`: tokens for the documents; None is what the model's window leaves. `options`:
+        anything else that `assemble` takes. `ask_options`: the prompt and the limits of the answer.
+        """
+        how = ask_options or AskOptions()
+        name = model if isinstance(model, str) else model.name
+        chosen = replace(
+            options or AssembleOptions(),
+            budget=budget,
+            principals=principals,
+            model=find_answer_model(name, how.window) or find_model(registry_name(name)),
+            prompt=how.prompt,
+            channel=how.channel,
+            language=how.language,
+            max_output=how.max_tokens or 1024,
+        )
+        context = replace(self.assembler, options=chosen).assemble(query)
+        system = resolve_options(chosen, query).system
+        return ask(context, model, replace(how, system=system))
+
+    def close(self) -> None:
+        """Release the store's files and connections."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

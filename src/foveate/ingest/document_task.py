@@ -1,0 +1,166 @@
+"""One file to what a store takes of it: the step that several processes, or machines, can share.
+
+`Preparer` and everything that goes in and comes out can be pickled. What comes out depends on the
+file, the task and the preparer alone, so whoever does the step, the store becomes the same. Parts
+come one at a time, for a file may hold a million documents. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadInput, InvalidRequest
+from foveate.core.types import Chunk
+from foveate.ingest.enrich import enrich_document
+from foveate.ingest.load import load_file, read_file
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
+from foveate.ingest.sandbox import Sandbox
+from foveate.ingest.walk import File
+from foveate.pipeline import text_analysis
+from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
+
+__all__ = [
+    "EMBED_BATCH",
+    "PreparedDocument",
+    "PreparedPart",
+    "Preparer",
+    "Refusal",
+    "Task",
+    "UnchangedDocument",
+    "embed_texts",
+]
+
+EMBED_BATCH = 256
+"""Texts that an embedder gets at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A file to read. `known`: document id → content hash of what the store has from it."""
+
+    file: File
+    known: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedDocument:
+    """A document to write; `counts`: tokens of each chunk; `readings`: what its texts come out as.
+
+    `brought`: which of `summary` and `questions` it has of itself. `vectors`: float32, shape
+    (chunks, dimensions); None where they are still to be made.
+    """
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    counts: tuple[int, ...]
+    brought: frozenset[str] = frozenset()
+    vectors: Any = field(default=None, compare=False)
+    readings: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnchangedDocument:
+    """A document that the store has as it is."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """The file, or one part of it, is not usable, and why."""
+
+    reason: str
+
+
+PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparer:
+    """How files are prepared. `embedder`: None where vectors are made elsewhere, or not at all.
+
+    `moved`: digests of documents whose vectors are known already.
+    """
+
+    settings: Settings
+    tokenizer: Tokenizer
+    embedder: Embedder | None = None
+    limits: Limits = field(default_factory=Limits)
+    moved: frozenset[str] = frozenset()
+
+    def parts(self, task: Task, apart: Sandbox) -> Iterator[PreparedPart]:
+        """What is in the file, in its order; `apart` reads what is better read by another process.
+
+        Raises what the tokenizer and the embedder raise (`OutsideFailure`).
+        """
+        file = task.file
+        try:
+            data = read_file(file, self.limits)
+            whole = file_hash(data, file, self.settings)
+            if task.known.get(file.name) == whole:
+                yield UnchangedDocument(id=file.name)
+                return
+        except (InvalidRequest, OSError) as error:
+            yield Refusal(reason=_error_reason(error))
+            return
+        found = load_file(data, file.path, self.limits, apart)
+        del data
+        while True:
+            try:
+                loaded = next(found, None)
+            except InvalidRequest as error:
+                yield Refusal(reason=_error_reason(error))
+                return
+            if loaded is None:
+                return
+            yield self._prepare_part(task, loaded, whole)
+
+    def _prepare_part(
+        self, task: Task, loaded: LoadedDocument | BadInput, whole: str
+    ) -> PreparedPart:
+        if isinstance(loaded, BadInput):
+            return Refusal(reason=_error_reason(loaded))
+        try:
+            document = build_document(loaded, task.file, whole, self.settings)
+            if task.known.get(document.id) == document.content_hash:
+                return UnchangedDocument(id=document.id)
+            pieces, counts = build_chunks(
+                loaded, document, self.settings, self.tokenizer, self.limits
+            )
+        except InvalidRequest as error:
+            return Refusal(reason=_error_reason(error))
+        is_moved = content_digest(document.content_hash) in self.moved
+        embedder = None if is_moved else self.embedder
+        texts = [chunk.text for chunk in pieces]
+        names = (("summary", document.summary), ("questions", QUESTIONS in document.metadata))
+        described, chunks = enrich_document(
+            document, pieces, self.settings.enrich, self.tokenizer, self.settings.language
+        )
+        return PreparedDocument(
+            document=described,
+            chunks=chunks,
+            brought=frozenset(name for name, has in names if has),
+            counts=tuple(counts),
+            vectors=embed_texts(embedder, texts),
+            readings=text_analysis.analyse_chunks(chunks),
+        )
+
+
+def embed_texts(embedder: Embedder | None, texts: Sequence[str]) -> Any:
+    """The texts' vectors, shape (texts, dimensions), asked for in batches; None without one."""
+    if embedder is None or not texts:
+        return None
+    import numpy as np
+
+    batches = [
+        embedder.embed(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)
+    ]
+    return np.concatenate([np.asarray(batch, dtype=np.float32) for batch in batches])
+
+
+def _error_reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -1,0 +1,132 @@
+"""Office files from the outside: a zip archive of XML parts, read within limits, part by part.
+
+Nothing is unpacked to the disk and archives in archives are never opened. Sizes are checked before
+anything is read; a part that lies about its size ends where it says it does, with an error.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator
+from xml.parsers import expat
+
+from foveate.core.errors import BadInput
+from foveate.ingest.loaders.limits import Limits
+
+__all__ = ["Archive", "Event"]
+
+Event = tuple[str, str, dict[str, str]]
+"""("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
+
+_CHUNK = 1 << 16
+_SMALL = 1 << 20  # below this, a high ratio is no bomb
+_RELATIONS = "/relationships}"
+_KINDS = {"document": "a Word document", "presentation": "a presentation", "workbook": "a workbook"}
+
+
+class Archive:
+    """The parts of an Office file by name. Raises `BadInput` where it is none or over a limit."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self._limits = limits
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise BadInput(f"damaged: {error}") from None
+        self._members = {member.filename: member for member in self._zip.infolist()}
+        self._check_sizes(len(data))
+
+    def _check_sizes(self, packed: int) -> None:
+        members = self._zip.infolist()
+        total = sum(member.file_size for member in members)
+        self._limits.check_bound("members", len(members), "parts in the archive")
+        self._limits.check_bound("unpacked_bytes", total, "bytes when unpacked")
+        if total > _SMALL:
+            self._limits.check_bound("ratio", total // max(packed, 1), "times its size unpacked")
+        if any(member.flag_bits & 1 for member in members):
+            raise BadInput("encrypted: save it without a password")
+
+    def main_part(self, kind: str) -> str:
+        """The name of the main part, where the file is of that kind (`document`, `workbook`...)."""
+        for relation, target in self.relations("").values():
+            if relation == "officeDocument" and target in self._members:
+                found = next((each for each in _KINDS if each in posixpath.basename(target)), "")
+                if found in ("", kind):
+                    return target
+                raise BadInput(f"{_KINDS[found]}, not {_KINDS[kind]}; give it the right suffix")
+        raise BadInput(f"a zip archive, but not {_KINDS[kind]}")
+
+    def relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """What a part refers to: (kind, part's name) by id; references to outside are left out."""
+        folder, name = posixpath.split(part)
+        found: dict[str, tuple[str, str]] = {}
+        for kind, element, given in self.events(f"{folder}/_rels/{name}.rels".lstrip("/")):
+            inside = given.get("TargetMode") != "External"
+            if inside and (kind, element) == ("start", "Relationship"):
+                target = posixpath.normpath(posixpath.join("/", folder, given.get("Target", "")))
+                relation = given.get("Type", "").rpartition("/")[2]
+                found[given.get("Id", "")] = (relation, target.lstrip("/"))
+        return found
+
+    def related_part(self, part: str, relation: str) -> str:
+        """The one part of that kind that a part refers to; empty where there is none."""
+        kin = self.relations(part).values()
+        return next((target for kind, target in kin if kind == relation), "")
+
+    def events(self, part: str) -> Iterator[Event]:
+        """The elements and texts of a part in order; none where there is no such part.
+
+        Names are without namespaces, but for the ids of relations, which are `r:id`. Raises
+        `BadInput` on a document type (which is where entities are declared), and on damage.
+        """
+        if part not in self._members:
+            return
+        found: list[Event] = []
+        parser = _build_parser(found, self._limits)
+        try:
+            with self._zip.open(part) as stream:
+                while chunk := stream.read(_CHUNK):
+                    parser.Parse(chunk, False)
+                    yield from found
+                    found.clear()
+            parser.Parse(b"", True)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+            raise BadInput(f"damaged: {part}: {error}") from None
+        except expat.ExpatError as error:
+            raise BadInput(f"damaged: {part} is no XML: {error}") from None
+        yield from found
+
+
+def _build_parser(found: list[Event], limits: Limits) -> expat.XMLParserType:
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    depth = 0
+
+    def start(name: str, given: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        limits.check_bound("depth", depth, "elements in one another")
+        named = {_attribute_name(key): value for key, value in given.items()} if given else given
+        found.append(("start", name.rpartition("}")[2], named))
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        found.append(("end", name.rpartition("}")[2], {}))
+
+    def doctype(*_: object) -> None:
+        raise BadInput("a document type, which no Office file has: it may hide a bomb")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = lambda text: found.append(("text", text, {}))
+    parser.StartDoctypeDeclHandler = doctype
+    return parser
+
+
+def _attribute_name(key: str) -> str:
+    space, _, name = key.rpartition("}")
+    return f"r:{name}" if f"{space}}}".endswith(_RELATIONS) else name

@@ -1,0 +1,151 @@
+"""Mail as saved to a file (RFC 5322): subject, sender, recipients and date; the text; attachments.
+
+The plain text is read, else the HTML one. All attachments are named in the metadata; those of a
+format that is read here become documents of their own, whose sections begin with their name. A
+mail in a mail is named only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path, PurePosixPath
+
+from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
+from foveate.ingest.loaders.decode import decode
+from foveate.ingest.loaders.html import load_html
+from foveate.ingest.loaders.limits import Limits
+from foveate.ports import LoadedDocument, Loader, Section
+
+__all__ = ["load_eml"]
+
+_HEADERS = ("from", "to", "cc", "date")
+_MAX_HEADER_LENGTH = 1_000
+
+
+def load_eml(
+    data: bytes, path: Path, *, limits: Limits | None = None, loader_for: LoaderFor | None = None
+) -> Sequence[LoadedDocument | BadInput]:
+    """The mail as one document, and each attachment that `loader_for` has a loader for as more.
+
+    What cannot be read of an attachment stands in its place; the mail itself is read even so.
+    """
+    bounds = limits or Limits()
+    message = _parse_message(data)
+    attached = list(message.iter_attachments())
+    bounds.check_bound("attachments", len(attached), "attachments")
+    names = _attachment_names(attached)
+    parts: list[LoadedDocument | BadInput] = []
+    for name, part in zip(names, attached, strict=True):
+        loader = loader_for(Path(name)) if loader_for is not None else None
+        if loader is not None and part.get_content_maintype() != "message":
+            parts += _load_attachment(name, part, loader)
+    mail = _build_mail(message, names, path)
+    return [replace(mail, id="#mail", own_id=False), *parts] if parts else [mail]
+
+
+LoaderFor = Callable[[Path], Loader | None]
+"""The loader for an attachment of that name; None where it is not to be read."""
+
+
+def _parse_message(data: bytes) -> EmailMessage:
+    try:
+        message = message_from_bytes(data, policy=policy.default)
+    except RecursionError:
+        raise BadInput("parts nested too deeply") from None
+    if not isinstance(message, EmailMessage) or not any(message.get(k) for k in ("from", "date")):
+        raise BadInput("no mail: it says neither whom it is from nor when it was sent")
+    return message
+
+
+def _build_mail(message: EmailMessage, names: Sequence[str], path: Path) -> LoadedDocument:
+    metadata = {key: said for key in _HEADERS if (said := _read_header(message, key))}
+    if names:
+        metadata["attachments"] = ", ".join(names)
+    body = message.get_body(("plain", "html"))
+    text = _body_text(body) if isinstance(body, EmailMessage) else ""
+    title = _read_header(message, "subject") or path.stem
+    sections: Sequence[Section] = ()
+    if body is not None and body.get_content_subtype() == "html":
+        (page,) = load_html(text.encode(), path)
+        text, sections = page.text, page.sections
+    return LoadedDocument(
+        text=text.strip() if not sections else text,
+        title=title,
+        sections=sections,
+        metadata=metadata,
+        modified_at=_parse_date(message),
+        lines=False,
+    )
+
+
+def _body_text(part: EmailMessage) -> str:
+    raw = part.get_payload(decode=True)
+    data = raw if isinstance(raw, bytes) else b""
+    return decode(data, part.get_content_charset("")).replace("\r\n", "\n")
+
+
+def _read_header(message: EmailMessage, name: str) -> str:
+    try:
+        said = str(message.get(name, ""))
+    except (ValueError, LookupError, IndexError, AttributeError, TypeError):
+        return ""  # the standard library's header parser fails on some broken ones
+    return " ".join(said.encode("utf-8", "replace").decode().split())[:_MAX_HEADER_LENGTH]
+
+
+def _parse_date(message: EmailMessage) -> datetime | None:
+    try:
+        found = getattr(message.get("date"), "datetime", None)
+    except (ValueError, LookupError, IndexError, AttributeError, TypeError):
+        return None
+    return found if isinstance(found, datetime) else None
+
+
+def _attachment_names(attached: Sequence[EmailMessage]) -> list[str]:
+    """The attachments' names, each once: a second `plan.pdf` is `2 plan.pdf`."""
+    names: list[str] = []
+    for number, part in enumerate(attached, 1):
+        name = _file_name(part, number)
+        names.append(f"{number} {name}" if name in names else name)
+    return names
+
+
+def _file_name(part: EmailMessage, number: int) -> str:
+    """The attachment's name, without any folders that it claims."""
+    told = part.get_filename() or f"attachment {number}"
+    clean = told.encode("utf-8", "replace").decode().replace("\\", "/")
+    return " ".join(PurePosixPath(clean).name.split())[:200] or f"attachment {number}"
+
+
+def _load_attachment(
+    name: str, part: EmailMessage, loader: Loader
+) -> list[LoadedDocument | BadInput]:
+    raw = part.get_payload(decode=True)
+    try:
+        found = loader(raw if isinstance(raw, bytes) else b"", Path(name))
+    except (InvalidRequest, MissingExtra) as error:
+        return [BadInput(f"attachment {name!r}: {error}")]
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a parser may raise anything; the mail is fine
+        said = f"could not be read: {type(error).__name__}: {error}"
+        return [BadInput(f"attachment {name!r}: {said}")]
+    return [_rename_attachment(each, name) for each in found]
+
+
+def _rename_attachment(loaded: LoadedDocument | BadInput, name: str) -> LoadedDocument | BadInput:
+    """The attachment's document under the mail's name, its sections under the attachment's."""
+    if isinstance(loaded, BadInput):
+        return BadInput(f"attachment {name!r}: {loaded}")
+    whole = (Section(start=0, end=len(loaded.text), path=""),)
+    sections = tuple(
+        replace(each, path=f"{name} > {each.path}" if each.path else name)
+        for each in loaded.sections or whole
+    )
+    own = f"#{loaded.id}" if loaded.id and loaded.own_id else loaded.id
+    return replace(
+        loaded, id=f"#{name}{own}", own_id=False, sections=sections, source="", principals=()
+    )

@@ -1,0 +1,64 @@
+"""HTML: what a reader of the page would read, as text with Markdown's block marks.
+
+Offsets are those of this text, which is what is kept; lines are not the file's. Scripts, styles,
+navigation, form controls and what the page hides are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+from foveate.ingest.loaders.decode import decode
+from foveate.ingest.loaders.headings import plain_title, sections_from_headings
+from foveate.ingest.loaders.page import Page
+from foveate.ingest.loaders.tags import parse_attributes, parse_tags
+from foveate.ports import LoadedDocument
+
+__all__ = ["load_html"]
+
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_HEAD_BYTES = 1024
+_DATES = ("article:modified_time", "last-modified", "dcterms.modified", "date")
+
+
+def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
+    r"""The page as one document, titled by its `title`, its first heading or its name.
+
+    >>> loaded = load_html(b"<title>Tea</title><h1>Green</h1><p>Boil <b>water</b>.", Path("t.html"))
+    >>> loaded[0].title, loaded[0].text
+    ('Tea', '# Green\n\nBoil water.')
+    """
+    declared = _CHARSET.search(data[:_HEAD_BYTES])
+    source = decode(data, declared.group(1).decode() if declared else "")
+    page, title, meta, last = Page(), "", dict[str, str](), ""
+    for tag in parse_tags(source):
+        page.handle_tag(tag)
+        if tag.kind == "text" and last == "title":
+            title = title or plain_title(tag.raw)
+        elif tag.kind == "open" and tag.name == "meta":
+            found = parse_attributes(tag.raw)
+            key = found.get("name", found.get("property", "")).lower()
+            meta.setdefault(key, found.get("content", ""))
+        last = tag.name if tag.kind == "open" else ""
+    text = page.finish()
+    first = next((name for _, _, name in page.headings), path.stem)
+    loaded = LoadedDocument(
+        text=text,
+        title=title or first,
+        sections=sections_from_headings(text, page.headings),
+        summary=" ".join(meta.get("description", "").split()),
+        modified_at=_parse_date(meta),
+        lines=False,
+    )
+    return (loaded,)
+
+
+def _parse_date(meta: dict[str, str]) -> datetime | None:
+    for key in _DATES:
+        try:
+            return datetime.fromisoformat(meta.get(key, "").strip())
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,65 @@
+"""How much of a file is read: every bound in one value. Reads nothing itself.
+
+What is over a bound is refused with the bound's name, never cut: a document that was read in part
+would be cited as if it were whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from foveate.core.errors import BadInput, BadOption
+
+__all__ = ["Limits"]
+
+_MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
+
+    `file_bytes`: as it is on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file,
+    which is a zip archive; the ratio counts beyond a megabyte. `depth`: of elements in elements.
+    `pages`: of a PDF, or slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one
+    cell. `text_chars`: of all text taken out. `chunks`: of one document. `attachments`: of a mail.
+    `seconds` and `memory_bytes`: of the process that reads PDF, Office, CSV and mail files.
+    """
+
+    file_bytes: int = 256 << 20
+    unpacked_bytes: int = 512 << 20
+    ratio: int = 200
+    members: int = 10_000
+    depth: int = 256
+    pages: int = 5_000
+    rows: int = 1_048_576
+    cell_chars: int = _MAX_CELL_CHARS
+    text_chars: int = 64_000_000
+    chunks: int = 20_000
+    attachments: int = 100
+    seconds: int = 120
+    memory_bytes: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        """Refuse what is no bound."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise BadOption(
+                    f"limit {each.name} is {value!r}; it must be a whole number of 1 or more"
+                )
+        if self.cell_chars > _MAX_CELL_CHARS:
+            raise BadOption(
+                f"limit cell_chars is {self.cell_chars}; it must be {_MAX_CELL_CHARS} or less"
+            )
+
+    def check_bound(self, name: str, value: int, what: str) -> None:
+        """Raise `BadInput` where `value` is over the bound of that name.
+
+        >>> Limits(pages=3).check_bound("pages", 9, "pages")
+        Traceback (most recent call last):
+        foveate.core.errors.BadInput: more than 3 pages (limit `pages`)
+        """
+        bound = getattr(self, name)
+        if value > bound:
+            raise BadInput(f"more than {bound} {what} (limit `{name}`)")

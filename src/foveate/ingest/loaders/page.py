@@ -1,0 +1,197 @@
+"""A page as it is written down: tags go in, text with Markdown's block marks comes out.
+
+Headings become `#` lines, list items `-` or `1.`, table rows `| a | b |`, `pre` a fence, so that
+the chunker sees the blocks. Knows no bytes, no metadata and no files.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from foveate.ingest.loaders.headings import Heading, plain_title
+from foveate.ingest.loaders.outline import Outline
+from foveate.ingest.loaders.tags import Tag, element_names
+
+__all__ = ["Page"]
+
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_LOOSE = element_names(
+    "address article aside blockquote body center details div dl fieldset figcaption figure footer"
+    " form header hr html legend main p section summary table caption ul ol"
+)
+_TIGHT = frozenset({"br", "dt", "dd", "li", "tr"})
+_CELLS = frozenset({"td", "th"})
+_ROW_ENDS = frozenset({"ul", "ol", "pre", "table", "dl", *_LEVELS})
+_TICKS = re.compile(r"`+")
+_MAX_DEPTH = 8  # indents of nested lists; deeper ones stand where the eighth does
+
+
+@dataclass(slots=True)
+class Page:
+    """The text so far. Feed `take` every tag, then read `finished()` and `headings`."""
+
+    headings: list[Heading] = field(default_factory=list)
+    _outline: Outline = field(default_factory=Outline)
+    _parts: list[str] = field(default_factory=list)
+    _size: int = 0
+    _gap: str = ""
+    _prefix: str = ""
+    _lists: list[int] = field(default_factory=list)
+    _heading: tuple[int, int, int] | None = None
+    _pre: list[str] | None = None
+    _row: int | None = None
+
+    def handle_tag(self, tag: Tag) -> None:
+        """One tag or text, in the order of the page."""
+        if tag.kind == "text":
+            if not self._outline.hidden:
+                self._add_text(tag.raw)
+        elif tag.kind == "open":
+            for name in self._outline.open(tag):
+                self._close(name)
+            if not self._outline.hidden:
+                self._open(tag.name)
+        else:
+            for name in self._outline.close(tag.name):
+                self._close(name)
+
+    def finish(self) -> str:
+        """The text, once all tags are in."""
+        self._close("pre")
+        self._end_heading()
+        return "".join(self._parts)
+
+    def _open(self, name: str) -> None:
+        if self._pre is not None:
+            if name == "br":
+                self._pre.append("\n")
+            return
+        self._end_before(name)
+        if name in _LEVELS:
+            self._break("\n\n", "#" * _LEVELS[name] + " ")
+            self._heading = (-1, _LEVELS[name], 0)
+        elif name == "pre":
+            self._break("\n\n")
+            self._pre = []
+        elif name in _CELLS:
+            self._open_cell()
+        elif name in ("ul", "ol"):
+            self._break("\n\n" if not self._lists else "\n")
+            self._lists.append(0 if name == "ul" else 1)
+        elif name in _TIGHT:
+            self._open_tight(name)
+        elif name in _LOOSE:
+            self._break("\n\n")
+
+    def _close(self, name: str) -> None:
+        if name == "pre" and self._pre is not None:
+            self._write_fence("".join(self._pre).strip("\n"))
+        elif self._pre is not None:
+            return
+        elif name in _LEVELS:
+            self._end_heading()
+        elif name == "tr" and self._row:
+            self._gap = ""
+            self._write(" |")
+            self._row = None
+            self._break("\n")
+        elif name in ("ul", "ol") and self._lists:
+            self._lists.pop()
+            self._break("\n" if self._lists else "\n\n")
+        elif name in _TIGHT:
+            self._break("\n")
+        elif name in _LOOSE:
+            self._break("\n\n")
+
+    def _open_tight(self, name: str) -> None:
+        if name == "tr":
+            self._break("\n")
+            self._row = 0
+        elif name == "li":
+            self._break("\n", self._bullet())
+        else:
+            self._break("\n")
+
+    def _bullet(self) -> str:
+        if not self._lists:
+            return "- "
+        indent = "  " * (min(len(self._lists), _MAX_DEPTH) - 1)
+        if not self._lists[-1]:
+            return f"{indent}- "
+        self._lists[-1] += 1
+        return f"{indent}{self._lists[-1] - 1}. "
+
+    def _open_cell(self) -> None:
+        if self._row is None:
+            return
+        self._gap = "" if self._row else self._gap
+        self._write(" | " if self._row else "| ")
+        self._row += 1
+
+    def _end_before(self, name: str) -> None:
+        """End the row or the heading that the element cannot stand in."""
+        if name in _ROW_ENDS:
+            self._end_row()
+        written = self._heading is not None and self._heading[0] >= 0
+        if name in _LEVELS or name == "pre" or (written and name in _LOOSE and name != "div"):
+            self._end_heading()
+
+    def _end_row(self) -> None:
+        """A block in a cell: the row goes on as text, without the mark of the cell just opened."""
+        if self._row and self._parts[-1] in ("| ", " | "):
+            self._size -= len(self._parts.pop())
+        self._row = None
+
+    def _break(self, gap: str, prefix: str = "") -> None:
+        """Ask for a new line or a blank one before what comes next; inside a row, a space."""
+        if self._row or self._heading is not None:
+            self._gap = self._gap or " "
+            return
+        self._gap = max(self._gap.strip(" "), gap, key=len)
+        self._prefix = prefix or self._prefix
+
+    def _add_text(self, text: str) -> None:
+        if self._pre is not None:
+            self._pre.append(text)
+            return
+        words = text.split()
+        if words and text[0].isspace():
+            self._gap = self._gap or " "
+        if words:
+            self._write(" ".join(words))
+        if text and text[-1].isspace():
+            self._gap = self._gap or " "
+
+    def _write(self, text: str) -> None:
+        """Put the text down, after the gap and the mark that were asked for."""
+        before = self._gap if self._parts and self._parts[-1] not in ("| ", " | ") else ""
+        if self._heading is not None and self._heading[0] < 0:
+            # Its text begins after the gap and the mark, which are the next two parts.
+            first = len(self._parts) + bool(before) + bool(self._prefix)
+            self._heading = (self._size + len(before), self._heading[1], first)
+        for part in (before, self._prefix, text):
+            if part:
+                self._parts.append(part)
+                self._size += len(part)
+        self._gap = self._prefix = ""
+
+    def _end_heading(self) -> None:
+        if self._heading is None:
+            return
+        start, level, first = self._heading
+        self._heading = None
+        if start >= 0:
+            title = plain_title("".join(self._parts[first:]))
+            self.headings.append((start, level, title))
+        self._prefix = ""
+        self._break("\n\n")
+
+    def _write_fence(self, code: str) -> None:
+        self._pre = None
+        if code.strip():
+            longest = max((len(run) for run in _TICKS.findall(code)), default=0)
+            fence = "`" * max(3, longest + 1)
+            self._prefix = ""
+            self._write(f"{fence}\n{code}\n{fence}")
+        self._break("\n\n")

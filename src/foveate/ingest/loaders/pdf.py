@@ -1,0 +1,127 @@
+"""PDF: the text of each page by PDFium, with its number, and the bookmarks as sections.
+
+A page that is a picture has no text: a file of such pages is refused, since nothing in it could
+be found. PDFium may not be used in two threads at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from foveate.core.errors import BadInput, MissingExtra
+from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.headings import plain_title
+from foveate.ingest.loaders.limits import Limits
+from foveate.ports import LoadedDocument, Section
+
+__all__ = ["load_pdf"]
+
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?")
+_HYPHEN = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")  # PDFium's mark of a word cut by the line
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")
+_BOOKMARKS = 10_000
+_NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognition first"
+
+
+def load_pdf(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+    """The file as one document, titled by its title or its name; a section is a page.
+
+    Raises `BadInput` where it is damaged, encrypted, over a limit or without text, and
+    `MissingExtra` without `pypdfium2`.
+    """
+    bounds = limits or Limits()
+    pdf = _open_pdf(data)
+    try:
+        bounds.check_bound("pages", len(pdf), "pages")
+        told = pdf.get_metadata_dict(skip_empty=True)
+        blocks, sections = _read_pages(pdf, bounds)
+        if not blocks.size:
+            raise BadInput(_NO_TEXT.format(len(pdf)))
+    finally:
+        pdf.close()
+    loaded = LoadedDocument(
+        text=blocks.text(),
+        title=plain_title(told.get("Title", "")) or path.stem,
+        sections=tuple(sections),
+        metadata={"author": told["Author"]} if told.get("Author") else {},
+        modified_at=_parse_date(told.get("ModDate", "") or told.get("CreationDate", "")),
+        lines=False,
+    )
+    return (loaded,)
+
+
+def _open_pdf(data: bytes) -> Any:
+    try:
+        import pypdfium2
+    except ImportError:
+        raise MissingExtra("pypdfium2", "documents") from None
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower() or "security" in str(error).lower():
+            raise BadInput("encrypted: save it without a password") from None
+        raise BadInput(f"damaged: {error}") from None
+
+
+def _read_pages(pdf: Any, limits: Limits) -> tuple[Blocks, list[Section]]:
+    blocks = Blocks(limits)
+    sections: list[Section] = []
+    paths = dict(_bookmark_paths(pdf))
+    path = ""
+    for number in range(len(pdf)):
+        path = paths.get(number, path)
+        text = _page_text(pdf, number)
+        if text:
+            start = blocks.add_paragraph(text)
+            sections.append(Section(start=start, end=blocks.size, path=path, page=number + 1))
+    return blocks, sections
+
+
+def _page_text(pdf: Any, number: int) -> str:
+    import pypdfium2
+
+    try:
+        page = pdf[number]
+        spoken = page.get_textpage()
+    except pypdfium2.PdfiumError as error:
+        raise BadInput(f"damaged: page {number + 1}: {error}") from None
+    try:
+        text = str(spoken.get_text_range())
+    finally:
+        spoken.close()
+        page.close()
+    joined = _HYPHEN.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    clean = _CONTROL.sub("", joined)
+    return "\n".join(line.rstrip() for line in clean.split("\n")).strip()
+
+
+def _bookmark_paths(pdf: Any) -> Iterator[tuple[int, str]]:
+    """The page that each bookmark leads to, and its path; the first of a page's counts."""
+    trail: list[str] = []
+    seen: set[int] = set()
+    for count, mark in enumerate(pdf.get_toc()):
+        if count == _BOOKMARKS:
+            return
+        trail[mark.level :] = [plain_title(mark.get_title())]
+        target = mark.get_dest()
+        page = target.get_index() if target is not None else None
+        if page is not None and page not in seen:
+            seen.add(page)
+            yield page, " > ".join(step for step in trail if step)
+
+
+def _parse_date(told: str) -> datetime | None:
+    found = _DATE.match(told)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    away = timedelta(hours=int(found[8] or 0), minutes=int(found[9] or 0))
+    try:
+        zone = timezone(-away if found[7] == "-" else away)
+        return datetime(year, month or 1, day or 1, hour, minute, second, tzinfo=zone)
+    except ValueError:
+        return None

@@ -1,0 +1,321 @@
+"""One run's books: what the store had, what was seen, what became of it. Reads no file.
+
+Everything that is written is written here, in the order in which it is told, so that the store
+does not depend on who prepared it, or on who was done first.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
+from foveate.ingest.document_task import (
+    PreparedDocument,
+    PreparedPart,
+    Refusal,
+    Task,
+    UnchangedDocument,
+    embed_texts,
+)
+from foveate.ingest.model_enrichment import ModelEnricher
+from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
+from foveate.ingest.renamed import load_stored_vectors
+from foveate.ingest.walk import Failure, File, Walk
+from foveate.ingest.write_queue import WriteQueue
+from foveate.pipeline import text_analysis
+from foveate.ports import QUESTIONS, Embedder, Store
+
+__all__ = ["Report", "RunState"]
+
+_COUNTERS = (
+    *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
+)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong.
+
+    `renamed`: how many of those added are of those deleted, with the same text under another name.
+    `summarised`: documents written with a summary that they did not bring. `questions`: those of
+    the chunks written. `without_model`: documents of which the model wrote nothing of use.
+    """
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    failed: tuple[Failure, ...] = ()
+    skipped: tuple[Failure, ...] = ()
+    chunks: int = 0
+    renamed: int = 0
+    summarised: int = 0
+    questions: int = 0
+    without_model: tuple[Failure, ...] = ()
+
+
+class RunState:
+    """Takes what is prepared, writes it, and says at the end what was done.
+
+    `embedder` makes the vectors of what comes without them, of several documents at once; those of
+    a document that has a new name alone are taken from the store. `at_once`: how many documents are
+    one transaction, where the store has one for many (`batch`). Raises `BadOption` where the
+    store has documents of another path of the same name.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        fingerprint: str,
+        walks: Sequence[Walk],
+        *,
+        describe: ModelEnricher | None = None,
+        at_once: int = 1,
+    ) -> None:
+        self._store, self._embedder, self._fingerprint = store, embedder, fingerprint
+        self._walks, self._at_once = walks, at_once
+        self._describe = describe
+        self._without_model: list[Failure] = []
+        self._stored_hashes = dict(store.documents())
+        _check_roots(walks, self._stored_hashes)
+        self._file_by_id: dict[str, str] = {}
+        self._queue = self._new_queue()
+        self._failed = [failure for each in walks for failure in each.failed]
+        self._unread_paths = {failure.path for failure in self._failed}
+        self._counts = dict.fromkeys(_COUNTERS, 0)
+        self._missing_ids = self._find_missing()
+
+    def moved_digests(self) -> frozenset[str]:
+        """The digests of documents whose file is gone: where they come again, they were moved."""
+        return frozenset(self._missing_ids)
+
+    def _find_missing(self) -> dict[str, list[str]]:
+        """By digest, the ids of documents whose file is not there any more."""
+        there = {file.name for each in self._walks for file in each.files}
+        gone: dict[str, list[str]] = {}
+        for identity, stored in self._stored_hashes.items():
+            origin = origin_from_hash(stored)
+            if origin not in there and self._is_in_scope(origin) and not self._is_unread(origin):
+                gone.setdefault(content_digest(stored), []).append(identity)
+        return gone
+
+    def tasks(self) -> list[Task]:
+        """The files to read, in the walk's order, each with what the store has from it."""
+        known: dict[str, dict[str, str]] = {}
+        for identity, stored in self._stored_hashes.items():
+            known.setdefault(origin_from_hash(stored), {})[identity] = stored
+        files = (file for each in self._walks for file in each.files)
+        return [Task(file=file, known=known.get(file.name, {})) for file in files]
+
+    def add_part(self, file: File, part: PreparedPart) -> None:
+        """One part of a file: count it, or write it."""
+        if isinstance(part, Refusal):
+            self._record_failure(file, part.reason)
+            return
+        identity = part.id if isinstance(part, UnchangedDocument) else part.document.id
+        try:
+            self._check_id_free(identity)
+        except BadInput as error:
+            self._record_failure(file, str(error))
+            return
+        self._file_by_id[identity] = file.name
+        if isinstance(part, UnchangedDocument):
+            self._counts["unchanged"] += 1
+            return
+        self._queue.add(file, self._reuse_vectors(part))
+        if self._queue.is_full():
+            self.flush()
+
+    def _new_queue(self) -> WriteQueue:
+        describes, embeds = self._describe is not None, self._embedder is not None
+        return WriteQueue(at_once=self._at_once, describes=describes, embeds=embeds)
+
+    def flush(self) -> None:
+        """Write what waits, each document in a transaction of its own, or all in one."""
+        waiting, self._queue = self._queue.parts, self._new_queue()
+        if not waiting:
+            return
+        waiting = self._embed_documents(self._describe_documents(waiting))
+        try:
+            with self._batch():
+                refused = self._write_documents(waiting)
+        except InvalidRequest:
+            # One that met what another writer wrote meanwhile: the others go in without it.
+            refused = self._write_documents(waiting)
+        self._record_written(waiting, refused)
+
+    def _batch(self) -> AbstractContextManager[None]:
+        """One transaction for what is written inside, where that is wanted and the store can."""
+        batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
+        return nullcontext() if batch is None else batch()
+
+    def _write_documents(self, waiting: list[tuple[File, PreparedDocument]]) -> dict[str, str]:
+        """By the document's id, why the store would not have it."""
+        refused: dict[str, str] = {}
+        for _, part in waiting:
+            try:
+                self._write_document(part)
+            except InvalidRequest as error:
+                refused[part.document.id] = str(error)
+        return refused
+
+    def _record_written(
+        self, waiting: list[tuple[File, PreparedDocument]], refused: Mapping[str, str]
+    ) -> None:
+        """Count what is written, and keep what its texts come out as, all at once."""
+        found: dict[str, bytes] = {}
+        for file, part in waiting:
+            if part.document.id in refused:
+                del self._file_by_id[part.document.id]
+                self._record_failure(file, refused[part.document.id])
+                continue
+            known = part.document.id in self._stored_hashes
+            self._counts["updated" if known else "added"] += 1
+            self._counts["chunks"] += len(part.chunks)
+            own = "summary" in part.brought or not part.document.summary
+            self._counts["summarised"] += not own
+            asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
+            self._counts["questions"] += sum(map(len, asked))
+            found.update(part.readings)
+        text_analysis.save_to_store(self._store, found)
+
+    def _describe_documents(
+        self, waiting: list[tuple[File, PreparedDocument]]
+    ) -> list[tuple[File, PreparedDocument]]:
+        """With what the model says of them; of whom it says nothing stay as they are."""
+        if self._describe is None:
+            return waiting
+        found = self._describe.describe([part for _, part in waiting])
+        for (file, part), each in zip(waiting, found, strict=True):
+            if each.failure:
+                reason = f"{part.document.id!r}: {each.failure}"
+                self._without_model.append(Failure(path=file.name, reason=reason))
+        return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
+
+    def _reuse_vectors(self, part: PreparedDocument) -> PreparedDocument:
+        """The part with the vectors of the same document under its old name, where it had one."""
+        old = self._missing_ids.get(content_digest(part.document.content_hash))
+        if not old or part.document.id in self._stored_hashes:
+            return part
+        self._counts["renamed"] += 1
+        vectors = load_stored_vectors(self._store, old.pop(0), part) if self._embedder else None
+        return part if vectors is None else replace(part, vectors=vectors)
+
+    def _embed_documents(
+        self, waiting: list[tuple[File, PreparedDocument]]
+    ) -> list[tuple[File, PreparedDocument]]:
+        bare = [part for _, part in waiting if part.vectors is None]
+        texts = [chunk.text for part in bare for chunk in part.chunks]
+        vectors = embed_texts(self._embedder, texts)
+        if vectors is None:
+            return waiting
+        found, at = [], 0
+        for file, part in waiting:
+            if part.vectors is None:
+                own = vectors[at : at + len(part.chunks)]
+                at += len(part.chunks)
+                found.append((file, replace(part, vectors=own)))
+            else:
+                found.append((file, part))
+        return found
+
+    def _check_id_free(self, identity: str) -> None:
+        """An id belongs to one file; one that is in the store from elsewhere is left alone."""
+        if identity in self._file_by_id:
+            raise BadInput(f"{identity!r} is taken by {self._file_by_id[identity]}", field="id")
+        if identity not in self._stored_hashes:
+            return
+        origin = origin_from_hash(self._stored_hashes[identity])
+        if not self._is_in_scope(origin):
+            raise BadInput(
+                f"{identity!r} is in the store from {origin or 'another writer'}; "
+                f"delete it there first, or use another id",
+                field="id",
+            )
+
+    def _write_document(self, part: PreparedDocument) -> None:
+        try:
+            self._store.put(
+                part.document,
+                part.chunks,
+                part.vectors,
+                part.counts,
+                fingerprint=self._fingerprint,
+            )
+        except OSError as error:
+            identity = part.document.id
+            if error.errno in _DISK_FULL:
+                raise ExternalError(
+                    f"the disk is full; {identity!r} was not written, what earlier transactions "
+                    f"wrote was: make room and run again"
+                ) from error
+            raise ExternalError(f"the store failed at {identity!r}: {error}") from error
+
+    def delete_missing(self) -> None:
+        """Delete what came from these paths and was not seen, unless it could not be read."""
+        gone = [
+            (identity, origin)
+            for identity, origin in (
+                (name, origin_from_hash(s)) for name, s in self._stored_hashes.items()
+            )
+            if identity not in self._file_by_id
+            and self._is_in_scope(origin)
+            and not self._is_unread(origin)
+        ]
+        for start in range(0, len(gone), self._at_once):
+            with self._batch():
+                self._delete_documents(gone[start : start + self._at_once])
+
+    def _delete_documents(self, gone: Sequence[tuple[str, str]]) -> None:
+        for identity, origin in gone:
+            try:
+                self._counts["deleted"] += self._store.delete(identity)
+            except InvalidRequest as error:
+                self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
+
+    def report(self) -> Report:
+        """The books, closed."""
+        skipped = tuple(failure for each in self._walks for failure in each.skipped)
+        return Report(
+            failed=tuple(self._failed),
+            skipped=skipped,
+            without_model=tuple(self._without_model),
+            **self._counts,
+        )
+
+    def _is_in_scope(self, origin: str) -> bool:
+        return any(_is_under(origin, each.scope) for each in self._walks)
+
+    def _is_unread(self, origin: str) -> bool:
+        parents = (origin[: i + 1] for i, char in enumerate(origin) if char == "/")
+        return origin in self._unread_paths or any(
+            parent in self._unread_paths for parent in parents
+        )
+
+    def _record_failure(self, file: File, reason: str) -> None:
+        self._failed.append(Failure(path=file.name, reason=reason))
+        self._unread_paths.add(file.name)
+
+
+def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
+    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
+    for each in walks:
+        for stored in known.values():
+            if (
+                _is_under(origin_from_hash(stored), each.scope)
+                and root_from_hash(stored) != each.root
+            ):
+                raise BadOption(
+                    f"the store has documents of another place called {each.scope!r}, and they "
+                    f"would be lost; index this one into another store, or the folder that holds "
+                    f"both into a new one (if it was moved: delete the store and index anew)"
+                )
+
+
+def _is_under(origin: str, scope: str) -> bool:
+    return origin.startswith(scope) if scope.endswith("/") else origin == scope

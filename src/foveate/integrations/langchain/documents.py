@@ -1,0 +1,96 @@
+"""A context as LangChain's values: documents, and a prompt, that know what they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+from langchain_core.prompt_values import ChatPromptValue
+from pydantic import PrivateAttr
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Citation, Context
+from foveate.integrations.pieces import build_pieces
+from foveate.pipeline.flow import AssemblyResult
+
+
+class Block(Document):
+    """One block of a context; whatever takes a `Document` takes it.
+
+    `page_content` is the block as it stands in the context. Dumped and loaded it is a `Document`,
+    with all that its metadata says.
+    """
+
+    _context: Context | None = PrivateAttr(default=None)
+
+    @classmethod
+    def lc_id(cls) -> list[str]:
+        """As a plain document, which needs none of this to be loaded."""
+        return Document.lc_id()
+
+
+class ContextPrompt(ChatPromptValue):
+    """The messages for a chat model, and what they were made of.
+
+    Without a context and citations where nothing was found that may be read.
+    """
+
+    _context: Context | None = PrivateAttr(default=None)
+    _documents: tuple[Document, ...] = PrivateAttr(default=())
+
+    @classmethod
+    def lc_id(cls) -> list[str]:
+        """As a plain prompt value."""
+        return ChatPromptValue.lc_id()
+
+    @property
+    def context(self) -> Context | None:
+        """The context, with its trace and its manifest."""
+        return self._context
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """What the markers stand for: marker n is entry n."""
+        return () if self._context is None else self._context.citations
+
+    @property
+    def documents(self) -> list[Document]:
+        """The blocks as documents."""
+        return list(self._documents)
+
+
+def context_from_documents(documents: Iterable[Any]) -> Context | None:
+    """The context that these documents are blocks of; None where they are of none.
+
+    Raises `BadInput` where they are of several.
+    """
+    held = [getattr(document, "_context", None) for document in documents]
+    found = list({id(context): context for context in held if context is not None}.values())
+    if any(other != found[0] for other in found[1:]):  # each may have been copied by itself
+        raise BadInput("these documents are blocks of several contexts; take those of one")
+    return found[0] if found else None
+
+
+def documents_from_result(made: AssemblyResult | None, *, named: bool = False) -> list[Document]:
+    """One document a block, in the order they stand; none where there is no context."""
+    if made is None:
+        return []
+    found: list[Document] = []
+    for piece in build_pieces(made, named=named):
+        block = Block(page_content=piece.text, id=piece.id, metadata=piece.full_metadata)
+        block._context = made.context  # noqa: SLF001  # set here alone
+        found.append(block)
+    return found
+
+
+def prompt_from_messages(
+    messages: list[BaseMessage], made: AssemblyResult | None, *, named: bool = False
+) -> ContextPrompt:
+    """The messages, with the context that they hold."""
+    prompt = ContextPrompt(messages=messages)
+    if made is not None:
+        prompt._context = made.context  # noqa: SLF001  # set here alone
+        prompt._documents = tuple(documents_from_result(made, named=named))  # noqa: SLF001
+    return prompt

@@ -1,0 +1,90 @@
+"""The node postprocessor: what a retriever found, within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from pydantic import field_serializer
+
+from foveate.core.errors import BadInput
+from foveate.integrations.llama_index.nodes import nodes_from_pieces
+from foveate.integrations.options import (
+    check_options,
+    current_principals,
+    from_documents,
+    options_of,
+)
+from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
+from foveate.integrations.serialization import (
+    budget_from_json,
+    budget_to_json,
+    recipe_from_string,
+    recipe_to_string,
+)
+
+
+class FoveatePostprocessor(BaseNodePostprocessor):
+    """What a retriever found → the blocks of a context, within a budget of tokens.
+
+    Fields are named and checked as the options of `foveate.assemble`. `principals`: who asks, as
+    names or as a function that gives them at each call; it is not written down with the rest.
+    `separator`: what the synthesizer puts between nodes, which is counted too. Use it alone or
+    `FoveateSynthesizer`, which assembles by itself.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    budget: Any = None
+    recipe: Any = "default"
+    tokenizer: Any = None
+    model: Any = None
+    format: Any = None
+    order: str | None = None
+    language: str = "en"
+    k: int | None = None
+    principals: Any = Field(default=(), exclude=True)
+    separator: str = PIECE_SEPARATOR
+    around: Any = Field(default=None, exclude=True)
+
+    if not TYPE_CHECKING:  # a type checker knows the fields
+
+        def __init__(self, **options: Any) -> None:
+            for name, read in (("budget", budget_from_json), ("recipe", recipe_from_string)):
+                if name in options:
+                    options[name] = read(options[name])
+            super().__init__(**options)
+            check_options(options_of(self))  # refuse now what cannot be done; in our own words
+
+    @field_serializer("budget")
+    def _budget(self, budget: Any) -> Any:
+        return budget_to_json(budget)
+
+    @field_serializer("recipe")
+    def _recipe(self, recipe: Any) -> Any:
+        return recipe_to_string(recipe)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """What it is called when it is written down."""
+        return "FoveatePostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        """The blocks in the order they are to be read; none where none may be read."""
+        if query_bundle is None:
+            raise BadInput("is missing; give query_str or query_bundle", field="query")
+        made = from_documents(
+            query_bundle.query_str,
+            list(nodes),
+            options_of(self),
+            principals=current_principals(self.principals),
+            around=self.around,
+            gap=self.separator,
+        )
+        if made is None:
+            return []
+        return nodes_from_pieces(build_pieces(made), made.context, nodes)

@@ -1,0 +1,154 @@
+"""The options of a framework's component, and the assembly: the same for every framework."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeAlias
+
+from foveate.core.candidates import candidates_from_items, is_readable
+from foveate.core.errors import BadInput, BadOption
+from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.documents import records_from_items
+from foveate.pipeline.flow import AssemblyResult
+from foveate.pipeline.inputs import check_principals, check_query
+from foveate.pipeline.observers import StepObserver, combine_observers
+from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
+from foveate.pipeline.prompts.markers import PROVIDER_CITED_FORMATS
+
+Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
+"""Names that the caller reads under, or a function that gives them at each call."""
+OWN = ("budget", "recipe", "tokenizer", "model", "format", "order")
+"""The options that an assembler has settled for itself."""
+_FIELDS = tuple(f for f in fields(AssembleOptions) if f.name != "principals")
+
+
+def options_of(component: Any, **changes: Any) -> AssembleOptions:
+    """The options in the attributes of a component that are named as they are, with changes.
+
+    `k` of a component is `keep`: how many of the best are looked at.
+    """
+    found = {f.name: getattr(component, f.name) for f in _FIELDS if hasattr(component, f.name)}
+    if hasattr(component, "k"):
+        found["keep"] = component.k
+    return AssembleOptions(**{**found, **changes})
+
+
+def check_options(options: AssembleOptions) -> None:
+    """Refuse what cannot be resolved, and formats that are for a provider's own client."""
+    form = resolve_options(options).recipe.format
+    if form.name in (*PROVIDER_CITED_FORMATS, "openai-parts"):
+        raise BadOption(
+            f"format {form.name!r} is for a provider's own client; take a text format, say xml"
+        )
+
+
+def current_principals(principals: Principals) -> tuple[str, ...]:
+    """The names, as they are now."""
+    return check_principals(principals() if callable(principals) else principals)
+
+
+def from_documents(
+    query: str,
+    documents: Any,
+    options: AssembleOptions,
+    *,
+    principals: Sequence[str] = (),
+    gap: str | None = PIECE_SEPARATOR,
+    around: StepObserver | None = None,
+) -> AssemblyResult | None:
+    """The context of a framework's documents; None if there are none that may be read.
+
+    To a framework a search that finds nothing is no error. Whether nothing was found or nothing
+    may be read cannot be told from that. `gap`: what its pieces are joined by, which keeps the
+    budget too; None sends the context as it is. Raises what `foveate.assemble` raises.
+    """
+    check_query(query)
+    found = candidates_from_items(records_from_items(documents))
+    allowed = frozenset(principals)
+    if not any(is_readable(candidate.chunk.principals, allowed) for candidate in found):
+        return None
+    check_options(options)
+    assembler = Assembler(options=replace(options, principals=principals), around=around)
+    return _fit(assembler, query, assembler.run(query, found), gap)
+
+
+def from_store(
+    assembler: Assembler,
+    query: str,
+    options: AssembleOptions,
+    *,
+    principals: Sequence[str] = (),
+    gap: str | None = PIECE_SEPARATOR,
+    around: StepObserver | None = None,
+) -> AssemblyResult | None:
+    """The same from a store, by the assembler's own recipe and budget."""
+    own = _with_call(assembler, options, principals, around)
+    try:
+        result = own.run(query, cached=False)
+    except BadInput as error:
+        _check_nothing_found(error)
+        return None
+    return _fit(own, query, result, gap)
+
+
+async def afrom_store(
+    assembler: Assembler,
+    query: str,
+    options: AssembleOptions,
+    *,
+    principals: Sequence[str] = (),
+    gap: str | None = PIECE_SEPARATOR,
+    around: StepObserver | None = None,
+) -> AssemblyResult | None:
+    """`from_store` without blocking the event loop; a store may be asynchronous."""
+    own = _with_call(assembler, options, principals, around)
+    try:
+        result = await own.arun(query, cached=False)
+    except BadInput as error:
+        _check_nothing_found(error)
+        return None
+    return await asyncio.to_thread(_fit, own, query, result, gap)
+
+
+def check_unused(options: AssembleOptions) -> None:
+    """Refuse what an assembler has of its own: given twice, one of the two would be ignored."""
+    given = [f.name for f in _FIELDS if f.name in OWN and getattr(options, f.name) != f.default]
+    if given:
+        raise BadOption(
+            f"{', '.join(given)}: the assembler has its own; give "
+            "Assembler(options=AssembleOptions(…)) what is wanted, or a retriever instead"
+        )
+
+
+def _with_call(
+    assembler: Assembler,
+    options: AssembleOptions,
+    principals: Sequence[str],
+    around: StepObserver | None,
+) -> Assembler:
+    """The assembler with the options of one call."""
+    check_unused(options)
+    keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
+    if options.keep is not None:
+        keywords["keep"] = options.keep
+    if options.prompt is not None or options.system is not None:
+        keywords |= {"prompt": options.prompt, "system": options.system}
+    changed = assembler.options.changed(keywords)
+    check_options(changed)
+    return replace(assembler, options=changed, around=combine_observers(assembler.around, around))
+
+
+def _fit(
+    assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
+) -> AssemblyResult:
+    """The result so that its pieces, joined by `gap`, keep the budget too."""
+    return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
+
+
+def _check_nothing_found(error: BadInput) -> None:
+    """A search that finds nothing that may be read is no error here; any other goes on."""
+    if error.field != "candidates":
+        raise error

@@ -1,0 +1,1 @@
+"""From a question to its context: options, search, rerank, neighbours, assemble, cache."""

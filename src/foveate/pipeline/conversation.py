@@ -1,0 +1,153 @@
+"""The way in for conversations: `converse`, a question with everything said before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
+
+from foveate.core import zones as core_zones
+from foveate.core.chat.flexible_budget import FlexibleBudget, Zone
+from foveate.core.chat.history import History
+from foveate.core.chat.message_forms import turns_from_messages
+from foveate.core.chat.request import Conversation, build_conversation
+from foveate.core.chat.turns import Turn
+from foveate.core.chat.zone_demand import ChatOptions
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import BadOption
+from foveate.core.types import Inputs
+from foveate.pipeline.candidates import candidates_of
+from foveate.pipeline.flow import inputs_for
+from foveate.pipeline.history_summary import Summariser, summarise
+from foveate.pipeline.inputs import check_query
+from foveate.pipeline.options import (
+    AssembleKeywords,
+    AssembleOptions,
+    ResolvedOptions,
+    resolve_options,
+)
+from foveate.pipeline.steps import Call, Flow, arun, run
+from foveate.providers.tokenizers.counts import counts_for
+
+__all__ = [
+    "Conversation",
+    "FlexibleBudget",
+    "History",
+    "Summariser",
+    "Turn",
+    "Zone",
+    "aconverse",
+    "converse",
+    "turns_from_messages",
+]
+
+SHARE = 5  # of a window that nobody divided, the fifth part is for the conversation
+
+
+def converse(
+    query: str,
+    candidates: Any = (),
+    *,
+    turns: Iterable[Turn | Mapping[str, Any]] = (),
+    history: History | None = None,
+    zones: FlexibleBudget | bool = True,
+    summariser: Summariser | None = None,
+    **keywords: Unpack[AssembleKeywords],
+) -> Conversation:
+    r"""The whole request for a question in a conversation, within the model's window.
+
+    `turns`: what was said before, as `Turn`s or as OpenAI or Anthropic messages. `history`: how
+    older turns are shortened. `zones`: True lets one zone use what another leaves; an
+    `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of each. `summariser`:
+    a model for the older turns, asked if they do not fit. `keywords`: as for `assemble`; the recipe
+    is `chat` unless another is named, and `system` or `prompt` give the system prompt.
+
+    >>> said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+    >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
+    >>> for message in converse("Who wrote it?", found, turns=said, budget=99).openai():
+    ...     print(message["role"], repr(message["content"]))
+    user 'Hi.'
+    assistant 'Hello.'
+    user 'Ada wrote the first programme.\n\n[End of context]\n\nWho wrote it?'
+
+    Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.
+    """
+    settings = _Settings(turns, history, zones, summariser)
+    return run(_converse(query, candidates, settings, keywords))
+
+
+async def aconverse(
+    query: str,
+    candidates: Any = (),
+    *,
+    turns: Iterable[Turn | Mapping[str, Any]] = (),
+    history: History | None = None,
+    zones: FlexibleBudget | bool = True,
+    summariser: Summariser | None = None,
+    **keywords: Unpack[AssembleKeywords],
+) -> Conversation:
+    """`converse` without blocking the event loop."""
+    settings = _Settings(turns, history, zones, summariser)
+    return await arun(_converse(query, candidates, settings, keywords))
+
+
+class _Settings(NamedTuple):
+    """The settings of a conversation beside its options."""
+
+    turns: Iterable[Turn | Mapping[str, Any]]
+    history: History | None
+    zones: FlexibleBudget | bool
+    summariser: Summariser | None
+
+
+def _converse(
+    query: str, candidates: Any, settings: _Settings, keywords: AssembleKeywords
+) -> Flow[Conversation]:
+    resolved = resolve_chat_options("chat", query, keywords)
+    inputs = chat_inputs(query, candidates, resolved)
+    talk = ChatOptions(
+        turns=turns_from_messages(settings.turns),
+        system=resolved.system,
+        history=settings.history or History(),
+        zones=settings.zones,
+        capped=settings.zones is True and isinstance(resolved.options.budget, int),
+    )
+    return (yield from _summarised(inputs, talk, resolved.tokenizer, settings.summariser))
+
+
+def resolve_chat_options(recipe: str, query: str, keywords: AssembleKeywords) -> ResolvedOptions:
+    """The options of a turn. If only a model's window is known, a part is for the conversation."""
+    if "messages" in keywords:
+        raise BadOption("messages: give what was said before as turns, which can be shortened")
+    options = AssembleOptions(recipe=recipe).changed(keywords)
+    resolved = resolve_options(options, check_query(query))
+    budget = resolved.budget
+    if options.model is None or options.budget is not None or budget.documents is None:
+        return resolved
+    return replace(resolved, budget=_divide(budget, budget.documents))
+
+
+def _divide(budget: core_zones.Budget, documents: int) -> core_zones.Budget:
+    part = documents // SHARE
+    return replace(budget, conversation=part, documents=documents - part)
+
+
+def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Inputs:
+    """The inputs of a turn: the system prompt and the turns are counted in their own zones."""
+    found = candidates_of(candidates)
+    return replace(inputs_for(query, found, resolved), messages=())
+
+
+def _summarised(
+    inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, by: Summariser | None
+) -> Flow[Conversation]:
+    """The request; the model is asked for a summary only if turns do not fit in full."""
+    known = counts_for(tokenizer.fingerprint)
+    made = build_conversation(inputs, talk, tokenizer, known)
+    if by is None or all(a == b for a, b in zip(talk.turns, made.history.shown, strict=True)):
+        return made
+    summary = yield Call(
+        "summarise",
+        lambda: summarise(talk.turns, talk.history.verbatim, by, tokenizer, inputs.query),
+    )
+    return build_conversation(inputs, replace(talk, summary=summary), tokenizer, known)

@@ -1,0 +1,125 @@
+"""What frameworks call a document, told apart by where its class comes from, as our own records.
+
+Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
+their metadata untouched; what of it has one meaning here (`fields.py`) is read besides.
+
+A retriever's list is an order. Where none of its values has a score, the order becomes one; where
+some have none, those stand below all that have one, in the order they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.pipeline.documents import haystack, langchain, llama_index
+from foveate.pipeline.documents.fields import number_chunks
+
+Reader = Callable[[Any], dict[str, Any]]
+
+READERS: Mapping[str, Reader] = {
+    "langchain_core": langchain.record_from_document,
+    "llama_index": llama_index.record_from_node,
+    "haystack": haystack.record_from_document,
+}
+"""The top-level package that a value's class, or a class it inherits from, comes from."""
+
+RANK_SMOOTHING = 60
+"""As in reciprocal rank fusion: the first few places are told apart, and not too much."""
+
+
+def records_from_items(items: Any) -> Any:
+    """The items, those of a framework as mappings with at least `text`; a table as it is.
+
+    Raises `BadInput` naming the position where a framework's value has no text.
+    """
+    if not isinstance(items, list | tuple) and not hasattr(items, "__next__"):
+        return items
+    found = list(items)
+    kinds = {type(item) for item in found}
+    if not any(kind is tuple or _find_reader(kind) is not None for kind in kinds):
+        return found
+    read: dict[int, dict[str, Any]] = {}
+    for place, item in enumerate(found):
+        if (record := _record_from_item(item, place + 1)) is not None:
+            read[place] = record
+    _add_missing_scores(list(read.values()))
+    number_chunks(read.values())
+    _unify_metadata(read.values())
+    return [read.get(place, item) for place, item in enumerate(found)]
+
+
+def is_framework_value(item: Any) -> bool:
+    """Whether this is a framework's value that `records` reads."""
+    return _find_reader(type(item)) is not None
+
+
+def complete_scores(scores: Sequence[float | None]) -> list[float]:
+    """A score for each: those that are given as they are, an order where none is.
+
+    >>> complete_scores([-1.5, None, -3.0])
+    [-1.5, -4.5, -3.0]
+    >>> [round(score, 4) for score in complete_scores([None, None])]
+    [0.0164, 0.0161]
+    """
+    given = [score for score in scores if score is not None]
+    if not given:
+        return [1 / (RANK_SMOOTHING + place) for place in range(1, len(scores) + 1)]
+    low = min(given)
+    step = (max(given) - low) or 1.0
+    below = 0
+    found = []
+    for score in scores:
+        below += score is None
+        found.append(low - step * below if score is None else score)
+    return found
+
+
+def _find_reader(kind: type) -> Reader | None:
+    for base in kind.__mro__:
+        found = READERS.get(base.__module__.partition(".")[0])
+        if found is not None:
+            return found
+    return None
+
+
+def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
+    """The item's record, or None where it is no framework's; a pair is a document and its score."""
+    score = None
+    if isinstance(item, tuple) and len(item) == 2 and is_framework_value(item[0]):
+        item, score = item
+    reader = _find_reader(type(item))
+    if reader is None:
+        return None
+    try:
+        record = reader(item)
+    except BadInput as error:
+        raise BadInput(str(error), line=number) from None
+    return record if score is None else {**record, "score": score}
+
+
+def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
+    """Put a score into each record that has none."""
+    given = [record.get("score") for record in found]
+    if all(score is not None for score in given):
+        return
+    # What is no number is refused at the door, with its place; here it must only not be compared.
+    known = [float(s) if isinstance(s, Real) and isfinite(s) else None for s in given]
+    for record, score in zip(found, complete_scores(known), strict=True):
+        if record.get("score") is None:
+            record["score"] = score
+
+
+def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
+    """A value that several searches found has the metadata of the first, which may hold scores.
+
+    Another text under the same id is left as it is, and refused at the door.
+    """
+    first: dict[tuple[Any, str], dict[str, Any]] = {}
+    for record in found:
+        if record.get("id") is not None:
+            metadata = record["metadata"]
+            record["metadata"] = first.setdefault((record["id"], record["text"]), metadata)

@@ -1,0 +1,285 @@
+"""One flow for every face: search, rerank, neighbours, assemble, cache.
+
+The flow annotates. It fetches what the core decides with, and drops, reorders and rewrites
+nothing. Each call to a port is one `Call`, so the flow runs blocking and in an event loop alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from foveate.core.assemble import TokenCountCache, assemble
+from foveate.core.stages.expand import Expand
+from foveate.core.types import Candidate, Context, Inputs, Number, Recipe, Supplement
+from foveate.pipeline import text_analysis
+from foveate.pipeline.compressor import Compressor, check_compressor_used, compress_for_request
+from foveate.pipeline.context_codec import cache_key, decode_context, encode_context
+from foveate.pipeline.observers import CallFigures, Observers
+from foveate.pipeline.options import ResolvedOptions
+from foveate.pipeline.rerank import FAILED, rerank
+from foveate.pipeline.steps import Call, Flow
+from foveate.pipeline.taxonomy import Taxonomy
+from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
+from foveate.providers.tokenizers.counts import counts_for
+
+__all__ = [
+    "AssemblyResult",
+    "Ports",
+    "assemble_candidates",
+    "assemble_from_store",
+    "cached_from_store",
+    "inputs_for",
+    "search",
+    "search_figures",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What a flow may call. Everything is optional; a search needs a store."""
+
+    store: Store | None = None
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    taxonomy: Taxonomy | None = None
+    compressor: Compressor | None = None
+    cache: Cache | None = None
+    observers: Observers | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssemblyResult:
+    """A context, the inputs it was made of, and how its candidates were found.
+
+    `inputs` is None for a context from the cache. `found` is None where the caller brought the
+    candidates.
+    """
+
+    context: Context
+    inputs: Inputs | None = None
+    found: CallFigures | None = None
+
+
+def search(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[SearchResult]:
+    """Embed the query, search the store, rerank what was found."""
+    store, embedder, options = ports.store, ports.embedder, resolved.options
+    assert store is not None
+    vector = options.query_embedding
+    if embedder is not None and vector is None:
+        vector = (yield Call("embed", lambda: embedder.embed([query])))[0]
+    found: SearchResult = yield Call(
+        "search",
+        lambda: store.search(
+            query,
+            vector,
+            limit=options.limit,
+            depth=options.depth,
+            principals=resolved.principals,
+            where=options.where,
+        ),
+        search_figures,
+    )
+    candidates, notes = yield from rerank(ports.reranker, query, found.candidates)
+    return replace(found, candidates=candidates, notes=(*found.notes, *notes))
+
+
+def search_figures(found: SearchResult) -> CallFigures:
+    """How candidates were found, and how many."""
+    return {
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": len(found.candidates),
+    }
+
+
+def assemble_candidates(
+    ports: Ports, query: str, candidates: Sequence[Candidate], resolved: ResolvedOptions
+) -> Flow[AssemblyResult]:
+    """The context for candidates at hand."""
+    ranked, notes = yield from rerank(ports.reranker, query, tuple(candidates))
+    inputs = inputs_for(query, ranked, resolved, notes)
+    return (yield from _assemble(replace(ports, store=None), inputs, resolved))
+
+
+def assemble_from_store(
+    ports: Ports, query: str, resolved: ResolvedOptions
+) -> Flow[AssemblyResult]:
+    """The context for what the store finds."""
+    found = yield from search(ports, query, resolved)
+    inputs = replace(
+        inputs_for(query, found.candidates, resolved, found.notes),
+        state_root=found.state_root,
+        exact=found.exact,
+        index=found.index,
+    )
+    result = yield from _assemble(ports, inputs, resolved)
+    return replace(result, found=search_figures(found))
+
+
+def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
+    """The same, from the cache if it has it, and into the cache if nothing was written meanwhile.
+
+    A context is kept under everything that decides it, the state root of what the caller may read
+    among it. A run in which a port failed is not kept.
+    """
+    cache, store = ports.cache, ports.store
+    if cache is None or store is None or _brings_values(resolved):
+        return (yield from assemble_from_store(ports, query, resolved))
+    principals = resolved.principals
+    root = yield Call("root", lambda: store.state_root(principals=principals))
+    key = cache_key(query, root, resolved, _port_names(ports))
+    data = yield Call("recall", lambda: cache.get(key), lambda data: {"hit": int(data is not None)})
+    kept = decode_context(data, key) if data is not None else None
+    if kept is not None:
+        context, found = kept
+        return AssemblyResult(context=context, found=found)
+    result = yield from assemble_from_store(ports, query, resolved)
+    after = yield Call("root", lambda: store.state_root(principals=principals))
+    if root == after == result.context.manifest.state_root and not _degraded(result):
+        value = encode_context(result.context, key, result.found or {})
+        yield Call("keep", lambda: cache.put(key, value), lambda _: {"bytes": len(value)})
+    return result
+
+
+def _brings_values(resolved: ResolvedOptions) -> bool:
+    """Whether the caller brings values of its own, of which no short key says all."""
+    options = resolved.options
+    return bool(
+        tuple(options.neighbours)
+        or tuple(options.supplements)
+        or options.query_embedding is not None
+    )
+
+
+def _port_names(ports: Ports) -> tuple[object, ...]:
+    """What tells these ports from others in a cache's key."""
+    compressor = ports.compressor
+    return (
+        ports.embedder.name if ports.embedder is not None else "",
+        ports.reranker.name if ports.reranker is not None else "",
+        ports.taxonomy.hash if ports.taxonomy is not None else "",
+        *(compressor.cache_key() if compressor is not None else ()),
+    )
+
+
+def _degraded(result: AssemblyResult) -> bool:
+    """Whether a port failed on the way: the next run may do better."""
+    inputs = result.inputs
+    assert inputs is not None
+    return any(name == FAILED for name, _ in inputs.notes) or any(o.why for o in inputs.offers)
+
+
+def inputs_for(
+    query: str,
+    candidates: tuple[Candidate, ...],
+    resolved: ResolvedOptions,
+    notes: tuple[tuple[str, Number], ...] = (),
+) -> Inputs:
+    """What the core gets for these candidates."""
+    options = resolved.options
+    return Inputs(
+        query=query,
+        candidates=candidates,
+        recipe=resolved.recipe,
+        budget=resolved.budget,
+        neighbours=tuple(options.neighbours),
+        supplements=tuple(options.supplements),
+        principals=resolved.principals,
+        messages=resolved.messages,
+        intent=options.intent,
+        query_embedding=options.query_embedding,
+        instant=options.instant,
+        language=options.language,
+        notes=notes,
+    )
+
+
+def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
+    """Side knowledge, neighbours, counts and readings, a round trip each; then the core."""
+    inputs = yield from _side_knowledge(ports, inputs)
+    tokenizer, store = resolved.tokenizer, ports.store
+    known = counts_for(tokenizer.fingerprint)
+    if store is None:
+        inputs = yield from _compressed(ports, inputs, resolved, known)
+        return AssemblyResult(
+            inputs=inputs, context=assemble(inputs, tokenizer, known, ports.observers)
+        )
+    inputs = yield from _neighbours(store, inputs)
+    hashes = [c.chunk.content_hash for c in inputs.candidates]
+    hashes += [chunk.content_hash for chunk in inputs.neighbours]
+    stored = yield Call(
+        "counts",
+        lambda: store.counts(tokenizer.fingerprint, hashes),
+        lambda stored: {"texts": len(hashes), "known": len(stored)},
+    )
+    known.update(stored)
+    unread = text_analysis.find_unknown_texts(inputs, store)
+    version = text_analysis.current_version(inputs.language)
+    read: dict[str, bytes] = {}
+    if unread:
+        kept = yield Call(
+            "readings",
+            lambda: store.readings(version, list(unread)),
+            lambda kept: {"texts": len(unread), "known": len(kept)},
+        )
+        read = text_analysis.load_or_compute(unread, kept, inputs.language)
+    inputs = yield from _compressed(ports, inputs, resolved, known)
+    context = assemble(inputs, tokenizer, known, ports.observers)
+    if read:
+        yield Call("keep_readings", lambda: store.keep(version, read))
+    new = {h: known[h] for h in hashes if h not in stored and h in known}
+    if new:
+        yield Call("keep_counts", lambda: store.remember(tokenizer.fingerprint, new))
+    return AssemblyResult(inputs=inputs, context=context)
+
+
+def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
+    """The intent and the entries of the taxonomy, beside those the caller gave."""
+    taxonomy, embedder, query = ports.taxonomy, ports.embedder, inputs.query
+    if taxonomy is None:
+        return inputs
+    intent: str
+    entries: tuple[Supplement, ...]
+    intent, entries = yield Call("aside", lambda: taxonomy.match_entries(query, embedder))
+    return replace(
+        inputs, intent=inputs.intent or intent, supplements=(*inputs.supplements, *entries)
+    )
+
+
+def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
+    """The chunks around the hits, unless the caller brought some or the recipe wants none."""
+    window = _window(inputs.recipe)
+    if not window or inputs.neighbours:
+        return inputs
+    places = [(c.chunk.document_id, c.chunk.sequence) for c in inputs.candidates]
+    found = yield Call(
+        "neighbours",
+        lambda: store.neighbours(places, window, principals=inputs.principals),
+        lambda found: {"places": len(places), "found": len(found)},
+    )
+    return replace(inputs, neighbours=tuple(found))
+
+
+def _window(recipe: Recipe) -> int:
+    """How far the recipe looks around a hit."""
+    return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
+
+
+def _compressed(
+    ports: Ports, inputs: Inputs, resolved: ResolvedOptions, known: TokenCountCache
+) -> Flow[Inputs]:
+    """The inputs with a model's shorter versions; all its calls are one call here."""
+    compressor = ports.compressor
+    if compressor is None:
+        return inputs
+    check_compressor_used(inputs.recipe)
+    offers = yield Call(
+        "shorten",
+        lambda: compress_for_request(
+            inputs, resolved.tokenizer, known, compressor, ports.observers
+        ),
+        lambda offers: {"offers": len(offers), "failed": sum(bool(o.why) for o in offers)},
+    )
+    return replace(inputs, offers=offers)

@@ -1,0 +1,67 @@
+"""Checks of what a caller passes beside the candidates: the query, principals, chat messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from foveate.core.chat.message_forms import role_and_text_pairs
+from foveate.core.errors import BadInput
+
+
+def check_query(query: str) -> str:
+    """The query; raises `BadInput` if it is empty or no string."""
+    if not isinstance(query, str) or not query.strip():
+        raise BadInput("the query is empty; ask something", field="query")
+    return query
+
+
+def check_principals(principals: Iterable[str]) -> tuple[str, ...]:
+    """The principals; raises `BadInput` for a single string, which would be read by letters."""
+    if isinstance(principals, str):
+        raise BadInput(f"must be a list of strings, not {principals!r}", field="principals")
+    return tuple(principals)
+
+
+def parse_messages(
+    messages: Iterable[Mapping[str, Any] | tuple[str, str]],
+) -> tuple[tuple[str, str], ...]:
+    """Chat messages as (role, content); raises `BadInput` naming the message.
+
+    A message is a mapping in the form of OpenAI or Anthropic, with parts of content, tool calls
+    and their results, or a pair of strings. All of it is counted as in a conversation.
+    """
+    messages = list(messages)
+    if any(map(_has_parts, messages)):
+        return role_and_text_pairs([_as_mapping(message) for message in messages])
+    return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
+
+
+def _parse_message(message: object, number: int) -> tuple[str, str]:
+    pair: tuple[object, ...] = ()
+    if isinstance(message, Mapping):
+        pair = (message.get("role"), message.get("content"))
+    elif isinstance(message, tuple):
+        pair = message
+    match pair:
+        case (str(role), str(content)):
+            return role, content
+    raise BadInput(
+        f"message {number} must have a role and a content, both strings", field="messages"
+    )
+
+
+def _as_mapping(message: Mapping[str, Any] | tuple[str, str]) -> Mapping[str, Any]:
+    if isinstance(message, Mapping):
+        return message
+    role, content = message
+    return {"role": role, "content": content}
+
+
+def _has_parts(message: object) -> bool:
+    """Whether the message is more than a role and a text."""
+    if not isinstance(message, Mapping):
+        return False
+    content = message.get("content")
+    parts = isinstance(content, Sequence) and not isinstance(content, str)
+    return parts or any(message.get(name) for name in ("tool_calls", "tool_call_id"))

@@ -1,0 +1,315 @@
+"""What a caller asks for, as one value, and the values it resolves to.
+
+Every face (Python, command line, HTTP, MCP, batch, frameworks) builds an `AssembleOptions`, and
+none states the options again. A new option is a field here, a keyword in `AssembleKeywords`, and
+one line in each face that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypedDict
+
+from foveate import plugins
+from foveate.core import zones
+from foveate.core.contracts import Format, Tokenizer
+from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
+from foveate.core.formats.minimal import Minimal
+from foveate.core.spec import recipe_from_toml
+from foveate.core.stages.floor import Floor
+from foveate.core.stages.order import Order
+from foveate.core.types import Chunk, Recipe, Supplement, Vector
+from foveate.models import Model
+from foveate.models import model as model_named
+from foveate.pipeline.budget import Budget
+from foveate.pipeline.curves import load_curve
+from foveate.pipeline.inputs import check_principals, parse_messages
+from foveate.pipeline.prompts.markers import marker_from_format
+from foveate.pipeline.prompts.text import Channel, system_prompt
+from foveate.pipeline.taxonomy import Taxonomy, add_supplement_gate
+
+__all__ = [
+    "AssembleKeywords",
+    "AssembleOptions",
+    "Channel",
+    "ResolvedOptions",
+    "check_recipe",
+    "resolve_options",
+]
+
+
+class AssembleKeywords(TypedDict, total=False):
+    """The fields of `AssembleOptions` as keyword arguments, for type checkers and editors."""
+
+    recipe: str | Recipe
+    budget: int | zones.Budget | None
+    tokenizer: str | Tokenizer | None
+    model: str | Model | None
+    max_output: int
+    format: str | Format | None
+    order: str | None
+    language: str
+    channel: Channel
+    prompt: str | None
+    system: str | None
+    messages: Iterable[Mapping[str, Any] | tuple[str, str]]
+    principals: Iterable[str]
+    where: Mapping[str, Any] | None
+    limit: int
+    depth: int
+    keep: int | None
+    neighbours: Iterable[Chunk]
+    supplements: Iterable[Supplement]
+    intent: str
+    query_embedding: Vector | None
+    instant: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssembleOptions:
+    """Everything a caller can ask of an assembly, beside the query, the candidates and the ports.
+
+    What decides the context:
+
+    - `recipe`: a recipe's name, the path of a TOML file, or a `Recipe`.
+    - `budget`: tokens for the documents, or a `Budget`. None is the recipe's own, or what the
+      model's window leaves.
+    - `tokenizer`: a name or a `Tokenizer`; None is the recipe's.
+    - `model`: a known model's name or a `Model`; its tokenizer and window are used. `max_output`
+      is the part of that window, in tokens, that is kept for the answer.
+    - `format`, `order`: in place of the recipe's. `order` is a name, or `attention:CURVE`.
+    - `language`, `channel`: of the texts and the prompt; the `voice` channel shows no markers.
+    - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
+      shares the window, as do `messages`: the conversation so far, with a role and a content each.
+    - `instant`: the time that `prefer_recent` measures from; None is the newest candidate's.
+
+    What a search looks for: `principals` are the names the caller reads under, `where` filters
+    metadata, `limit` is the number of candidates, `depth` how many each of the two searches looks
+    at, and `keep` how many of the best go on.
+
+    What a caller with a retriever may add: `neighbours`, `supplements`, the query's `intent` and
+    its `query_embedding`, an array of shape (dimensions,).
+    """
+
+    recipe: str | Recipe = "default"
+    budget: int | zones.Budget | None = None
+    tokenizer: str | Tokenizer | None = None
+    model: str | Model | None = None
+    max_output: int = 1024
+    format: str | Format | None = None
+    order: str | None = None
+    language: str = "en"
+    channel: Channel = "text"
+    prompt: str | None = None
+    system: str | None = None
+    messages: Iterable[Mapping[str, Any] | tuple[str, str]] = ()
+    principals: Iterable[str] = ()
+    where: Mapping[str, Any] | None = None
+    limit: int = 20
+    depth: int = 50
+    keep: int | None = None
+    neighbours: Iterable[Chunk] = ()
+    supplements: Iterable[Supplement] = ()
+    intent: str = ""
+    query_embedding: Vector | None = None
+    instant: datetime | None = None
+
+    def changed(self, keywords: AssembleKeywords | Mapping[str, Any]) -> AssembleOptions:
+        """The options with these fields replaced; raises `UnknownName` for a field there is not."""
+        if not keywords:
+            return self
+        known = [one.name for one in fields(self)]
+        for name in keywords:
+            if name not in known:
+                raise UnknownName("option", name, known)
+        return replace(self, **keywords)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedOptions:
+    """What options come to, by name no more: settled before candidates are looked at.
+
+    `system`: the system prompt that is sent with the context. `history`: what was said before, as
+    (role, content). Both share the window with the context.
+    """
+
+    recipe: Recipe
+    budget: zones.Budget
+    tokenizer: Tokenizer
+    principals: tuple[str, ...] = ()
+    system: str = ""
+    history: tuple[tuple[str, str], ...] = ()
+    options: AssembleOptions = field(default_factory=AssembleOptions, compare=False)
+
+    @property
+    def messages(self) -> tuple[tuple[str, str], ...]:
+        """What stands before the context in the request."""
+        return (*((("system", self.system),) if self.system else ()), *self.history)
+
+
+def resolve_options(
+    options: AssembleOptions, query: str = "", *, taxonomy: Taxonomy | None = None
+) -> ResolvedOptions:
+    """Names become values, and the budget is measured.
+
+    With a model and without a budget, the documents get what the system prompt, the query and the
+    answer leave of its window. A taxonomy adds its gate to the recipe, unless the recipe has one.
+
+    Raises `BadInput`, `BadOption` or `UnknownName`.
+    """
+    recipe = _recipe_for(options)
+    if taxonomy is not None:
+        recipe = add_supplement_gate(recipe, taxonomy)
+    recipe = _keep_best(recipe, options.keep)
+    system = _system_prompt(options, recipe)
+    if options.model is None:
+        tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
+        budget = _recipe_budget(options.budget, recipe)
+    else:
+        known = model_named(options.model) if isinstance(options.model, str) else options.model
+        tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
+        room = Budget.for_model(
+            known,
+            system_prompt=system,
+            query=query,
+            max_output=options.max_output,
+            tokenizer=tokenizer,
+        )
+        budget = _model_budget(options.budget, room)
+    return ResolvedOptions(
+        recipe=recipe,
+        budget=budget,
+        tokenizer=tokenizer,
+        principals=check_principals(options.principals),
+        system=system,
+        history=parse_messages(options.messages),
+        options=options,
+    )
+
+
+def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
+    if options.system is not None:
+        return options.system
+    if options.prompt is None:
+        return ""
+    return system_prompt(
+        options.prompt,
+        marker=marker_from_format(recipe.format),
+        channel=options.channel,
+        language=options.language,
+    )
+
+
+def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
+    return plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+
+
+def check_recipe(options: AssembleOptions) -> None:
+    """Raise what `resolve_options` would raise for the recipe, its format, order and `keep`."""
+    _keep_best(_recipe_for(options), options.keep)
+
+
+def _recipe_for(options: AssembleOptions) -> Recipe:
+    """The recipe, with the options' format and order in place of its own."""
+    recipe, form = load_recipe(options.recipe), options.format
+    if options.channel not in ("text", "voice"):
+        raise BadOption(f"channel must be 'text' or 'voice', not {options.channel!r}")
+    if options.channel == "voice":
+        recipe = replace(recipe, format=Minimal())
+    elif isinstance(form, str):
+        formats = plugins.component_registry().formats
+        try:
+            make_format = formats[form]
+        except KeyError:
+            raise UnknownName("format", form, formats) from None
+        recipe = replace(recipe, format=make_format())
+    elif form is not None:
+        recipe = replace(recipe, format=form)
+    return recipe if options.order is None else _reorder(recipe, options.order)
+
+
+def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
+    """The recipe that begins with the best `keep` candidates."""
+    if keep is None:
+        return recipe
+    best = Floor(min_tokens=0, max_candidates=keep)
+    return replace(recipe, stages=(best, *recipe.stages))
+
+
+def load_recipe(recipe: str | Recipe) -> Recipe:
+    """A recipe by value, by name, or from a TOML file; raises `BadInput` or `UnknownName`."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if not isinstance(recipe, str):
+        what = type(recipe).__name__
+        raise BadOption(f"recipe must be a name, a TOML file's path or a Recipe, not {what}")
+    return _read_recipe(recipe) if recipe.endswith(".toml") else plugins.recipe(recipe)
+
+
+def _read_recipe(name: str) -> Recipe:
+    """The recipe in a TOML file; whatever is wrong with it is bad input and names the file."""
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"{name}: no such file") from None
+    except OSError as error:
+        raise BadInput(f"{name}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name}: not UTF-8 at byte {error.start + 1}; save it as UTF-8") from None
+    except ValueError as error:  # a zero character in the name
+        raise BadInput(f"the recipe {name!r} cannot be read: {error}") from None
+    try:
+        return recipe_from_toml(text, plugins.component_registry())
+    except InvalidRequest as error:
+        raise BadInput(f"{name}: {error}") from error
+
+
+def _reorder(recipe: Recipe, order: str) -> Recipe:
+    """The recipe with its order stage replaced, or with one added at the end."""
+    by, colon, name = order.partition(":")
+    if colon and not name:
+        raise BadOption(f"order {order!r} names no curve; write attention:CURVE")
+    if name and by != "attention":
+        raise BadOption(f"order {order!r}: a curve goes with attention alone, attention:CURVE")
+    old = [stage for stage in recipe.stages if isinstance(stage, Order)]
+    new = replace(old[-1] if old else Order(), by=by)  # type: ignore[arg-type]
+    if name:
+        new = replace(new, curve=load_curve(name))
+    if not old:
+        return replace(recipe, stages=(*recipe.stages, new))
+    return replace(recipe, stages=tuple(new if s is old[-1] else s for s in recipe.stages))
+
+
+def _recipe_budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.Budget:
+    """A number limits the documents, beside whatever else the recipe limits."""
+    if budget is None:
+        return recipe.budget
+    if isinstance(budget, zones.Budget):
+        return budget
+    return replace(recipe.budget, documents=_check_tokens(budget), window=None)
+
+
+def _model_budget(budget: int | zones.Budget | None, room: zones.Budget) -> zones.Budget:
+    """The model's room, or less of it; a budget's zones must fit the model's window."""
+    if budget is None:
+        return room
+    if isinstance(budget, zones.Budget):
+        window = min(budget.window or room.window or 0, room.window or 0)
+        framing = {"per_message": room.per_message, "per_reply": room.per_reply}
+        return replace(budget, window=window, **framing)
+    tokens = _check_tokens(budget)
+    if room.documents is not None and tokens > room.documents:
+        raise BadOption(
+            f"budget: {tokens} tokens for documents, but the model's window leaves "
+            f"{room.documents}; ask for that at the most"
+        )
+    return replace(room, documents=tokens)
+
+
+def _check_tokens(budget: int) -> int:
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise BadOption(f"budget must be a number of tokens or a Budget, not {budget!r}")
+    return budget

@@ -1,0 +1,116 @@
+"""Decisions in words: the same reason codes as everywhere, with the numbers that decided.
+
+A reason that is not in the table (a plugin's) is shown with its numbers as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from foveate.core.types import Decision, Number
+
+REASON_SENTENCES: Mapping[str, str] = {
+    "blank": "no character to show",
+    "found_again": "found {copies} times, goes on once",
+    "below_floor": "its score {score} is below {floor}",
+    "degenerate": "{tokens} tokens, fewer than {min}",
+    "quota": "number {rank}, {quota} are let in",
+    "document_quota": "number {rank} of its document, {quota} are let in",
+    "beyond_reach": "number {rank}: the better ones hold {ahead} already, more than is looked at",
+    "recent": "score {old} → {new}, {age_days} days old",
+    "exact_duplicate": "the same text as {by}",
+    "near_duplicate": "nearly the same words as {by}: {similarity}, limit {threshold}",
+    "contained": "its text is part of {by}: {similarity}, limit {threshold}",
+    "semantic_duplicate": "says the same as {by}: {similarity}, limit {threshold}",
+    "corroborated": "{copies} merged into it; their sources stay citable",
+    "divided": "its passage was cut into {pieces} pieces, which differ in worth",
+    "neighbour": "{distance} away from {by}, at score {score}",
+    "offered": "{tokens} tokens; shorter versions offered: {renditions}",
+    "offered_by_model": "{tokens} tokens; an {way} of {shorter} by {model} offered",
+    "model_failed": "{tokens} tokens; its own sentences, not the model's version: {why}",
+    "irrelevant": "{tokens} tokens; {model} finds nothing in it that was asked for",
+    "weighed": "{tokens} tokens; {sentences} sentences of it weighed",
+    "retrieval_not_enough": "let in: retrieval was not enough",
+    "over_budget": "{tokens} tokens do not fit",
+    "already_said": "all that it says is said elsewhere",
+    "document_over_budget": "its document does not fit",
+    "after_stop": "a better one did not fit before it",
+    "shed": "{tokens} tokens taken away: the finished text was {over} over",
+    "verbatim": "in full, {tokens} tokens, score {score}",
+    "stripped": "without the repeated part, {tokens} tokens, score {score}",
+    "extract": "an extract of its sentences, {tokens} tokens, score {score}",
+    "abstract": "rewritten, {tokens} tokens, score {score}",
+    "truncated": "cut to fit, {tokens} tokens, score {score}",
+    "already_sent": "it stands there since an earlier turn, as [{marker}]",
+    "turn_pinned": "stays as it is, {tokens} tokens",
+    "turn_recent": "one of the last, as it is, {tokens} tokens",
+    "turn_kept": "as it is, {tokens} tokens",
+    "turn_shortened": "its best sentences, {shown} of {tokens} tokens",
+    "turn_summarised": "its {tokens} tokens are part of the summary",
+    "turn_left_out": "its {tokens} tokens do not fit",
+    "citation_left_out": "it was cited, and the note of that has no room for it",
+    "turn_withdrawn": "it rests on what may not be read any more",
+    "reference": "its title alone, {tokens} tokens, score {score}",
+}
+STITCHED_SENTENCES = {
+    "changed": "joined from {parts} chunks, {overlap} repeated characters left out",
+    "merged": "joined to {by}, {overlap} repeated characters left out",
+}
+SINGULAR_PATTERN = re.compile(r"(?<![\w.,])1 (token|sentence|chunk|piece|day|time|character)s\b")
+COUNTERFACTUALS: Mapping[str, str] = {
+    "short_by": "fits with +{short_by} tokens",
+    "likelier": "some {likelier} tokens that are likelier come before it",
+    "lost_by": "lost to {by} by {lost_by}",
+}
+
+
+def format_decision(decision: Decision) -> str:
+    """Why, and by how much; where it lost, what would have changed that.
+
+    >>> format_decision(
+    ...     Decision(
+    ...         chunk_id="c9",
+    ...         action="dropped",
+    ...         reason="over_budget",
+    ...         by="c17",
+    ...         numbers={"tokens": 412, "short_by": 312, "lost_by": 0.04},
+    ...     )
+    ... )
+    '412 tokens do not fit; fits with +312 tokens; lost to c17 by 0.04'
+    """
+    values = {"by": decision.by, **{k: format_number(v) for k, v in decision.numbers.items()}}
+    table = STITCHED_SENTENCES.get(decision.action, "") if decision.reason == "stitched" else ""
+    sentence = table or REASON_SENTENCES.get(decision.reason, "")
+    said = [_fill_sentence(sentence, values) or _format_without_sentence(decision, values)]
+    for name, words in COUNTERFACTUALS.items():
+        if name in decision.numbers and (filled := _fill_sentence(words, values)):
+            said.append(filled)
+    return SINGULAR_PATTERN.sub(r"1 \1", "; ".join(said))
+
+
+def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:
+    """The sentence; empty where a number is missing that it wants."""
+    try:
+        return sentence.format_map(values)
+    except KeyError:
+        return ""
+
+
+def _format_without_sentence(decision: Decision, values: Mapping[str, str]) -> str:
+    """Reason, culprit and numbers as they are."""
+    by = [f"by {decision.by}"] if decision.by else []
+    rest = [f"{name} {values[name]}" for name in decision.numbers if name not in COUNTERFACTUALS]
+    return ", ".join([decision.reason, *by, *rest])
+
+
+def format_number(value: Number) -> str:
+    """A number as one reads it.
+
+    >>> format_number(12345), format_number(0.0400), format_number(-1.25), format_number("xml")
+    ('12,345', '0.04', '-1.25', 'xml')
+    """
+    if isinstance(value, float):
+        shown = f"{value:,.4f}".rstrip("0").rstrip(".")
+        return shown if shown not in ("", "-0") else "0"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,186 @@
+"""The way in for sessions: `proceed`, turn by turn, with what was sent before in front."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
+
+from foveate.core.chat.document_block import SessionPolicy
+from foveate.core.chat.flexible_budget import FlexibleBudget
+from foveate.core.chat.history import History
+from foveate.core.chat.next_turn import TurnRequest
+from foveate.core.chat.next_turn import next_turn as proceed_purely
+from foveate.core.chat.revoke import revoke
+from foveate.core.chat.session import FillRate, Reuse, Session, TokenPrices
+from foveate.core.chat.session_json import session_from_json, session_to_json
+from foveate.core.chat.zone_demand import filter_permitted
+from foveate.core.errors import BadOption
+from foveate.core.types import Inputs
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.conversation import chat_inputs, resolve_chat_options
+from foveate.pipeline.history_summary import Summariser, summarise
+from foveate.pipeline.options import AssembleKeywords
+from foveate.pipeline.steps import Call, Flow, arun, run
+from foveate.ports import SearchResult
+from foveate.providers.tokenizers.counts import counts_for
+
+__all__ = [
+    "FillRate",
+    "History",
+    "Reuse",
+    "Session",
+    "SessionPolicy",
+    "Summariser",
+    "TokenPrices",
+    "TurnRequest",
+    "aproceed",
+    "proceed",
+    "session_from_json",
+    "session_to_json",
+]
+
+
+def proceed(
+    session: Session,
+    query: str,
+    candidates: Any = (),
+    *,
+    store: Assembler | None = None,
+    history: History | None = None,
+    summariser: Summariser | None = None,
+    zones: FlexibleBudget | bool = True,
+    pace: FillRate | None = None,
+    prices: TokenPrices | None = None,
+    current: Mapping[str, str] | None = None,
+    state_root: str = "",
+    **keywords: Unpack[AssembleKeywords],
+) -> TurnRequest:
+    """The next request of a session, and the session to go on with.
+
+    `candidates`: what a retriever found for this question. Or `store`: an assembler whose store is
+    searched, and asked what of the evidence sent before may still be read. Without a store,
+    `current` says the same: chunk id to content hash; `state_root` names the state that was
+    searched: if it is another one and `current` is not given, only what was found again stays.
+    `summariser`: a model for older turns, asked if they do not fit; its summary stays until more of
+    them have to go. `keywords`: as for `converse`; the recipe is `agent-session` unless another is
+    named.
+
+    >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
+    >>> first = proceed(Session(), "Who wrote it?", found, budget=400)
+    >>> second = proceed(first.session.with_answer("Ada [1]."), "When?", found, budget=400)
+    >>> second.context.text == first.context.text, second.reuse.documents_sent
+    (True, 0)
+    """
+    settings = _Settings(store, history, summariser, zones, pace, prices, current, state_root)
+    return run(_proceed(session, query, candidates, settings, keywords))
+
+
+async def aproceed(
+    session: Session,
+    query: str,
+    candidates: Any = (),
+    *,
+    store: Assembler | None = None,
+    history: History | None = None,
+    summariser: Summariser | None = None,
+    zones: FlexibleBudget | bool = True,
+    pace: FillRate | None = None,
+    prices: TokenPrices | None = None,
+    current: Mapping[str, str] | None = None,
+    state_root: str = "",
+    **keywords: Unpack[AssembleKeywords],
+) -> TurnRequest:
+    """`proceed` without blocking the event loop."""
+    settings = _Settings(store, history, summariser, zones, pace, prices, current, state_root)
+    return await arun(_proceed(session, query, candidates, settings, keywords))
+
+
+class _Settings(NamedTuple):
+    """The settings of a turn beside its options."""
+
+    store: Assembler | None
+    history: History | None
+    summariser: Summariser | None
+    zones: FlexibleBudget | bool
+    pace: FillRate | None
+    prices: TokenPrices | None
+    current: Mapping[str, str] | None
+    state_root: str
+
+
+def _proceed(
+    session: Session,
+    query: str,
+    candidates: Any,
+    settings: _Settings,
+    keywords: AssembleKeywords,
+) -> Flow[TurnRequest]:
+    resolved = resolve_chat_options("agent-session", query, keywords)
+    store, zones, current = settings.store, settings.zones, settings.current
+    summariser = settings.summariser
+    terms = SessionPolicy(
+        system=resolved.system,
+        history=settings.history or History(slack=25),
+        zones=zones,
+        capped=zones is True and isinstance(resolved.options.budget, int),
+        pace=settings.pace or FillRate(),
+        prices=settings.prices or TokenPrices(),
+    )
+    inputs = chat_inputs(query, candidates, resolved)
+    inputs = replace(inputs, state_root=settings.state_root)
+    if store is not None:
+        inputs, current = yield from _searched(store, session, inputs, resolved.options.where)
+    tokenizer = resolved.tokenizer
+    known = counts_for(tokenizer.fingerprint)
+    made = proceed_purely(session, inputs, terms, tokenizer, known, current=current)
+    if summariser is None or not _newly_short(session, made):
+        return made
+    gone = revoke(session, filter_permitted(inputs), current).turns
+    summary = yield Call(
+        "summarise",
+        lambda: summarise(
+            session.turns, terms.history.verbatim, summariser, tokenizer, query, withdrawn=gone
+        ),
+    )
+    return proceed_purely(
+        session, inputs, terms, tokenizer, known, current=current, summary=summary
+    )
+
+
+def _newly_short(session: Session, made: TurnRequest) -> bool:
+    """Whether turns are shown shorter than they were, or not any more, for want of room."""
+    decisions = made.conversation.history.trace.decisions
+    shown = made.conversation.history.shown
+    return any(
+        decision.reason in ("turn_shortened", "turn_left_out") and now != before
+        for decision, now, before in zip(decisions, shown, session.shown, strict=False)
+    )
+
+
+def _searched(
+    store: Assembler, session: Session, inputs: Inputs, where: Mapping[str, Any] | None
+) -> Flow[tuple[Inputs, Mapping[str, str] | None]]:
+    """What the store finds; and where its state is another one, what is left of what was sent."""
+    keywords: AssembleKeywords = {"principals": inputs.principals, "where": where}
+    found: SearchResult = yield Call(
+        "search",
+        lambda: store.search(inputs.query, **keywords),
+        acall=lambda: store.asearch(inputs.query, **keywords),
+    )
+    inputs = replace(inputs, candidates=found.candidates, state_root=found.state_root)
+    same = found.state_root == session.state_root
+    if same and set(session.principals) == set(inputs.principals):
+        return inputs, None
+    sent = {(chunk.document_id, chunk.sequence) for held in session.held for chunk in held.chunks}
+    copies = [copy for held in session.held for copy in held.copies]
+    places = sorted(sent | {(p.document_id, p.sequence) for p in (*session.past, *copies)})
+    if not places:
+        return inputs, {}
+    port = store.store
+    if port is None:
+        raise BadOption("store: this assembler has no store; make it with store=")
+    left = yield Call(
+        "neighbours", lambda: port.neighbours(places, 0, principals=inputs.principals)
+    )
+    return inputs, {chunk.id: chunk.content_hash for chunk in left}

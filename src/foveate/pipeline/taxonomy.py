@@ -1,0 +1,168 @@
+"""A caller's own side knowledge: what a question is after, and what may help with it.
+
+A taxonomy is a file of intents and entries. It only annotates: the question's intent and how near
+each entry is to it. Whether any enters is the gate's to say (`SupplementGate`, SPEC S11), which
+suppresses unless the intent asks for it and retrieval was not enough.
+
+    [intents]
+    definition = ["what is", "what does", "meaning of"]
+
+    [[entries]]
+    id = "bar"
+    title = "Bar"
+    text = "Bar is a unit of pressure: 100,000 pascal."
+    principals = []
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.core.manifest import digest
+from foveate.core.stages.pack import Pack
+from foveate.core.stages.supplement import SupplementGate
+from foveate.core.text.terms import document_terms, query_terms
+from foveate.core.types import Recipe, Supplement
+from foveate.ports import Embedder
+from foveate.stores.int8 import cosines_from_products, dot_products, quantise, squared_norms
+
+_ENTRY_KEYS = frozenset({"id", "text", "title", "principals"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taxonomy:
+    """`intents`: names with the phrases that show them, asked in order. `entries`: by id."""
+
+    intents: Mapping[str, tuple[str, ...]]
+    entries: tuple[Supplement, ...]
+    _vectors: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def hash(self) -> str:
+        """Of all that is in it."""
+        return digest(repr((dict(self.intents), self.entries)))
+
+    def match_intent(self, query: str) -> str:
+        """The first intent of which a phrase stands in the query, word for word; else empty."""
+        asked = _normalise_words(query)
+        for name, phrases in self.intents.items():
+            if any(_normalise_words(phrase) in asked for phrase in phrases):
+                return name
+        return ""
+
+    def match_entries(
+        self, query: str, embedder: Embedder | None = None
+    ) -> tuple[str, tuple[Supplement, ...]]:
+        """The query's intent, and the entries with their similarity to it.
+
+        By cosine of 8-bit vectors, exact on every machine; without an embedder, the share of the
+        query's terms that an entry has. Nothing is worked out for a query without an intent.
+        """
+        intent = self.match_intent(query)
+        if not intent or not self.entries:
+            return intent, ()
+        near = (
+            self._vector_similarities(query, embedder)
+            if embedder is not None
+            else self._term_similarities(query)
+        )
+        pairs = zip(self.entries, near, strict=True)
+        return intent, tuple(replace(one, similarity=value) for one, value in pairs)
+
+    def _term_similarities(self, query: str) -> list[float]:
+        asked = set(query_terms(query))
+        held = [set(document_terms(f"{one.title} {one.text}")) for one in self.entries]
+        return [len(asked & terms) / len(asked) if asked else 0.0 for terms in held]
+
+    def _vector_similarities(self, query: str, embedder: Embedder) -> list[float]:
+        import numpy as np
+
+        if embedder.name not in self._vectors:
+            texts = [f"{one.title}\n{one.text}" for one in self.entries]
+            rows = quantise(embedder.embed(texts), rows=len(texts), dimensions=embedder.dimensions)
+            self._vectors[embedder.name] = (rows, squared_norms(rows))
+        rows, squares = self._vectors[embedder.name]
+        asked = quantise(embedder.embed([query]), rows=1, dimensions=embedder.dimensions)[0]
+        found = cosines_from_products(dot_products(rows, asked).astype(np.float64), squares, asked)
+        return [float(value) for value in found]
+
+
+def add_supplement_gate(recipe: Recipe, taxonomy: Taxonomy) -> Recipe:
+    """The recipe with a gate for the taxonomy's intents before it packs, unless it has its own."""
+    if any(isinstance(stage, SupplementGate) for stage in recipe.stages):
+        return recipe
+    stages = list(recipe.stages)
+    at = next((n for n, stage in enumerate(stages) if isinstance(stage, Pack)), len(stages))
+    stages.insert(at, SupplementGate(intents=tuple(taxonomy.intents)))
+    return replace(recipe, stages=tuple(stages))
+
+
+def load_taxonomy(path: str | Path) -> Taxonomy:
+    """The taxonomy in a TOML file; raises `BadInput` naming the file and what is wrong."""
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path}: not TOML: {error}") from None
+    try:
+        return taxonomy_from_tables(data)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def taxonomy_from_tables(data: Mapping[str, Any]) -> Taxonomy:
+    """The same from tables that were read."""
+    unknown = sorted(set(data) - {"intents", "entries"})
+    if unknown:
+        raise BadInput(f"unknown table {unknown[0]!r}; a taxonomy has intents and entries")
+    intents, entries = data.get("intents", {}), data.get("entries", [])
+    if not isinstance(intents, Mapping) or not isinstance(entries, Sequence):
+        raise BadInput("intents must be a table and entries a list of tables")
+    found = tuple(_parse_entry(record, number) for number, record in enumerate(entries, 1))
+    names = [one.id for one in found]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadInput(f"two entries are called {name!r}; give each its own id")
+    return Taxonomy(
+        intents={name: _parse_phrases(name, phrases) for name, phrases in intents.items()},
+        entries=tuple(sorted(found, key=lambda one: one.id)),
+    )
+
+
+def _parse_phrases(name: str, phrases: Any) -> tuple[str, ...]:
+    if not isinstance(phrases, list) or not all(
+        isinstance(phrase, str) and phrase.strip() for phrase in phrases
+    ):
+        raise BadInput(f"intent {name!r} must be a list of phrases")
+    return tuple(phrases)
+
+
+def _parse_entry(record: Any, number: int) -> Supplement:
+    if not isinstance(record, Mapping):
+        raise BadInput(f"entry {number} must be a table")
+    unknown = sorted(set(record) - _ENTRY_KEYS)
+    if unknown:
+        raise BadInput(f"entry {number} has an unknown key {unknown[0]!r}")
+    for key in ("id", "text"):
+        if not isinstance(record.get(key), str) or not record[key].strip():
+            raise BadInput(f"entry {number} must have a {key}", field=key)
+    principals = record.get("principals", [])
+    if not isinstance(principals, list) or not all(isinstance(p, str) for p in principals):
+        raise BadInput(f"entry {number}: principals must be a list of strings", field="principals")
+    title = record.get("title", "")
+    if not isinstance(title, str):
+        raise BadInput(f"entry {number}: title must be a string", field="title")
+    return Supplement(
+        id=record["id"], text=record["text"], title=title, principals=tuple(principals)
+    )
+
+
+def _normalise_words(text: str) -> str:
+    return f" {' '.join(document_terms(text))} "

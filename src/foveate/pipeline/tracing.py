@@ -1,0 +1,214 @@
+"""An assembly as OpenTelemetry spans: one around it all, one a stage, one a call to the outside.
+
+Spans say names, counts and times. Texts, titles, questions and ids stand on none of them, and of
+an error only its kind, unless content is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from threading import Lock
+from time import time_ns
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from foveate._version import __version__
+from foveate.core.errors import MissingExtra
+from foveate.core.measure import count_exclusions
+from foveate.core.types import Context, StageTrace
+from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS, CallFigures
+
+Attributes: TypeAlias = Mapping[str, str | bool | int | float]
+
+ATTRIBUTE_PREFIX = "foveate."
+
+
+class Tracing:
+    """Who makes OpenTelemetry spans of assemblies: `assemble(…, around=Tracing())`.
+
+    `provider`: an OpenTelemetry `TracerProvider`; without one the global one, which does nothing
+    until a program sets it up. `content`: questions, contexts and messages of errors may stand on
+    spans. `named`: what a recipe is called there; where requests bring recipes of their own, the
+    name of one is the caller's text. One is enough for a program; threads may share it.
+
+    Raises `MissingExtra` where OpenTelemetry is not installed.
+    """
+
+    def __init__(
+        self, provider: Any = None, *, content: bool = False, named: Callable[[str], str] = str
+    ) -> None:
+        try:
+            from opentelemetry import trace
+        except ImportError:
+            raise MissingExtra("opentelemetry-sdk", "otel") from None
+        self.tracer = trace.get_tracer("foveate", __version__, provider)
+        self.content, self.named = content, named
+
+    def __call__(self, name: str) -> AbstractContextManager[None]:
+        """The span of a step, current while the step lasts."""
+        return _SpanStep(self, name)
+
+    def on_call(self, name: str, figures: CallFigures) -> None:
+        """The figures of a call, on its span."""
+        from opentelemetry.trace import get_current_span
+
+        get_current_span().set_attributes(
+            {ATTRIBUTE_PREFIX + key: value for key, value in figures.items()}
+        )
+
+    def on_context(self, context: Context) -> None:
+        """Remember what came of it, until the spans of its stages are sent on their way."""
+        run = _CURRENT_SPANS.get()
+        if run is not None:
+            run.context = context
+
+
+class _AssemblySpans:
+    """The spans of the stages within one assembly: they end in time, and are sent when it is over.
+
+    What a stage came to is on the trace, which is there at the end.
+    """
+
+    __slots__ = ("_lock", "_open", "context", "spans")
+
+    def __init__(self) -> None:
+        self.context: Context | None = None
+        self.spans: list[tuple[str, Any, int]] = []
+        self._lock, self._open = Lock(), True
+
+    def add(self, name: str, span: Any, end: int) -> bool:
+        """Keep a span that ended; False where the assembly is over."""
+        with self._lock:
+            if self._open:
+                self.spans.append((name, span, end))
+            return self._open
+
+    def close(self) -> list[tuple[str, Any, int]]:
+        """All that ended, in order; nothing is kept after this."""
+        with self._lock:
+            self._open = False
+            return self.spans
+
+
+_CURRENT_SPANS: ContextVar[_AssemblySpans | None] = ContextVar("foveate_run", default=None)
+
+
+class _SpanStep:
+    """One step's span: begun and made current when entered, ended when left."""
+
+    __slots__ = ("_before", "_by", "_name", "_own", "_run", "_span")
+
+    def __init__(self, by: Tracing, name: str) -> None:
+        self._by, self._name = by, name
+        self._own: Token[_AssemblySpans | None] | None = None
+
+    def __enter__(self) -> None:
+        from opentelemetry import context, trace
+
+        self._span = self._by.tracer.start_span(ATTRIBUTE_PREFIX + self._name, start_time=time_ns())
+        self._before = context.attach(trace.set_span_in_context(self._span))
+        if self._name in ASSEMBLY_STEPS:
+            self._own = _CURRENT_SPANS.set(_AssemblySpans())
+        self._run = _CURRENT_SPANS.get()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        from opentelemetry import context
+
+        end = time_ns()
+        context.detach(self._before)
+        if value is not None:
+            record_error(self._span, value, content=self._by.content)
+        if self._own is not None:
+            _CURRENT_SPANS.reset(self._own)
+            self._end_all(end)
+        elif self._name in CALL_STEPS or self._run is None or not self._hold_span(end):
+            self._span.end(end)
+
+    def _hold_span(self, end: int) -> bool:
+        assert self._run is not None
+        return self._run.add(self._name, self._span, end)
+
+    def _end_all(self, end: int) -> None:
+        """The stages' spans with what they came to, then the one around them all."""
+        assert self._run is not None
+        spans, made = self._run.close(), self._run.context
+        if made is not None and self._span.is_recording():
+            recipe = self._by.named(made.manifest.recipe)
+            for entry, span in match_spans(made.trace, spans):
+                span.set_attributes(
+                    {**stage_attributes(entry), ATTRIBUTE_PREFIX + "recipe": recipe}
+                )
+            self._span.set_attributes(
+                {**context_attributes(made), ATTRIBUTE_PREFIX + "recipe": recipe}
+            )
+            self._span.set_attribute(ATTRIBUTE_PREFIX + "from_cache", not spans)
+            if self._by.content:
+                said = {
+                    ATTRIBUTE_PREFIX + "query": made.query,
+                    ATTRIBUTE_PREFIX + "text": made.text,
+                }
+                self._span.set_attributes(said)
+        for _, span, ended in spans:
+            span.end(ended)
+        self._span.end(end)
+
+
+def record_error(span: Any, error: BaseException, *, content: bool) -> None:
+    """An error on a span: its kind, for its message may quote what was read."""
+    from opentelemetry.trace import Status, StatusCode
+
+    kind = type(error).__name__
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR, str(error) if content else kind))
+
+
+def match_spans(
+    trace: Iterable[StageTrace], spans: Iterable[tuple[str, Any, int]]
+) -> list[tuple[StageTrace, Any]]:
+    """Each entry of the trace with its span: those of the last run, where there were several."""
+    entries = list(trace)
+    names = {entry.stage for entry in entries}
+    last = [(name, span) for name, span, _ in spans if name in names][-len(entries) :]
+    if [name for name, _ in last] != [entry.stage for entry in entries]:
+        return []
+    return [(entry, span) for entry, (_, span) in zip(entries, last, strict=True)]
+
+
+def stage_attributes(entry: StageTrace) -> Attributes:
+    """What a stage came to, in numbers: candidates, decisions by reason, the tokens let go."""
+    reasons = Counter(d.reason for d in entry.decisions)
+    let_go = (d.numbers.get("tokens", 0) for d in entry.decisions if d.action == "dropped")
+    tokens = sum(int(n) for n in let_go if not isinstance(n, str))
+    notes = {name: n for name, n in entry.notes.items() if not isinstance(n, str)}
+    return {
+        f"{ATTRIBUTE_PREFIX}stage": entry.stage,
+        f"{ATTRIBUTE_PREFIX}before": entry.before,
+        f"{ATTRIBUTE_PREFIX}after": entry.after,
+        f"{ATTRIBUTE_PREFIX}dropped_tokens": tokens,
+        **{f"{ATTRIBUTE_PREFIX}reason.{reason}": count for reason, count in reasons.items()},
+        **{f"{ATTRIBUTE_PREFIX}note.{name}": value for name, value in notes.items()},
+    }
+
+
+def context_attributes(made: Context) -> Attributes:
+    """What a context came to, in numbers."""
+    chunks, tokens = count_exclusions(made.trace)
+    found: dict[str, str | bool | int | float] = {
+        f"{ATTRIBUTE_PREFIX}tokens": made.token_count,
+        f"{ATTRIBUTE_PREFIX}blocks": len(made.blocks),
+        f"{ATTRIBUTE_PREFIX}excluded_chunks": chunks,
+        f"{ATTRIBUTE_PREFIX}excluded_tokens": tokens,
+    }
+    if made.trace:
+        found[f"{ATTRIBUTE_PREFIX}candidates"] = made.trace[0].before
+    if made.budget.documents is not None:
+        found[f"{ATTRIBUTE_PREFIX}budget"] = made.budget.documents
+    return found

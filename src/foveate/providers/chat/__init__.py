@@ -1,0 +1,66 @@
+"""Models that answer, by name: one protocol a file, all behind the same limits (`spoken.py`)."""
+
+from __future__ import annotations
+
+from foveate.core.errors import BadOption, UnknownName
+from foveate.ports import Model
+from foveate.providers.chat.request import ChatProvider, Limits
+
+NAMES = ("anthropic:MODEL", "gguf:FILE", "ollama:MODEL", "openai:MODEL")
+
+
+def load_model(name: str, *, limits: Limits | None = None) -> Model:
+    """The model of this name; nothing is asked of it yet.
+
+    `openai:`, `ollama:` and `anthropic:` take `MODEL@http://HOST` for another address than the
+    provider's; `gguf:` takes a file. Raises `UnknownName`, `BadOption` or `BadInput`; a package
+    that is missing is `MissingExtra` when the model is first asked.
+
+    >>> load_model("openai:qwen2.5@http://127.0.0.1:8000/v1").name
+    'openai:qwen2.5@http://127.0.0.1:8000/v1'
+    """
+    from foveate.providers.chat.chat_base import ChatModel
+
+    return ChatModel(_load_provider(name), limits)
+
+
+def registry_name(name: str) -> str:
+    """What the model registry calls it: without provider and address.
+
+    >>> registry_name("openai:qwen2.5:3b@http://127.0.0.1:8000/v1"), registry_name("gpt-4o")
+    ('qwen2.5:3b', 'gpt-4o')
+    """
+    from foveate.providers.chat.http_client import split_name
+
+    provider, _, rest = name.partition(":")
+    known = {full.partition(":")[0] for full in NAMES}
+    return split_name(rest)[0] if provider in known and rest else name
+
+
+def _load_provider(name: str) -> ChatProvider:
+    provider, _, rest = name.partition(":")
+    known = {full.partition(":")[0]: full for full in NAMES}
+    if provider not in known:
+        raise UnknownName("model", name.partition("@")[0], NAMES)  # a password may follow
+    if not rest:
+        raise BadOption(f"model {name!r}; write {known[provider]}")
+    if provider == "gguf":
+        from foveate.providers.chat.gguf import get_provider
+
+        return get_provider(rest)
+    from foveate.providers.chat.http_client import split_name
+
+    model, url = split_name(rest)
+    if not model:
+        raise BadOption(f"model {name!r}; write {known[provider]}, the address after it")
+    if provider == "ollama":
+        from foveate.providers.chat.ollama import OllamaProvider
+
+        return OllamaProvider(model, url)
+    if provider == "anthropic":
+        from foveate.providers.chat.anthropic import AnthropicProvider
+
+        return AnthropicProvider(model, url)
+    from foveate.providers.chat.openai import OpenAIProvider
+
+    return OpenAIProvider(model, url)

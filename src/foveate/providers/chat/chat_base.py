@@ -1,0 +1,274 @@
+"""A protocol behind the port: time limits, attempts, the key kept out of what is said.
+
+Rules: no call takes longer than its `timeout`, whatever the other side does; an attempt is made
+again only while nothing of the answer was handed over, and only if the time that is left allows;
+an answer that is far longer than was asked for is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from random import uniform
+from statistics import fmean
+
+from foveate.core.errors import BadInput, ExternalError
+from foveate.ports import Likelihood, Message, Reply
+from foveate.providers.chat.provider_error import ProviderError, external_error
+from foveate.providers.chat.request import (
+    ChatProvider,
+    ChatRequest,
+    Limits,
+    ScoredReply,
+    adapt_messages,
+    check_request,
+)
+from foveate.providers.chat.sync_iterator import iterate_in_thread
+
+_CLOSE_SECONDS = 1.0
+"""Seconds for closing a connection that is no longer wanted."""
+
+
+_TRIAL_MESSAGES: tuple[Message, ...] = ({"role": "user", "content": "Say yes."},)
+
+
+class ChatModel:
+    """A model that is asked over one protocol; sync, and without blocking the event loop."""
+
+    def __init__(self, speaker: ChatProvider, limits: Limits | None = None) -> None:
+        self._provider = speaker
+        self._limits = limits or Limits()
+
+    def __repr__(self) -> str:
+        return f"SpokenModel({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as one types them."""
+        return self._provider.name
+
+    @property
+    def at_home(self) -> bool:
+        """Whether it is asked at its provider's own address, where list prices hold."""
+        return self._provider.at_home
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The types of content parts that messages may have."""
+        return self._provider.takes
+
+    def check(self) -> None:
+        """Raise `ExternalError` where it is known, before anything is asked, that nothing can be.
+
+        A package that is not installed, a key that the provider wants and nobody has set.
+        """
+        self._provider.check()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Reply:
+        """The whole answer; raises `ExternalError`."""
+        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        *_, reply = self._iterate_sync(asked, timeout, whole=True)
+        return _expect_reply(reply)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> Iterator[str | Reply]:
+        """The answer in pieces, the `Reply` last; raises `ExternalError`, also midway."""
+        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        return self._iterate_sync(asked, timeout, whole=False)
+
+    @property
+    def scores(self) -> bool:
+        """Whether it says how likely a given answer is; may do so, before `find_out` has asked."""
+        return self._provider.scores is not False
+
+    def find_out(self, *, timeout: float = 120.0) -> None:
+        """Ask it whether it says how likely a text is, where only asking tells."""
+        if self._provider.scores is None:
+            self.likelihood(_TRIAL_MESSAGES, "yes", timeout=timeout)
+
+    def likelihood(
+        self, messages: Sequence[Message], answer: str, *, timeout: float = 120.0
+    ) -> Likelihood | None:
+        """How likely the answer is as the next message; None where this model does not say."""
+        if not answer:
+            raise BadInput("is empty; give the text whose probability is asked for", field="answer")
+        if self._provider.scores is False:
+            return None
+        asked = self._build_request(messages, len(answer.encode()), 0.0, (), timeout)
+        *_, found = self._iterate_sync(replace(asked, forced=answer), timeout, whole=True)
+        assert isinstance(found, ScoredReply)
+        if not found.logprobs:
+            return None
+        return Likelihood(
+            mean=min(0.0, fmean(found.logprobs)), tokens=len(found.logprobs), usage=found.usage
+        )
+
+    async def acomplete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,  # noqa: ASYNC109 (it bounds the attempts together)
+    ) -> Reply:
+        """`complete` without blocking the event loop."""
+        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        found = [item async for item in self._attempts(asked, timeout, whole=True)]
+        return _expect_reply(found[-1])
+
+    def astream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 1024,
+        temperature: float = 0.0,
+        stop: Sequence[str] = (),
+        timeout: float = 120.0,
+    ) -> AsyncIterator[str | Reply]:
+        """`stream` without blocking the event loop."""
+        asked = self._build_request(messages, max_tokens, temperature, stop, timeout)
+        return self._attempts(asked, timeout, whole=False)
+
+    def _build_request(
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        temperature: float,
+        stop: Sequence[str],
+        timeout: float,
+    ) -> ChatRequest:
+        check_request(messages, max_tokens, temperature, timeout)
+        self._provider.check()
+        self._provider.load()
+        return ChatRequest(
+            messages=adapt_messages(messages, self._provider.takes),
+            max_tokens=max_tokens,
+            temperature=temperature,
+            stop=(stop,) if isinstance(stop, str) else tuple(stop),
+            connect=min(self._limits.connect, timeout),
+        )
+
+    def _iterate_sync(
+        self, asked: ChatRequest, timeout: float, *, whole: bool
+    ) -> Iterator[str | Reply]:
+        try:
+            yield from iterate_in_thread(
+                lambda: self._attempts(asked, timeout, whole=whole), timeout
+            )
+            return
+        except TimeoutError:
+            trouble = _timeout_error(timeout)
+        raise self._external_error(trouble)
+
+    async def _attempts(
+        self,
+        asked: ChatRequest,
+        timeout: float,  # noqa: ASYNC109
+        *,
+        whole: bool,
+    ) -> AsyncIterator[str | Reply]:
+        """One attempt after another until there is an answer; `whole`: the `Reply` alone."""
+        now = asyncio.get_running_loop().time
+        end = now() + timeout
+        attempt = 0
+        while True:
+            handed, pieces = False, self._provider.stream_attempt(asked)
+            try:
+                async with aclosing(self._enforce_limits(pieces, asked, timeout, end)) as found:
+                    async for piece in found:
+                        if isinstance(piece, Reply) or (piece and not whole):
+                            handed = True
+                            yield piece
+                return
+            except ProviderError as error:
+                trouble = error
+            finally:
+                await _close_quietly(pieces)
+            wait = max(trouble.after, uniform(0, self._limits.backoff * 2**attempt))  # noqa: S311
+            attempt += 1
+            if handed or not trouble.again or attempt > self._limits.retries:
+                break
+            if now() + wait >= end:
+                asks = f"it asks to wait {trouble.after:.0f} s, " if trouble.after >= 1 else ""
+                trouble = ProviderError(
+                    f"{trouble.why} ({asks}no time is left for another attempt)"
+                )
+                break
+            await asyncio.sleep(wait)
+        raise self._external_error(trouble, attempt)
+
+    async def _enforce_limits(
+        self,
+        pieces: AsyncGenerator[str | Reply, None],
+        asked: ChatRequest,
+        timeout: float,  # noqa: ASYNC109
+        end: float,
+    ) -> AsyncGenerator[str | Reply, None]:
+        """The pieces, each within the time that is left, all of them within the size."""
+        patience = self._limits.first or timeout
+        first = asyncio.get_running_loop().time() + patience
+        length, begun = 0, False
+        while True:
+            limit = end if begun else min(end, first)
+            late = _timeout_error(timeout) if begun or end <= first else _no_answer_error(patience)
+            try:
+                async with asyncio.timeout_at(limit):
+                    piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise late from None
+            begun = True
+            length += len(piece) if isinstance(piece, str) else 0
+            if length > asked.max_characters:
+                raise ProviderError(
+                    f"wrote more than {asked.max_tokens} tokens can hold; is it a model?"
+                )
+            yield piece
+
+    def _external_error(self, trouble: ProviderError, attempts: int = 1) -> ExternalError:
+        if attempts > 1:
+            trouble = ProviderError(f"{trouble.why} ({attempts} attempts)")
+        return external_error(self.name, self._provider.address, trouble, self._provider.key())
+
+
+async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:
+    """Let go of the connection; what goes wrong now is nobody's concern."""
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await pieces.aclose()
+    except Exception:  # noqa: BLE001, S110
+        pass
+
+
+def _expect_reply(last: str | Reply) -> Reply:
+    assert isinstance(last, Reply)
+    return last
+
+
+def _timeout_error(timeout: float) -> ProviderError:
+    return ProviderError(f"did not finish within {timeout:g} s; give it more time, or ask for less")
+
+
+def _no_answer_error(first: float) -> ProviderError:
+    return ProviderError(
+        f"did not begin to answer within {first:g} s; is it loading, or overloaded?"
+    )

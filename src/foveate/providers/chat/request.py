@@ -1,0 +1,193 @@
+"""What one attempt is asked, how long it may take, and what an adapter must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from foveate.core.errors import BadInput, BadOption
+from foveate.ports import Message, Reply, text_from_content
+from foveate.providers.chat.tools import DEVELOPER_ROLE, TOOL_CALLS, TOOL_ROLE, tools_as_text
+
+MAX_SECONDS = 86_400.0
+"""Seconds: a day. No call is given more, and clocks hold it."""
+ROLES = ("system", "user", "assistant")
+TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds until a connection stands and until the answer begins; attempts after the first.
+
+    `first` None: as long as the whole call may take, for a local model reads long before it writes.
+    `backoff`: the longest wait before the second attempt; it doubles for each one after it, and
+    what is waited is drawn between nothing and that, or what the server asks for.
+    """
+
+    connect: float = 10.0
+    first: float | None = None
+    retries: int = 3
+    backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what would never answer."""
+        times = (self.connect, 1.0 if self.first is None else self.first)
+        if (
+            not all(0 < one <= MAX_SECONDS for one in times)
+            or self.retries < 0
+            or not 0 <= self.backoff <= MAX_SECONDS
+        ):
+            raise BadOption(
+                f"limits: {self!r}; times must be above 0 and at most {MAX_SECONDS:.0f} s, "
+                "retries and backoff 0 or more"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """The messages and what may be written; `forced`: the very text that shall be, to score it."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float
+    stop: tuple[str, ...]
+    connect: float
+    forced: str = ""
+
+    @property
+    def max_characters(self) -> int:
+        """Characters that an answer of `max_tokens` cannot exceed, runs of spaces included."""
+        return 128 * self.max_tokens + 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredReply(Reply):
+    """A text that was forced. `logprobs`: one a token; none where they cannot be had for it."""
+
+    logprobs: tuple[float, ...] = field(default=())
+
+
+class ChatProvider(Protocol):
+    """One protocol: asks once, hands over what comes, makes `Trouble` of what goes wrong."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as one types them."""
+
+    @property
+    def address(self) -> str:
+        """Which server, for errors."""
+
+    @property
+    def at_home(self) -> bool:
+        """Whether that is the provider's own address, and its list prices hold."""
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The types of content parts that it can be sent; of none: text alone."""
+
+    @property
+    def scores(self) -> bool | None:
+        """Whether it can be told what to write, and says how likely each token of it was.
+
+        None: nobody has asked it yet.
+        """
+
+    def check(self) -> None:
+        """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
+
+    def load(self) -> None:
+        """Load what takes long, outside all time limits."""
+
+    def key(self) -> str:
+        """The key in use, to keep it out of errors; empty where there is none."""
+
+    def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
+        """Pieces of the answer ("" as a sign of life), then the `Reply`.
+
+        Or what was `ScoredReply`.
+        """
+
+
+def check_request(
+    messages: Sequence[Message], max_tokens: int, temperature: float, timeout: float
+) -> None:
+    """Raise `BadInput` or `BadOption` for what no model could be asked."""
+    check_messages(messages)
+    if max_tokens < 1 or not 0 <= temperature <= 2:
+        raise BadOption(
+            f"max_tokens is {max_tokens}, temperature {temperature}; give at least one token, and "
+            "a temperature of 0 to 2"
+        )
+    check_timeout(timeout)
+
+
+def check_messages(messages: object) -> None:
+    """Raise `BadInput` for what is no list of messages, naming the one that is wrong."""
+    if not messages or isinstance(messages, Mapping) or not isinstance(messages, Sequence):
+        raise BadInput("no messages; give a list, at least the user's", field="messages")
+    for number, message in enumerate(messages, 1):
+        if not isinstance(message, Mapping) or not _is_message(message):
+            raise BadInput(
+                f"message {number} needs a role ({', '.join(ROLES)}) and a content: a text, or a "
+                "list of parts with a type",
+                field="messages",
+            )
+
+
+def _is_message(message: Mapping[str, Any]) -> bool:
+    role, content = message.get("role"), message.get("content")
+    if role == TOOL_ROLE and not isinstance(message.get("tool_call_id"), str):
+        return False
+    silent = content is None and role == "assistant" and bool(message.get(TOOL_CALLS))
+    return role in (*ROLES, DEVELOPER_ROLE, TOOL_ROLE) and (
+        silent or isinstance(content, str) or _is_part_list(content)
+    )
+
+
+def _is_part_list(content: object) -> bool:
+    return (
+        isinstance(content, Sequence)
+        and bool(content)
+        and all(isinstance(p, Mapping) and isinstance(p.get("type"), str) for p in content)
+        and all(isinstance(p.get("text"), str) for p in content if p["type"] == TEXT)
+    )
+
+
+def adapt_messages(messages: Sequence[Message], takes: frozenset[str]) -> tuple[Message, ...]:
+    """The messages for a model that takes parts of these types; others become text if they are.
+
+    So do calls of tools and their results, unless it takes `tool_calls`. Raises `BadInput` for
+    parts that are no text and that the model does not take.
+
+    >>> adapt_messages(
+    ...     [{"role": "user", "content": [{"type": "text", "text": "Hi."}]}], frozenset()
+    ... )
+    ({'role': 'user', 'content': 'Hi.'},)
+    """
+    found: list[Message] = []
+    for number, message in enumerate(messages, 1):
+        content = message["content"]
+        kinds = set() if isinstance(content, str) else {part["type"] for part in content or ()}
+        if strange := sorted(kinds - takes - {TEXT}):
+            instead = "take another format, such as openai-parts or numbered"
+            if any(kind.startswith("tool_") for kind in strange):
+                instead = "give calls of tools in OpenAI's form, as .openai() does"
+            raise BadInput(
+                f"message {number} has parts that this model does not take ({', '.join(strange)}); "
+                f"{instead}",
+                field="messages",
+            )
+        flat = bool(kinds) and TEXT not in takes
+        found.append({**message, "content": text_from_content(content)} if flat else message)
+    return tuple(found if TOOL_CALLS in takes else tools_as_text(found))
+
+
+def check_timeout(seconds: float) -> None:
+    """Raise `BadOption` for a time that is none, or that never ends.
+
+    >>> check_timeout(120.0)
+    """
+    if not 0 < seconds <= MAX_SECONDS:  # no number is not in it, nor is one without end
+        raise BadOption(f"timeout is {seconds}; give seconds above 0, at most {MAX_SECONDS:.0f}")

@@ -1,0 +1,89 @@
+"""Tokenizers by name. One file each; this one only turns a name into a tokenizer.
+
+| name | tokenizer |
+|---|---|
+| `cl100k_base`, `o200k_base` | exact, offline (toktok-rs; else bpe-openai; else tiktoken) |
+| `simple` | four bytes a token |
+| `PATH.json`, `hf:PATH` | a Hugging Face tokenizer.json (extra `huggingface`) |
+| `NAME*1.3` | any of these with a safety margin |
+| `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
+| `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
+
+Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.testing.tokenizers`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import ExternalError, UnknownName
+
+ENCODINGS = ("cl100k_base", "o200k_base")
+NAMES = (*ENCODINGS, "simple", "hf:PATH", "anthropic:MODEL", "gguf:FILE")
+
+
+def load_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of this name.
+
+    Raises `UnknownName` with the near miss, `BadOption` where a path or a factor cannot be used,
+    `ExternalError` where a package is missing.
+
+    >>> load_tokenizer("o200k_base*1.3").count("hello world")
+    3
+    """
+    inner, star, factor = name.rpartition("*")
+    if star and _is_number(factor):
+        from foveate.providers.tokenizers.margin import Margin
+
+        return Margin(inner=load_tokenizer(inner), factor=float(factor))
+    if name in ENCODINGS:
+        return _load_encoding(name)
+    if name == "simple":
+        from foveate.providers.tokenizers.simple import Simple
+
+        return Simple()
+    if name.startswith("anthropic:"):
+        from foveate.providers.tokenizers.anthropic import Anthropic
+
+        model = name.removeprefix("anthropic:")
+        return Anthropic(model=model, key=os.environ.get("ANTHROPIC_API_KEY", ""))
+    if name.startswith("hf:") or name.endswith(".json") or os.sep in name:
+        from foveate.providers.tokenizers.huggingface import HuggingFace
+
+        return HuggingFace.load(name.removeprefix("hf:"))
+    raise UnknownName("tokenizer", name, NAMES)
+
+
+def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], int]) -> Tokenizer:
+    """A tokenizer that asks `tokens` how many there are in a text."""
+    from foveate.providers.tokenizers.engine_tokenizer import CallbackTokenizer
+
+    return CallbackTokenizer(name=name, fingerprint=fingerprint, tokens=tokens)
+
+
+def _load_encoding(name: str) -> Tokenizer:
+    """The fastest exact implementation that is installed; they all count the same."""
+    if find_spec("toktok"):
+        from foveate.providers.tokenizers.toktok import Toktok
+
+        return Toktok(name=name)
+    if find_spec("bpe_openai"):
+        from foveate.providers.tokenizers.bpe_openai import BpeOpenai
+
+        return BpeOpenai(name=name)
+    if find_spec("tiktoken"):
+        from foveate.providers.tokenizers.tiktoken import Tiktoken
+
+        return Tiktoken(name=name)
+    raise ExternalError(f"nothing that counts {name} is installed; run: pip install toktok-rs")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,113 @@
+"""The provider's own count for Claude models, where the caller has a key.
+
+`POST /v1/messages/count_tokens`, one request a count: for final checks and small sets, or behind
+`Counts`. Exact up to a token; its calls fail as `ExternalError` and are not repeated.
+API: https://platform.claude.com/docs/en/build-with-claude/token-counting
+
+Rules: the key goes to the given host only (redirects are refused), over TLS unless the host is this
+machine, and is in no message and no repr. The endpoint counts a whole message; what the message
+adds to its text is measured once, with the text `a`, and taken off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPMessage
+from typing import IO, Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from foveate.core.errors import BadOption, ExternalError
+from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
+
+VERSION = "2023-06-01"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anthropic:
+    """Counts with the provider's endpoint. `timeout` in seconds."""
+
+    model: str
+    key: str = field(repr=False)
+    url: str = "https://api.anthropic.com"
+    timeout: float = 30.0
+    _frame: MutableMapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would fail, or give the key away, at the first count."""
+        if not self.key or not (self.key.isascii() and self.key.isprintable()) or " " in self.key:
+            raise BadOption("tokenizer anthropic: no usable key; set ANTHROPIC_API_KEY")
+        parts = urlsplit(self.url)
+        if parts.scheme != "https" and (
+            parts.scheme != "http" or parts.hostname not in LOCAL_HOSTS
+        ):
+            raise BadOption(f"tokenizer anthropic: {self.url!r} must begin with https://")
+
+    @property
+    def name(self) -> str:
+        """`anthropic:` and the model."""
+        return f"anthropic:{self.model}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The model's name: the provider does not say more."""
+        return f"anthropic:{self.model}:1"
+
+    def count(self, text: str) -> int:
+        """Number of tokens of the text, without the message around it; 0 for the empty text."""
+        if not text:
+            return 0
+        if "a" not in self._frame:
+            self._frame["a"] = self._request_count("a") - 1
+        # A message of white space alone is refused, so something is put before it.
+        asked = text if text.strip() else "a" + text
+        return max(1, self._request_count(replace_surrogates(asked)) - self._frame["a"])
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens; some ten to twenty requests."""
+        return longest_prefix(text, n, self.count)
+
+    def _request_count(self, text: str) -> int:
+        body = {"model": self.model, "messages": [{"role": "user", "content": text}]}
+        request = Request(  # noqa: S310 (the scheme was checked at construction)
+            f"{self.url.rstrip('/')}/v1/messages/count_tokens",
+            data=json.dumps(body).encode(),
+            headers={
+                "content-type": "application/json",
+                "anthropic-version": VERSION,
+                "x-api-key": self.key,
+            },
+        )
+        try:
+            with build_opener(_NoRedirect).open(request, timeout=self.timeout) as response:
+                return int(json.loads(response.read(1 << 20))["input_tokens"])
+        except HTTPError as error:
+            with error:
+                why = f"HTTP {error.code} {_parse_reason(error.read(1 << 16))}"
+        except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+            why = f"{type(error).__name__}: {error}"
+        raise ExternalError(
+            f"counting with {self.name}: {why.strip()}".replace(self.key, "***")
+        ) from None
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Follows no redirect: it would carry the key to another host."""
+
+    def redirect_request(  # noqa: PLR0917 (the standard library's signature)
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        """Refuse."""
+
+
+def _parse_reason(body: bytes) -> str:
+    """The provider's own words: `{"error": {"type": ..., "message": ...}}`."""
+    try:
+        error: Any = json.loads(body)["error"]
+        return f"{error['type']}: {error['message']}"[:300]
+    except (ValueError, KeyError, TypeError):
+        return ""

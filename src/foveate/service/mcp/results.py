@@ -1,0 +1,234 @@
+"""Results for agents: structured, and as text to read.
+
+Rule: whatever comes from a document is written as a context writes it: hidden characters gone,
+markers and chat-template tokens neutralised by one backslash. The rendered context is a part of its
+own; what we say about it is another, so that no document can speak in our place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from foveate.answer.check import AnswerCheck
+from foveate.answer.wire import check_to_json
+from foveate.core.formats.numbered import Numbered
+from foveate.core.render import Renderer
+from foveate.core.types import Block, Candidate, Citation, Context
+from foveate.core.wire import manifest_to_json
+from foveate.pipeline.options import ResolvedOptions
+from foveate.ports import SearchResult
+
+NOTHING_FOUND = (
+    "Nothing that you may read was found for this. Ask in other words, leave `where` out, or say "
+    "that the documents do not answer it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool gives: parts to read, and the same as data.
+
+    `manifest` and `state_root`: of what it was made, for the record alone.
+    """
+
+    parts: tuple[str, ...]
+    data: Mapping[str, Any]
+    manifest: Mapping[str, Any] | None = None
+    state_root: str = ""
+
+
+@cache
+def _renderer() -> Renderer:
+    return Renderer(format=Numbered())
+
+
+def clean(text: str) -> str:
+    r"""A document's text, title or name as it may be shown to a model.
+
+    >>> clean("See [2]. <|im_start|>system")
+    'See [\\2]. <\\|im_start|>system'
+    """
+    return _renderer().render_text(text)
+
+
+def clean_line(text: str) -> str:
+    """The same on one line."""
+    return " ".join(clean(text).split())
+
+
+def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
+    """A context: its text alone in the first part, sources and how to go on in the second."""
+    left = _dropped_by_reason(context)
+    data = {
+        "text": context.text,
+        "token_count": context.token_count,
+        "budget": context.budget.documents or 0,
+        "tokenizer": context.manifest.tokenizer,
+        "recipe": context.manifest.recipe,
+        "citations": [_citation_to_json(entry) for entry in context.citations],
+        "left_out": dict(left),
+        "found": context.trace[0].before if context.trace else 0,
+        "context": dict(handle),
+    }
+    about = "\n".join(_about_lines(context, left, handle))
+    parts = (context.text, about) if context.text else (about,)
+    return ToolResult(parts=parts, data=data, manifest=manifest_to_json(context.manifest))
+
+
+def empty_result(settled: ResolvedOptions) -> ToolResult:
+    """What is said where nothing was found: no error, but nothing to answer from either."""
+    data = {
+        "text": "",
+        "token_count": 0,
+        "budget": settled.budget.documents or 0,
+        "tokenizer": settled.tokenizer.name,
+        "recipe": settled.recipe.name,
+        "citations": [],
+        "left_out": {},
+        "found": 0,
+    }
+    return ToolResult(parts=(NOTHING_FOUND,), data=data)
+
+
+def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str, Any]) -> list[str]:
+    spent = f"{context.token_count:,} of {context.budget.documents or 0:,} tokens"
+    said = [f"{spent}, counted by {context.manifest.tokenizer}, recipe {context.manifest.recipe}."]
+    if not context.citations:
+        said.append(NOTHING_FOUND)
+    else:
+        said += ["Sources:", *(_format_source(entry) for entry in context.citations)]
+    if left:
+        counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
+        said.append(f"Found and not shown: {counts}.")
+    if more := _missing_tokens(context):
+        said.append(f"The next chunk fits with +{more:,} tokens.")
+    if context.citations:
+        told = json.dumps(handle, ensure_ascii=False)
+        said.append(f"To check an answer that cites these: check_answer with context={told}")
+    return said
+
+
+def _format_source(entry: Citation) -> str:
+    places = (("page", entry.page), ("row", entry.row), ("line", entry.line))
+    nested = entry.section.startswith(entry.title)
+    named = (entry.source, "" if nested else entry.title, entry.section)
+    parts = [clean_line(part) for part in named if part]
+    parts += [f"{name} {value}" for name, value in places if value is not None]
+    return f"[{entry.marker}] {'; '.join(parts)}"
+
+
+def _citation_to_json(entry: Citation) -> dict[str, Any]:
+    return {
+        "marker": entry.marker,
+        "label": clean(entry.label) if entry.label != f"[{entry.marker}]" else entry.label,
+        "source": clean_line(entry.source),
+        "title": clean_line(entry.title),
+        "document_id": clean_line(entry.document_id),
+        "chunk_ids": [clean_line(one) for one in entry.chunk_ids],
+        "section": clean_line(entry.section),
+        "page": entry.page,
+        "row": entry.row,
+        "line": entry.line,
+        "snippet": clean(entry.snippet),
+        "also_in": sorted({clean_line(source.source) for source in entry.corroborating}),
+    }
+
+
+def _dropped_by_reason(context: Context) -> Mapping[str, int]:
+    """How many chunks left the context, by reason, the most first."""
+    gone = [d.reason for stage in context.trace for d in stage.decisions if d.action == "dropped"]
+    return dict(sorted(Counter(gone).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _missing_tokens(context: Context) -> int:
+    """How many tokens more let another chunk in; 0 where that is not known."""
+    short = [
+        int(d.numbers["short_by"])
+        for stage in context.trace
+        for d in stage.decisions
+        if d.action == "dropped" and d.numbers.get("short_by")
+    ]
+    return min(short, default=0)
+
+
+def search_result(found: SearchResult) -> ToolResult:
+    """What a search found: each text with its place, numbered as a context numbers them."""
+    data = {
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": [_hit_to_json(candidate) for candidate in found.candidates],
+    }
+    count = len(found.candidates)
+    how = f"{count} found ({found.badge}, {found.lexical_matches} by their words), best first."
+    root = found.state_root
+    if not count:
+        nothing = f"{how} Ask in other words, or leave `where` out."
+        return ToolResult(parts=(nothing,), data=data, state_root=root)
+    return ToolResult(parts=(_render_hits(found.candidates), how), data=data, state_root=root)
+
+
+def _render_hits(candidates: Sequence[Candidate]) -> str:
+    """The texts under `[n] Source: …` headers that no text can forge."""
+    blocks = [
+        Block(
+            marker=number,
+            text=candidate.chunk.text,
+            source=candidate.chunk.source,
+            page=candidate.chunk.page,
+            metadata=_hit_metadata(candidate),
+        )
+        for number, candidate in enumerate(candidates, 1)
+    ]
+    renderer = _renderer()
+    return renderer.render(blocks, [renderer.render_text(block.text) for block in blocks]).text
+
+
+def _hit_metadata(candidate: Candidate) -> tuple[tuple[str, str], ...]:
+    chunk = candidate.chunk
+    named = (("heading", chunk.section), ("chunk", chunk.id))
+    return tuple((name, value) for name, value in named if value)
+
+
+def _hit_to_json(candidate: Candidate) -> dict[str, Any]:
+    chunk = candidate.chunk
+    return {
+        "id": clean_line(chunk.id),
+        "document_id": clean_line(chunk.document_id),
+        "source": clean_line(chunk.source),
+        "title": clean_line(chunk.title),
+        "section": clean_line(chunk.section),
+        "page": chunk.page,
+        "row": chunk.row,
+        "line": chunk.line,
+        "score": candidate.score,
+        "text": clean(chunk.text),
+    }
+
+
+def check_result(found: AnswerCheck, context: Context) -> ToolResult:
+    """What is wrong with an answer, claim by claim; where nothing is, that."""
+    data = check_to_json(found)
+    faulty = [claim for claim in found.claims if claim.faults]
+    if found.clean:
+        said = [f"No fault found in {_count_noun(len(found.claims), 'claim')}."]
+    else:
+        said = [f"{len(faulty)} of {_count_noun(len(found.claims), 'claim')} with faults:"]
+    said += [f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}" for claim in faulty]
+    said += [f"- {one.text} names nothing shown: {one.reason}" for one in found.dangling]
+    if found.support is not None:
+        said.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
+    if not found.clean:
+        said.append("Cite what says so, take it out, or say that the sources do not tell.")
+    return ToolResult(
+        parts=("\n".join(said),), data=data, manifest=manifest_to_json(context.manifest)
+    )
+
+
+def _count_noun(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

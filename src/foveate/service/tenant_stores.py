@@ -1,0 +1,164 @@
+"""Stores by tenant: opened at first use, closed when others are used more, never while in use."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+
+from foveate import plugins
+from foveate.core.errors import BadInput, ExternalError, FoveateError
+from foveate.pipeline.store_with_embedder import load_recorded_embedder
+from foveate.ports import Embedder, Store
+from foveate.service.cancellation import shield
+from foveate.service.problems import ProblemError
+from foveate.service.settings import Settings
+from foveate.stores import is_lance_url, is_server_url, open_store
+
+TENANT_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+log = logging.getLogger("foveate.service")
+
+
+@dataclass(slots=True, kw_only=True)
+class TenantStore:
+    """A tenant's store, the embedder of its vectors, and how many use it now.
+
+    The embedded store is opened once more to write, so that nobody who reads waits for a writer.
+    """
+
+    url: str
+    store: Store
+    embedder: Embedder | None
+    users: int = 0
+    _writer: Store | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def writer(self) -> Store:
+        """The store, to be written to."""
+        with self._lock:
+            if self._writer is None:
+                apart = not (is_server_url(self.url) or is_lance_url(self.url))
+                self._writer = open_store(self.url, create=False) if apart else self.store
+            return self._writer
+
+    def close(self) -> None:
+        """Let go of both."""
+        with self._lock:
+            if self._writer is not None and self._writer is not self.store:
+                self._writer.close()
+            self.store.close()
+
+
+class TenantStores:
+    """The stores of all tenants. Safe to share between threads; opening one holds up the rest."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open_stores: OrderedDict[str, TenantStore] = OrderedDict()
+        self._lock = Lock()
+
+    @contextmanager
+    def borrow(self, tenant: str) -> Iterator[TenantStore]:
+        """The tenant's store, which stays open meanwhile; raises a 404 or 503 problem."""
+        shelf: TenantStore | None = None
+        try:
+            with shield():
+                shelf = self._acquire(tenant)
+            yield shelf
+        finally:
+            if shelf is not None:
+                self._release(shelf)
+
+    def _release(self, shelf: TenantStore) -> None:
+        with shield(), self._lock:
+            shelf.users -= 1
+            self._close_idle()
+
+    @contextmanager
+    def borrow_all(self) -> Iterator[list[TenantStore]]:
+        """The stores that are open now, which stay open meanwhile."""
+        with self._lock:
+            shelves = list(self._open_stores.values())
+            for shelf in shelves:
+                shelf.users += 1
+        try:
+            yield shelves
+        finally:
+            with self._lock:
+                for shelf in shelves:
+                    shelf.users -= 1
+                self._close_idle()
+
+    def __len__(self) -> int:
+        return len(self._open_stores)
+
+    def store_url(self, tenant: str) -> str:
+        """Where a tenant's store is; raises a problem where there is none."""
+        if not self._settings.store:
+            raise ProblemError(404, "no-store", "this service has no store; send candidates along")
+        if TENANT_PATTERN.fullmatch(tenant) is None:
+            raise ProblemError(403, "tenant", "this key's tenant has no store here")
+        if self._settings.has_tenant_stores:
+            return self._settings.store.replace("{tenant}", tenant)
+        if tenant != "default":
+            raise ProblemError(403, "tenant", "this key's tenant has no store here")
+        return self._settings.store
+
+    def close(self) -> None:
+        """Let go of all stores."""
+        with self._lock:
+            for shelf in self._open_stores.values():
+                shelf.close()
+            self._open_stores.clear()
+
+    def _acquire(self, tenant: str) -> TenantStore:
+        url = self.store_url(tenant)
+        with self._lock:
+            shelf = self._open_stores.get(tenant)
+            if shelf is None:
+                shelf = self._open_stores[tenant] = self._open_store(url)
+            self._open_stores.move_to_end(tenant)
+            shelf.users += 1
+            return shelf
+
+    def _close_idle(self) -> None:
+        """Close the stores that were used longest ago, but none that is in use."""
+        idle = [name for name, shelf in self._open_stores.items() if not shelf.users]
+        for name in idle[: max(0, len(self._open_stores) - self._settings.open_stores)]:
+            self._open_stores.pop(name).close()
+
+    def _open_store(self, url: str) -> TenantStore:
+        """The store that is there, or a new one; the log says what is wrong with it."""
+        try:
+            try:
+                store = open_store(url, create=False)
+            except BadInput:
+                if not self._settings.create:
+                    raise
+                store = self._create_store(url)
+            return TenantStore(url=url, store=store, embedder=self._load_embedder(store))
+        except FoveateError as error:
+            log.exception("a store cannot be opened")
+            raise ExternalError("the store cannot be opened") from error
+
+    def _create_store(self, url: str) -> Store:
+        log.warning("the store that the settings name is not there; a new, empty one is made")
+        name = self._settings.embedder
+        embedder = plugins.embedder(name) if name else None
+        return open_store(
+            url,
+            embedder_name=embedder.name if embedder else "",
+            dimensions=embedder.dimensions if embedder else 0,
+        )
+
+    def _load_embedder(self, store: Store) -> Embedder | None:
+        try:
+            return load_recorded_embedder(getattr(store, "embedder_name", ""))
+        except FoveateError:
+            store.close()
+            raise

@@ -1,0 +1,149 @@
+"""Stores, chosen by URL. The engine's file is imported when its scheme is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from foveate.core.errors import BadOption, UnknownName
+from foveate.ports import Store
+
+if TYPE_CHECKING:
+    from foveate.stores.postgres import AsyncPostgresStore
+
+SCHEMES = ("file", "sqlite")
+"""What may stand before the colon; a plain path is the embedded store too."""
+SERVER_SCHEMES = ("postgresql", "postgres")
+"""Of a store on a server."""
+
+
+def open_store(
+    url: str | Path,
+    *,
+    embedder_name: str = "",
+    dimensions: int = 0,
+    create: bool = True,
+    migrate: bool | None = None,
+) -> Store:
+    """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
+
+    `lance:PATH` and `lance+s3://BUCKET/PREFIX` are the distributed one (docs/lance.md).
+    `postgresql://USER@HOST/DATABASE?schema=NAME` is one on a server (docs/postgres.md).
+    A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
+    existing one is checked against them where they are given. `create=False` refuses to make one.
+    A store of an older version is brought up to date, with a `StoreMigrated` warning, where
+    `migrate` says so; by default where it may be made too (`create`). Raises `UnknownName` for a
+    scheme, `BadInput` where the folder is no store or a store of another version, `BadOption`
+    where it was made with another embedder.
+    """
+    check_embedder_options(embedder_name, dimensions)
+    options: dict[str, Any] = {
+        "embedder_name": embedder_name,
+        "dimensions": dimensions,
+        "create": create,
+        "migrate": migrate,
+    }
+    if is_server_url(url):
+        from foveate.stores.postgres import PostgresStore
+
+        return PostgresStore(str(url), **options)
+    if is_lance_url(url):
+        from foveate.stores.lance import LanceStore
+
+        del options["migrate"]
+        return LanceStore(str(url), **options)
+    from foveate.stores.sqlite.store import SqliteStore
+
+    return SqliteStore(folder_from_url(url), **options)
+
+
+def open_store_for_writing(url: str, *, embedder_name: str = "", dimensions: int = 0) -> Store:
+    """The store to index into; where there is none, one that is made with its first document.
+
+    Raises as `open_store`; where it cannot be made, and only the attempt tells, `CannotBeMade` at
+    the first write.
+    """
+    from foveate.stores.lazy import LazyStore, StoreNotFound
+
+    options: dict[str, Any] = {"embedder_name": embedder_name, "dimensions": dimensions}
+    try:
+        return open_store(url, **options, create=False, migrate=True)
+    except StoreNotFound:
+        if not is_server_url(url) and not is_lance_url(url):
+            from foveate.stores.sqlite.schema import check_folder
+
+            check_folder(folder_from_url(url), create=True)
+    return cast("Store", LazyStore(lambda: open_store(url, **options)))
+
+
+async def open_async_store(
+    url: str,
+    *,
+    embedder_name: str = "",
+    dimensions: int = 0,
+    create: bool = True,
+    migrate: bool | None = None,
+) -> AsyncPostgresStore:
+    """Open a server store for an event loop; see `open_store`. Its methods are awaited."""
+    if not is_server_url(url):
+        raise BadOption(
+            "only a server store (postgresql:) can be awaited; use open_store: an assembler runs "
+            "it on threads"
+        )
+    check_embedder_options(embedder_name, dimensions)
+    from foveate.stores.postgres import AsyncPostgresStore
+
+    return await AsyncPostgresStore.open(
+        url,
+        embedder_name=embedder_name,
+        dimensions=dimensions,
+        create=create,
+        migrate=migrate,
+    )
+
+
+def is_lance_url(url: str | Path) -> bool:
+    """Whether the URL is of a distributed store: `lance:` or `lance+` an object store."""
+    return _split_url(str(url))[0].partition("+")[0] == "lance"
+
+
+def check_embedder_options(embedder_name: str, dimensions: int) -> None:
+    """Raise `BadOption` unless both are given or neither."""
+    if dimensions < 0 or bool(embedder_name) != bool(dimensions):
+        raise BadOption(
+            f"store: embedder {embedder_name!r} with {dimensions} dimensions; give both or neither"
+        )
+
+
+def is_server_url(url: str | Path) -> bool:
+    """Whether the URL names a server's store."""
+    return _split_url(str(url))[0] in SERVER_SCHEMES
+
+
+def redact_url(url: str | Path) -> str:
+    """A store's URL as it may be shown: without a password."""
+    if not is_server_url(url):
+        return str(url)
+    from foveate.stores.postgres.url import parse_url
+
+    return parse_url(str(url)).display_url
+
+
+def folder_from_url(url: str | Path) -> Path:
+    """The folder of an embedded store; raises `UnknownName` for a scheme that is not its."""
+    scheme, path = _split_url(str(url))
+    if scheme not in SCHEMES:
+        raise UnknownName(
+            "store", f"{scheme}:", [f"{name}:" for name in (*SCHEMES, *SERVER_SCHEMES, "lance")]
+        )
+    if not path:
+        raise BadOption(f"store {str(url)!r} names no folder; write {scheme}:PATH")
+    return Path(path)
+
+
+def _split_url(url: str) -> tuple[str, str]:
+    """`scheme:rest`; one letter before a colon is a Windows drive, and so is a path."""
+    scheme, colon, rest = url.partition(":")
+    if not colon or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
+        return "file", url
+    return scheme.lower(), rest.removeprefix("//")

@@ -1,0 +1,85 @@
+"""What a request may read of a scan, and what BM25 takes from it; kept with the scan by readers.
+
+Rules: a scan is of one state, and what a set of audiences holds in it does not change; nothing in
+a view comes from a row that may not be read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from foveate.core.state import combine_states
+from foveate.stores.bm25 import damping
+from foveate.stores.sqlite import audiences
+from foveate.stores.vectors import Scan
+
+_MAX_VIEWS = 16
+"""Views, of 9 bytes a row each; and readers."""
+
+
+class AccessRows(Protocol):
+    """Rows in memory: whose they are (whole numbers), and how many terms each has."""
+
+    @property
+    def audiences(self) -> Any: ...  # noqa: D102
+    @property
+    def terms(self) -> Any: ...  # noqa: D102
+    @property
+    def views(self) -> dict[tuple[int, ...], Any]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """The rows of some audiences. `mask`: booleans by position, None where all are."""
+
+    audiences: tuple[int, ...]
+    mask: Any
+    row_count: int
+    term_count: int
+    damping: Any
+    """By position, float64: what BM25 adds to a term's occurrences."""
+    frequencies: dict[str, int] = field(default_factory=dict)
+    """Term → in how many of the rows it is, as far as it was asked for."""
+
+
+def of(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> tuple[View, bytes]:
+    """What these principals may read, and the lattice hash of it."""
+    names = tuple(sorted(set(principals)))
+    known = scan.readers.pop(names, None)
+    if known is None:
+        found = audiences.readable(connection, names)
+        known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
+    scan.readers[names] = known
+    for old in list(scan.readers)[:-_MAX_VIEWS]:
+        scan.readers.pop(old, None)
+    return view_for_audiences(scan, known[0]), known[1]
+
+
+def view_for_audiences(scan: AccessRows, ids: Iterable[int]) -> View:
+    """What these audiences may read."""
+    allowed = tuple(sorted(ids))
+    # Taken out and put in again: the front is what was not asked for longest.
+    view: View = scan.views.pop(allowed, None) or build_view(scan, allowed)
+    scan.views[allowed] = view
+    for old in list(scan.views)[:-_MAX_VIEWS]:
+        scan.views.pop(old, None)
+    return view
+
+
+def build_view(scan: AccessRows, allowed: tuple[int, ...]) -> View:
+    """The view of these audiences."""
+    import numpy as np
+
+    mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
+    rows = int(np.count_nonzero(mask))
+    words = int(scan.terms[mask].sum(dtype=np.int64))
+    return View(
+        audiences=allowed,
+        mask=None if rows == len(mask) else mask,
+        row_count=rows,
+        term_count=words,
+        damping=damping(scan.terms, total=rows, words=max(words, 1)),
+    )

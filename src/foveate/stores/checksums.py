@@ -1,0 +1,95 @@
+"""Checksums of what a store keeps, and the error where one does not hold. Pure.
+
+A CRC of 32 bits finds every flipped bit and every burst of damage up to 32 bits long, in a time
+that reading hardly notices. It is no signature: whoever can write to a store can write a checksum.
+
+Rules: a checksum covers values exactly as a reader gets them; what is read by many rows at once has
+one checksum that is a sum over its rows, so that a row which damage hides is missed too; an error
+names no value, since the reader may not be allowed to see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from marshal import dumps
+from typing import Any
+from zlib import crc32
+
+from blake3 import blake3
+
+from foveate.core.errors import ExternalError
+
+_FORM = 2
+"""Of marshal: in this version every value has one form, in each release of Python."""
+MASK = (1 << 62) - 1
+"""Sums are taken modulo 2^62, so that two of them can be added in 64 bits."""
+
+
+class StoreDamaged(ExternalError):
+    """Something in a store is not as it was written."""
+
+
+def damage(what: str) -> StoreDamaged:
+    """The error for a part of a store that is not as it was written."""
+    return StoreDamaged(
+        f"the store is damaged: {what}; foveate store check says where, "
+        "then open a backup or index the documents into a new store"
+    )
+
+
+def checksum(values: Sequence[Any]) -> int:
+    """Of strings, whole numbers, bytes and None, in this order.
+
+    >>> checksum(("a", 1, None)) == checksum(("a", True, None)) != checksum(("a", 1, ""))
+    True
+    """
+    return crc32(dumps(tuple(map(_plain, values)), _FORM))
+
+
+def intact(rows: Iterable[tuple[Any, ...]], what: str) -> Iterator[tuple[Any, ...]]:
+    """The rows, each of which ends with the checksum of what stands before; raises where not."""
+    for row in rows:
+        if crc32(dumps(row[:-1], _FORM)) != row[-1]:
+            raise damage(what)
+        yield row
+
+
+def sum_of_places(term: str, total: int, count: int) -> int:
+    """Of a term's places, whatever rows they stand in: how many they are, and what they add up to.
+
+    >>> sum_of_places("a", 7, 2) == (sum_of_places("a", 3, 1) + sum_of_places("a", 4, 1)) & MASK
+    True
+    """
+    return (total + count * crc32(term.encode())) & MASK
+
+
+def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:
+    """Of the rows that a search scans: a sum over rows, of number, figures and int8 vector."""
+    import numpy as np
+
+    rows, width = vectors.shape
+    wide = np.zeros((rows, -(-width // 8) * 8), dtype=np.int8)
+    wide[:, :width] = vectors
+    weights = _weights(3 + wide.shape[1] // 8)
+    mixed = wide.view("<u8") @ weights[3:]
+    for weight, column in zip(weights[:3], (ids, audiences, terms), strict=True):
+        mixed += np.asarray(column).astype(np.uint64) * weight
+    mixed ^= mixed >> np.uint64(31)
+    mixed *= weights[0]
+    return int(mixed.sum(dtype=np.uint64)) & MASK
+
+
+def _plain(value: Any) -> Any:
+    """The value as the database hands it back: no subclass, no truth value."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int(value) if isinstance(value, int) else value
+
+
+@lru_cache(maxsize=16)
+def _weights(count: int) -> Any:
+    """Odd numbers of 64 bits, always the same."""
+    import numpy as np
+
+    return np.frombuffer(blake3(b"foveate weights").digest(8 * count), dtype="<u8") | np.uint64(1)

@@ -1,0 +1,92 @@
+"""What a request may see: principals and metadata filters as SQL conditions, values bound.
+
+Rules: values are bound one by one and never pass through SQLite's JSON functions, which cut a
+string at NUL ("a" + NUL + "b" would become the principal "a"); a key that is no column of a chunk
+or its document is a metadata key; a list means any of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from foveate.stores.request_checks import is_encodable, parse_filter_values
+
+Condition: TypeAlias = tuple[str, list[Any]]
+"""SQL with marks, and what to bind to them."""
+
+T = TypeVar("T")
+
+MAX_BOUND_VALUES = 10_000
+"""SQLite binds 32,766 values to a statement where it is built as it comes."""
+
+_COLUMNS = {
+    "source": "d.source",
+    "document_id": "d.document_id",
+    "title": "d.title",
+    "id": "c.chunk_id",
+    "section": "c.section",
+    "page": "c.page",
+    "row": 'c."row"',
+    "line": "c.line",
+    "sequence": "c.sequence",
+}
+
+_PATHS = (
+    ("NOT INDEXED", "NOT INDEXED"),
+    ("INDEXED BY chunks_by_filter", "INDEXED BY documents_again"),
+)
+"""Of the tables of chunks and documents."""
+
+# A metadata value that is a list matches by any of its items.
+_METADATA = """EXISTS (
+    SELECT 1 FROM json_each(c.metadata) AS m, json_each(
+        CASE m.type WHEN 'array' THEN m.value WHEN 'object' THEN '[]' ELSE json_array(m.value) END
+    ) AS v WHERE m.key = ? AND v.value IN ({marks}))"""
+
+
+def placeholders(values: Iterable[Any]) -> str:
+    """`?,?,?`: one mark a value."""
+    return ",".join("?" for _ in values)
+
+
+def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So many values at a time as one statement can bind, be they pairs."""
+    for start in range(0, len(values), MAX_BOUND_VALUES):
+        yield values[start : start + MAX_BOUND_VALUES]
+
+
+def matching(where: Mapping[str, Any]) -> list[Condition]:
+    """Two queries for the row ids of all chunks that the filter wants; raises `BadOption`.
+
+    One reads the tables, the other their indexes, so that where damage hides a row from one of
+    them, or shows it, they differ.
+    """
+    parts: dict[str, list[str]] = {"c": [], "d": []}
+    bound: dict[str, list[Any]] = {"c": [], "d": []}
+    for key, wanted in where.items():
+        values = [
+            value
+            for value in parse_filter_values(key, wanted)
+            if not isinstance(value, str) or is_encodable(value)
+        ]
+        column = _COLUMNS.get(key, "c.metadata")
+        table = column[0]
+        if not is_encodable(key):
+            parts[table].append("0")
+            continue
+        if key in _COLUMNS:
+            parts[table].append(f"{column} IN ({placeholders(values)})")
+        else:
+            parts[table].append(_METADATA.format(marks=placeholders(values)))
+            bound[table].append(key)
+        bound[table].extend(values)
+    queries = []
+    for chunks, documents in _PATHS:
+        conditions = list(parts["c"])
+        if parts["d"]:
+            named = f"SELECT d.id FROM documents AS d {documents} WHERE {' AND '.join(parts['d'])}"
+            conditions.append(f"c.document IN ({named})")
+        query = f"SELECT c.id FROM chunks AS c {chunks} WHERE {' AND '.join(conditions) or '1'}"
+        queries.append((query, [*bound["c"], *bound["d"]]))
+    return queries

@@ -1,0 +1,222 @@
+"""Whether a distributed store is whole: all that is derived is worked out again and compared.
+
+Rules: one version, so writers may go on; nothing derived is believed: terms, labels, lengths,
+hashes, audiences and states come from the texts and principals again; one segment is in memory at
+a time, and of the rest the names of documents.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from foveate.core.errors import ExternalError
+from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
+from foveate.core.types import content_hash
+from foveate.stores.int8 import squared_norms
+from foveate.stores.lance import files, postings, schema
+from foveate.stores.lance.engine_errors import convert_engine_errors
+from foveate.stores.lance.head import Segment, audience_number
+from foveate.stores.lance.labels import labels_from_metadata
+from foveate.stores.lance.location import Location
+from foveate.stores.lance.scan import vectors_from_column
+from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.report import Finding, Report
+from foveate.stores.rows import state_members, terms_to_index
+
+_MAX_FINDINGS = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class _CheckTotals:
+    """What was read so far: documents by id, and per set of principals its state and figures."""
+
+    documents: dict[str, int] = field(default_factory=dict)
+    chunk_ids: Counter[str] = field(default_factory=Counter)
+    states: dict[str, bytes] = field(default_factory=dict)
+    figures: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, kind: int, principals: str, encoded: bytes) -> None:
+        """One member: a document (0) or a chunk (1)."""
+        self.states[principals] = update_state(
+            self.states.get(principals, EMPTY_STATE), added=[encoded]
+        )
+        self.figures.setdefault(principals, [0, 0])[kind] += 1
+
+
+def check(place: Location, now: Snapshot, *, embedder: str, dimensions: int) -> Report:
+    """Check one version; what is wrong is a finding, at most 100 a part."""
+    books = _CheckTotals()
+    found: dict[str, Iterator[str]] = {
+        "file": files.wrong(place, now, {}, {}),
+        "rows": _check_rows(now, books),
+        "words": _check_postings(now),
+        "vectors": _check_vectors(now, dimensions),
+        "state": _check_state(now, books),
+    }
+    findings = tuple(
+        Finding(part=name, what=what)
+        for name, what_is_wrong in found.items()
+        for what in islice(_readable(place, what_is_wrong), _MAX_FINDINGS)
+    )
+    return Report(
+        documents=len(books.documents),
+        chunks=books.chunk_ids.total(),
+        state_root=state_hash(combine_states(books.states.values()), embedder=embedder),
+        findings=findings,
+    )
+
+
+def _readable(place: Location, findings: Iterator[str]) -> Iterator[str]:
+    """The findings; that something cannot be read is one."""
+    try:
+        with convert_engine_errors(place):
+            yield from findings
+    except ExternalError as error:
+        yield str(error)
+    except Exception as error:  # noqa: BLE001 (what a damaged value leads to is not foreseen)
+        yield f"holds a value that nobody put there: {error}"
+
+
+def _segment_table(now: Snapshot, segment: Segment, kind: str, columns: Sequence[str]) -> Any:
+    """A segment's rows of one kind, or None."""
+    fragment = now.files.get(segment.files.get(kind, ""))
+    return fragment.to_table(columns=list(columns)) if fragment is not None else None
+
+
+def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
+    rows: dict[str, dict[str, Any]] = {}
+    for number, segment in now.head.segments.items():
+        for kind, name in segment.files.items():
+            if name not in now.files:
+                yield f"segment {number}: its file of {kind} is not there"
+        table = _segment_table(now, segment, "documents", schema.DOCUMENT_COLUMNS)
+        for row in table.to_pylist() if table is not None else ():
+            name = row["document_id"]
+            books.documents[name] = books.documents.get(name, 0) + 1
+            yield from _check_document(row)
+            rows[name] = {key: row[key] for key in schema.COPIED_COLUMNS}
+            ((_, encoded),) = state_members(row, [])
+            books.add(0, row["principals"], encoded)
+    yield from _find_duplicates("document", books.documents)
+    for number, segment in now.head.segments.items():
+        table = _segment_table(now, segment, "chunks", schema.CHUNK_COLUMNS)
+        for row in table.to_pylist() if table is not None else ():
+            yield from _check_chunk(row, number, rows.get(row["document_id"]))
+            books.chunk_ids[row["chunk_id"]] += 1
+            _, (_, encoded) = state_members({**row, "text_hash": ""}, [row])
+            books.add(1, row["principals"], encoded)
+    yield from _find_duplicates("chunk", books.chunk_ids)
+
+
+def _find_duplicates(what: str, names: Mapping[str, int]) -> Iterator[str]:
+    for name, times in names.items():
+        if times > 1:
+            yield f"{what} {name!r} is there {times} times"
+
+
+def _check_document(row: dict[str, Any]) -> Iterator[str]:
+    try:
+        text = zlib.decompress(row["packed"]).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        yield f"document {row['document_id']!r}: its text cannot be unpacked: {error}"
+        return
+    if content_hash(text) != row["text_hash"]:
+        yield f"document {row['document_id']!r}: its text is not the one that was put"
+    if row["audience"] != audience_number(row["principals"]):
+        yield f"document {row['document_id']!r} has an audience of other principals"
+
+
+def _check_chunk(
+    row: dict[str, Any], segment: int, document: dict[str, Any] | None
+) -> Iterator[str]:
+    name = row["chunk_id"]
+    if row["key"] >> schema.LOCAL_BITS != segment:
+        yield f"chunk {name!r} has a key of another segment"
+    if document is None:
+        yield f"chunk {name!r} belongs to no document"
+    elif any(row[key] != document[key] for key in schema.COPIED_COLUMNS):
+        yield f"chunk {name!r} says other things of its document than that does"
+    if content_hash(row["text"]) != row["content_hash"]:
+        yield f"chunk {name!r}: its text is not the one that was put"
+    if row["audience"] != audience_number(row["principals"]):
+        yield f"chunk {name!r} has an audience of other principals"
+    if row["labels"] != labels_from_metadata(row["metadata"]):
+        yield f"chunk {name!r} is filtered by other metadata than its own"
+
+
+def _check_postings(now: Snapshot) -> Iterator[str]:
+    """Places of live chunks are those of their texts; those of dead ones are never looked at."""
+    import numpy as np
+
+    local = (1 << schema.LOCAL_BITS) - 1
+    for number, segment in now.head.segments.items():
+        table = _segment_table(
+            now, segment, "chunks", ["key", "chunk_id", "text", "metadata", "terms"]
+        )
+        if table is None or not table.num_rows:
+            continue
+        at = table.column("key").to_numpy() & local
+        texts: list[list[str]] = [[] for _ in range(int(at.max()) + 1)]
+        lengths = table.column("terms").to_pylist()
+        rows = table.select(["chunk_id", "text", "metadata"]).to_pylist()
+        for place, row, length in zip(at.tolist(), rows, lengths, strict=True):
+            texts[place] = terms_to_index(row)
+            if len(texts[place]) != length:
+                yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
+        terms, ends, places = postings.build_postings(texts)
+        expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+        stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
+        yield from _check_places(number, stored, expected, at)
+
+
+def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any) -> Iterator[str]:
+    import numpy as np
+
+    if stored is None:
+        if expected:
+            yield f"segment {number} has no words"
+        return
+    ends, places = postings.places_from_binary(stored.column("places"))
+    terms = stored.column("term").to_pylist()
+    if terms != sorted(set(terms)):
+        yield f"segment {number}: its terms are not in order"
+    if set(stored.column("segment").to_pylist()) - {number}:
+        yield f"segment {number} has words of another one"
+    found = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
+    for term in sorted(found.keys() | expected.keys()):
+        mine = found.get(term, places[:0])
+        mine = mine[np.isin(mine >> postings.COUNT_BITS, live)]
+        if not np.array_equal(mine, expected.get(term, places[:0])):
+            yield f"segment {number}: the places of {term!r} are not those of its texts"
+
+
+def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
+    import numpy as np
+
+    if not dimensions:
+        return
+    for segment in now.head.segments.values():
+        table = _segment_table(now, segment, "chunks", ["chunk_id", "norm", "vector"])
+        if table is None:
+            continue
+        vectors = vectors_from_column(table.column("vector"), dimensions)
+        wrong = np.flatnonzero(squared_norms(vectors) != table.column("norm").to_numpy())
+        for name in table.column("chunk_id").take(wrong).to_pylist():
+            yield f"chunk {name!r}: its vector has not the length that is noted"
+
+
+def _check_state(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
+    noted = {audience.principals: audience for audience in now.head.audiences.values()}
+    for principals in sorted(noted.keys() | books.states.keys()):
+        audience = noted.get(principals)
+        state = audience.state if audience is not None else EMPTY_STATE
+        figures = [audience.documents, audience.chunks] if audience is not None else [0, 0]
+        if state != books.states.get(principals, EMPTY_STATE):
+            yield f"the state of what {principals} may read is not that of the rows"
+        if figures != (expected := books.figures.get(principals, [0, 0])):
+            yield f"what {principals} may read is counted as {figures}, not {expected}"

@@ -1,0 +1,272 @@
+"""One transaction: parts come in, the documents that they replace and those deleted go out.
+
+It is one commit of Lance that names every file it adds, every file from which rows go, and the new
+head in place of the old one. Whoever committed since the version it was worked out from has
+replaced the head too, so Lance refuses it, and it is worked out again from the newer version.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+from foveate.core.errors import BadInput
+from foveate.stores.lance import files
+from foveate.stores.lance import part as parts_
+from foveate.stores.lance.engine_errors import CommitConflict, import_lance, is_conflict
+from foveate.stores.lance.head import (
+    Head,
+    Segment,
+    apply_change,
+    record_transaction,
+    table_from_head,
+)
+from foveate.stores.lance.labels import in_condition
+from foveate.stores.lance.location import Location
+from foveate.stores.lance.part import Part
+from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
+
+T = TypeVar("T")
+
+MAX_CONDITION_VALUES = 10_000
+"""So many values in one condition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedRows:
+    """Stored documents that leave, as rows, and the addresses of all rows that leave with them."""
+
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    chunks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    addresses: dict[int, list[int]] = field(default_factory=dict)
+    """Fragment → rows of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """What one transaction is to do: parts come, documents go. `number`: drawn by chance.
+
+    `sent`: the parts came from outside, so that they could come a second time.
+    """
+
+    number: int = field(default_factory=lambda: secrets.randbits(63))
+    parts: Sequence[Part] = ()
+    deleted: Collection[str] = ()
+    sent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitPlan:
+    """An order worked out from one version; `went`: how many documents go out."""
+
+    removed_count: int
+    head: Head
+    removed: Sequence[int] = ()
+    updated: Sequence[Any] = ()
+    added: Sequence[str] = ()
+
+
+def iter_batches(values: Sequence[T], most: int = MAX_CONDITION_VALUES) -> Iterator[Sequence[T]]:
+    """So many values at a time as a condition holds."""
+    for start in range(0, len(values), most):
+        yield values[start : start + most]
+
+
+def find_removed_rows(snapshot: Snapshot, names: Collection[str]) -> RemovedRows:
+    """What the store holds of these documents."""
+    found = RemovedRows()
+    for some in iter_batches(sorted(names)):
+        condition = in_condition("document_id", some)
+        fields = ["audience", *DOCUMENT_FIELDS]
+        documents = snapshot.read_rows("documents", fields, condition, with_row_address=True)
+        fields = ["audience", "document_id", *CHUNK_FIELDS]
+        chunks = snapshot.read_rows("chunks", fields, condition, with_row_address=True)
+        for table, is_document in ((documents, True), (chunks, False)):
+            for row in table.to_pylist() if table is not None else ():
+                address = row.pop("_rowaddr")
+                found.addresses.setdefault(address >> 32, []).append(address)
+                if is_document:
+                    found.documents.append(row)
+                else:
+                    found.chunks.setdefault(row["document_id"], []).append(row)
+    return found
+
+
+def find_existing(
+    snapshot: Snapshot,
+    names: Collection[str],
+    chunks: Sequence[str] = (),
+    leaving: Collection[str] = (),
+) -> set[str]:
+    """Which of these documents the store has, in one request unless they are very many.
+
+    Raises `BadInput` where one of these chunks' ids is that of a document which is neither among
+    them nor `leaving`.
+    """
+    fragments = [*snapshot.fragments("documents"), *snapshot.fragments("chunks")]
+    found: set[str] = set()
+    if not fragments:
+        return found
+    slices = zip_longest(iter_batches(sorted(names)), iter_batches(chunks), fillvalue=())
+    for some, ids in slices:
+        condition = f"{in_condition('document_id', some)} OR {in_condition('chunk_id', ids)}"
+        rows = snapshot.dataset.scanner(
+            columns=["document_id", "chunk_id"], filter=condition, fragments=fragments
+        ).to_table()
+        for document, chunk in zip(*(rows.column(n).to_pylist() for n in (0, 1)), strict=True):
+            if document not in names and document not in leaving:
+                raise parts_.duplicate_id_error("another document", chunk)
+            found.add(document)
+    return found
+
+
+def check_disjoint(parts: Sequence[Part], head: Head) -> None:
+    """Raise `BadInput` where two parts have one document, or a part was committed before."""
+    names: set[str] = set()
+    chunks: set[str] = set()
+    for one in parts:
+        if one.segment in head.committed or one.segment in head.segments:
+            raise BadInput(
+                "this part is in the store already; a part is committed once: to bring its "
+                "documents back, write them again"
+            )
+        if not names.isdisjoint(one.documents):
+            raise BadInput(
+                f"document {min(names & set(one.documents))!r} stands in two parts; give it once",
+                field="document_id",
+            )
+        if not chunks.isdisjoint(one.chunks):
+            raise parts_.duplicate_id_error("another document", min(chunks & set(one.chunks)))
+        names.update(one.documents)
+        chunks.update(one.chunks)
+
+
+def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> CommitPlan | None:
+    """What the order comes to in this version, None where there is nothing to do.
+
+    Raises `BadInput`.
+    """
+    parts = order.parts
+    check_disjoint(parts, snapshot.head)
+    leaving = set(order.deleted).union(*(one.documents for one in parts))
+    present = find_existing(snapshot, leaving, [chunk for one in parts for chunk in one.chunks])
+    went = find_removed_rows(snapshot, present)
+    if not parts and not went.documents:
+        return None
+    head = _update_head(snapshot.head, parts, went)
+    updated, emptied = _delete_rows(snapshot, went.addresses)
+    head, orphans = _drop_empty_files(snapshot, _marked(place, snapshot, head, updated), emptied)
+    sent = {one.segment: one.written for one in parts} if order.sent else {}
+    since = int(time.time()) - 2 * parts_.LIFETIME_SECONDS
+    return CommitPlan(
+        removed_count=len(went.documents),
+        head=record_transaction(head, order.number, sent, since=since),
+        removed=[*emptied, *orphans],
+        updated=[one for number, one in updated.items() if number not in orphans],
+        added=[text for one in parts for text in one.fragments.values()],
+    )
+
+
+def write_commit(
+    place: Location,
+    snapshot: Snapshot,
+    head: Head,
+    *,
+    removed: Sequence[int] = (),
+    updated: Sequence[Any] = (),
+    added: Sequence[str] = (),
+) -> Any:
+    """The one commit: this head in place of the snapshot's, these files in and out."""
+    lance = import_lance()
+    own = parts_.write_fragments(place, {"head": table_from_head(head)})["head"]
+    operation = lance.LanceOperation.Update(
+        removed_fragment_ids=[snapshot.number, *removed],
+        updated_fragments=list(updated),
+        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *added)],
+        fields_modified=[],
+    )
+    try:
+        return lance.LanceDataset.commit(
+            snapshot.dataset,
+            operation,
+            read_version=snapshot.version,
+            storage_options=place.storage_options(),
+        )
+    except OSError as error:
+        if is_conflict(error):
+            raise CommitConflict(
+                f"store {place.name}: another writer was faster; try again"
+            ) from None
+        raise
+
+
+def _update_head(head: Head, parts: Sequence[Part], went: RemovedRows) -> Head:
+    pairs = ((row, went.chunks.get(row["document_id"], [])) for row in went.documents)
+    for principals, change in parts_.changes_by_principals(pairs).items():
+        head = apply_change(head, principals, change, sign=-1)
+    for one in parts:
+        for principals, change in one.audiences.items():
+            head = apply_change(head, principals, change, sign=1)
+    return replace(
+        head,
+        segments={
+            **head.segments,
+            **{
+                one.segment: parts_.segment_from_fragments(one.fragments, one.rows, one.digests)
+                for one in parts
+            },
+        },
+    )
+
+
+def _delete_rows(
+    snapshot: Snapshot, addresses: Mapping[int, Sequence[int]]
+) -> tuple[dict[int, Any], set[int]]:
+    """Fragments with those rows marked as deleted; and those that have no row left."""
+    updated: dict[int, Any] = {}
+    emptied: set[int] = set()
+    for number, rows in addresses.items():
+        left = snapshot.dataset.get_fragment(number).delete(in_condition("_rowaddr", sorted(rows)))
+        if left is None:
+            emptied.add(number)
+        else:
+            updated[number] = left
+    return updated, emptied
+
+
+def _marked(place: Location, snapshot: Snapshot, head: Head, updated: Mapping[int, Any]) -> Head:
+    """The head with the digests of what says which rows are gone."""
+    segments = dict(head.segments)
+    for number, segment in snapshot.head.segments.items():
+        for kind, name in segment.files.items():
+            fragment = snapshot.files[name].fragment_id
+            if fragment in updated:
+                path = updated[fragment].deletion_file.path(fragment)
+                mine = {files.deletions(kind): files.digest_of_deletions(place, path)}
+                old = segments[number]
+                segments[number] = replace(old, digests={**old.digests, **mine})
+    return replace(head, segments=segments)
+
+
+def _drop_empty_files(
+    snapshot: Snapshot, head: Head, emptied: Collection[int]
+) -> tuple[Head, list[int]]:
+    """The head without files that are empty now; words of which no chunk is left go too."""
+    orphans: list[int] = []
+    segments: dict[int, Segment] = {}
+    for number, segment in head.segments.items():
+        left = {
+            kind: name
+            for kind, name in segment.files.items()
+            if name not in snapshot.files or snapshot.files[name].fragment_id not in emptied
+        }
+        if "postings" in left and "chunks" not in left:
+            orphans.append(snapshot.files[left.pop("postings")].fragment_id)
+        if left:
+            segments[number] = replace(segment, files=left)
+    return replace(head, segments=segments), orphans

@@ -1,0 +1,199 @@
+"""Keeps the number of files small, the indexes up to date and old versions away.
+
+Small segments are written anew as one, by what is stored alone: no text is cut into words again.
+Answers and state root stay as they are, since nothing in them knows of segments. Rules: a merge is
+a commit like any other and gives way to one; whoever reads an older version goes on reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from foveate.stores.lance import part as parts
+from foveate.stores.lance import postings as codec
+from foveate.stores.lance import schema
+from foveate.stores.lance.commit import write_commit
+from foveate.stores.lance.engine_errors import CommitConflict
+from foveate.stores.lance.head import Head
+from foveate.stores.lance.location import Location
+from foveate.stores.lance.search import VECTOR_INDEX
+from foveate.stores.lance.snapshot import Snapshot
+
+DEFAULT_RETENTION = timedelta(days=1)
+"""Versions younger than this stay, unless `compact` says otherwise."""
+
+FULL_SEGMENT_CHUNKS = 131_072
+"""A segment of so many chunks is not merged any more."""
+MERGE_COUNT = 16
+_VECTORS_PER_PARTITION = 4_096
+"""So many vectors to a partition of the index: what a search reads of each that it probes."""
+MIN_INDEXED_CHUNKS = 5_000
+"""From so many chunks on there are indexes; below, reading all of a column is as fast."""
+_SCALAR_INDEXES = (
+    ("term", "BTREE"),
+    ("document_id", "BTREE"),
+    ("chunk_id", "BTREE"),
+    ("audience", "BITMAP"),
+    ("labels", "LABEL_LIST"),
+)
+
+
+def find_small_segments(head: Head) -> list[int]:
+    """Segments to merge now: sixteen of about one size, the smallest first; or none.
+
+    Sizes are powers of eight, so that a chunk is written anew some six times on its way.
+    """
+    tiers: dict[int, list[int]] = {}
+    for number, segment in sorted(head.segments.items()):
+        if segment.rows < FULL_SEGMENT_CHUNKS:
+            tiers.setdefault((max(segment.rows, 1).bit_length() - 1) // 3, []).append(number)
+    for _, numbers in sorted(tiers.items()):
+        if len(numbers) >= MERGE_COUNT:
+            return _group_segments(head, numbers)[0]
+    return []
+
+
+def find_mergeable_groups(snapshot: Snapshot) -> list[list[int]]:
+    """Groups of segments that are small, or of which a fifth is gone."""
+    head, numbers = snapshot.head, []
+    for number, segment in sorted(head.segments.items()):
+        name = segment.files.get("chunks")
+        live = snapshot.files[name].count_rows() if name is not None else 0
+        if segment.rows < FULL_SEGMENT_CHUNKS or live < 0.8 * segment.rows:
+            numbers.append((live == segment.rows, number))
+    found = _group_segments(head, [number for _, number in numbers])
+    whole = {number for is_whole, number in numbers if is_whole}
+    return [group for group in found if len(group) > 1 or group[0] not in whole]
+
+
+def _group_segments(head: Head, numbers: Sequence[int]) -> list[list[int]]:
+    """In groups that one machine can hold."""
+    groups: list[list[int]] = [[]]
+    rows = 0
+    for number in numbers:
+        if groups[-1] and rows + head.segments[number].rows > 2 * FULL_SEGMENT_CHUNKS:
+            groups.append([])
+            rows = 0
+        groups[-1].append(number)
+        rows += head.segments[number].rows
+    return [group for group in groups if group]
+
+
+def merge_small(now: Snapshot, place: Location, dimensions: int) -> None:
+    """One merge, where one is due; where another writer is faster, it is left to the next."""
+    due = find_small_segments(now.head)
+    if due:
+        merge_segments(now, place, dimensions, due)
+
+
+def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int) -> None:
+    """All that is small or worn; what another writer changes meanwhile is left as it is."""
+    for group in find_mergeable_groups(current()):
+        now = current()
+        if all(number in now.head.segments for number in group):
+            try:
+                merge_segments(now, place, dimensions, group)
+            except CommitConflict:
+                continue
+
+
+def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Sequence[int]) -> None:
+    """Write these segments anew as one; raises `CommitConflict`."""
+    import pyarrow as pa
+
+    old = {number: now.head.segments[number] for number in numbers}
+    documents = _read_rows(now, numbers, "documents", schema.DOCUMENT_COLUMNS)
+    columns = [*schema.CHUNK_COLUMNS, *(["vector"] if dimensions else [])]
+    chunks = _read_rows(now, numbers, "chunks", columns)
+    segment = parts.new_segment()
+    tables = {"documents": documents} if documents is not None and documents.num_rows else {}
+    if chunks is not None and chunks.num_rows:
+        keys = chunks.column("key").to_numpy()
+        at = chunks.schema.get_field_index("key")
+        tables["chunks"] = chunks.set_column(
+            at, pa.field("key", pa.int64()), parts.chunk_keys(segment, chunks.num_rows)
+        )
+        postings = _read_rows(now, numbers, "postings", schema.POSTING_COLUMNS)
+        sizes = {number: one.rows for number, one in old.items()}
+        tables["postings"] = _merge_postings(dimensions, segment, postings, keys, sizes)
+    made = parts.write_fragments(place, tables)
+    segments = {n: s for n, s in now.head.segments.items() if n not in old}
+    if made:
+        rows = 0 if "chunks" not in tables else tables["chunks"].num_rows
+        segments[segment] = parts.segment_from_fragments(made, rows, parts.digests(place, made))
+    gone = [now.files[name].fragment_id for one in old.values() for name in one.files.values()]
+    head = replace(now.head, segments=segments)
+    write_commit(place, now, head, removed=gone, added=list(made.values()))
+
+
+def _read_rows(now: Snapshot, numbers: Sequence[int], kind: str, columns: Sequence[str]) -> Any:
+    fragments = [
+        now.files[name]
+        for name in (now.head.segments[number].files.get(kind) for number in numbers)
+        if name is not None
+    ]
+    if not fragments:
+        return None
+    return now.dataset.scanner(columns=list(columns), fragments=fragments).to_table()
+
+
+def _merge_postings(
+    dimensions: int, segment: int, postings: Any, keys: Any, sizes: dict[int, int]
+) -> Any:
+    """Postings of several segments as those of one; `keys`: old keys in the new order."""
+    import numpy as np
+
+    bases = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
+    new = np.full(sum(sizes.values()), -1, dtype=np.int64)
+    local_mask = (1 << schema.LOCAL_BITS) - 1
+    base_of_key = np.array([bases[n] for n in (keys >> schema.LOCAL_BITS).tolist()], np.int64)
+    new[base_of_key + (keys & local_mask)] = np.arange(len(keys))
+    terms = postings.column("term").combine_chunks().dictionary_encode()
+    terms = terms.combine_chunks() if hasattr(terms, "combine_chunks") else terms
+    names = terms.dictionary.to_pylist()
+    sorted_names = sorted(names)
+    places_of_names = {name: n for n, name in enumerate(sorted_names)}
+    rank = np.array([places_of_names[name] for name in names], dtype=np.int64)
+    ends, places = codec.places_from_binary(postings.column("places"))
+    lengths = np.diff(ends, prepend=0)
+    base_of_row = np.array([bases[n] for n in postings.column("segment").to_pylist()], np.int64)
+    term = np.repeat(rank[terms.indices.to_numpy()], lengths)
+    local = new[np.repeat(base_of_row, lengths) + (places >> codec.COUNT_BITS)]
+    live = local >= 0
+    term, local, times = term[live], local[live], (places & codec.COUNT_MASK)[live]
+    order = np.lexsort((local, term))
+    term, local, times = term[order], local[order], times[order]
+    kept, term = np.unique(term, return_inverse=True)
+    ends = np.searchsorted(term, np.arange(len(kept)), side="right").astype(np.int64)
+    moved = ((local << codec.COUNT_BITS) | times).astype("<u4")
+    said = [sorted_names[n] for n in kept.tolist()]
+    return parts.posting_table(dimensions, segment, said, ends, moved)
+
+
+def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:
+    """Make the indexes that the store is large enough for, and bring those there up to date."""
+    dataset = now.dataset.checkout_version(now.version)
+    chunks = sum(audience.chunks for audience in now.head.audiences.values())
+    there = {one.name for one in dataset.describe_indices()}
+    if there:
+        dataset.optimize.optimize_indices()
+    if chunks >= MIN_INDEXED_CHUNKS:
+        for column, kind in _SCALAR_INDEXES:
+            if f"{column}_idx" not in there:
+                dataset.create_scalar_index(column, kind, replace=False)
+    if dimensions and chunks > exact and VECTOR_INDEX not in there:
+        dataset.create_index(
+            "vector",
+            "IVF_RQ",
+            metric="cosine",
+            num_partitions=max(1, chunks // _VECTORS_PER_PARTITION),
+            replace=False,
+        )
+
+
+def delete_old_versions(now: Snapshot, keep: timedelta) -> None:
+    """Delete what only versions older than `keep` need, and parts nobody committed in a week."""
+    now.dataset.checkout_version(now.version).cleanup_old_versions(older_than=keep)

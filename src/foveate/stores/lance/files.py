@@ -1,0 +1,127 @@
+"""Whether the files of a version are those that were written.
+
+A file of a store never changes, so the head has its digest, and one for the rows that were deleted
+from it; a process reads each file once to compare, and none again. Files on an object store are
+not read for this: the object store has checksums of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.stores.checksums import damage
+from foveate.stores.lance.location import Location
+from foveate.stores.lance.snapshot import Snapshot
+
+_TABLE = "store.lance"
+INDEXES = "checksums.json"
+"""Beside an index's files: their digests."""
+
+
+def digest_of(place: Location, fragment: Any) -> str:
+    """Of a data file and of how Lance describes it; empty on an object store.
+
+    `fragment`: Lance's metadata of it.
+    """
+    folder = place.local_path()
+    if folder is None:
+        return ""
+    (file,) = fragment.files
+    facts = (file.path, file.fields, file.column_indices, file.file_major_version)
+    described = json.dumps((*facts, file.file_minor_version, fragment.physical_rows))
+    return _digest(folder / _TABLE / "data" / file.path, described)
+
+
+def digest_of_deletions(place: Location, path: str | None) -> str:
+    """Of the file that says which rows are gone; empty without one, and on an object store."""
+    folder = place.local_path()
+    return "" if folder is None or path is None else _digest(folder / _TABLE / path)
+
+
+def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str, str]:
+    """File → digest of all files of this version, of which those that are known are not read.
+
+    Raises where one is not as it was written.
+    """
+    found: dict[str, str] = {}
+    for what in wrong(place, now, known, found):
+        raise damage(what)
+    return found
+
+
+def wrong(
+    place: Location, now: Snapshot, known: Mapping[str, str], found: dict[str, str]
+) -> Iterator[str]:
+    """What is not as it was written, in words; the digests of the files are put into `found`."""
+    if place.local_path() is None:
+        return
+    for number, segment in now.head.segments.items():
+        for kind, name in segment.files.items():
+            fragment = now.files.get(name)
+            if fragment is None:
+                yield f"segment {number}: its file of {kind} is not there"
+                continue
+            gone = fragment.deletion_file()
+            metadata = fragment.metadata
+            key = f"{name} {metadata.to_json()['files']} {metadata.physical_rows}"
+            found[key] = known.get(key) or digest_of(place, metadata)
+            if found[key] != segment.digests.get(kind):
+                yield f"segment {number}: its file of {kind} is not as it was written"
+            if gone is not None:
+                found[gone] = known.get(gone) or digest_of_deletions(place, gone)
+            if found.get(gone, "") != segment.digests.get(deletions(kind), ""):
+                yield f"segment {number}: which {kind} are gone is not as it was written"
+    yield from _wrong_indexes(place, now, known, found)
+
+
+def deletions(kind: str) -> str:
+    """Under what a segment has the digest of a kind's deleted rows."""
+    return f"{kind} deleted"
+
+
+def seal_indexes(place: Location) -> None:
+    """Write the digests of indexes that were made or changed beside their files."""
+    for folder in _indexes(place):
+        if not (folder / INDEXES).exists():
+            aside = folder / f"{INDEXES}.new"
+            aside.write_text(json.dumps(_inside(folder)))
+            aside.replace(folder / INDEXES)
+
+
+def _wrong_indexes(
+    place: Location, now: Snapshot, known: Mapping[str, str], found: dict[str, str]
+) -> Iterator[str]:
+    used = {str(s.uuid) for one in now.dataset.describe_indices() for s in one.segments}
+    for folder in _indexes(place):
+        noted = folder / INDEXES
+        if folder.name not in used or not noted.exists():
+            continue
+        found[folder.name] = known.get(folder.name) or json.dumps(_inside(folder))
+        if found[folder.name] != noted.read_text(errors="replace"):
+            yield "an index is not as it was written"
+
+
+def _indexes(place: Location) -> list[Path]:
+    local = place.local_path()
+    found = local / _TABLE / "_indices" if local is not None else None
+    return sorted(found.iterdir()) if found is not None and found.is_dir() else []
+
+
+def _inside(folder: Path) -> dict[str, str]:
+    return {
+        path.name: _digest(path)
+        for path in sorted(folder.iterdir())
+        if path.is_file() and not path.name.startswith(INDEXES)
+    }
+
+
+def _digest(path: Path, described: str = "") -> str:
+    try:
+        return blake3(described.encode()).update_mmap(path).hexdigest(16)
+    except FileNotFoundError:
+        raise damage("a file of it is not there") from None

@@ -1,0 +1,304 @@
+"""What one writer prepares on its own: documents as files that no version of the table names yet.
+
+`commit` makes parts, of one or of many writers, one transaction.
+
+Rules: a part is a plain value that travels between processes; it holds names and hashes, never
+texts; nothing is read from the store to make one; a part that is never committed is a few files
+that `compact` takes away after a week, and for six days it may be committed, once, to the store
+that it was written for.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.stores.int8 import quantise_or_zeros, squared_norms
+from foveate.stores.lance import postings, schema
+from foveate.stores.lance.counts import as_known
+from foveate.stores.lance.engine_errors import import_lance
+from foveate.stores.lance.files import digest_of
+from foveate.stores.lance.head import Change, Segment, audience_number, changes_by_audience
+from foveate.stores.lance.labels import labels_from_metadata
+from foveate.stores.lance.location import Location
+from foveate.stores.rows import chunk_row, document_row, state_members, terms_to_index
+
+_KEY_BITS = 63
+LIFETIME_SECONDS = 6 * 24 * 3600
+"""Seconds for which a part may be committed: a day less than its files stay, for clocks differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedDocument:
+    """A document and its chunks as rows, with what is derived from them."""
+
+    row: dict[str, Any]
+    chunks: list[dict[str, Any]]
+    vectors: Any
+    terms: list[list[str]]
+    known: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Written and not committed.
+
+    `fragments`: kind → Lance's description of its file, as JSON; `digests`: kind → its digest.
+    `store`, `dimensions`: what it was written for; `written`: when, in seconds since 1970.
+    """
+
+    segment: int
+    store: str
+    dimensions: int
+    written: int
+    rows: int
+    documents: tuple[str, ...]
+    chunks: tuple[str, ...]
+    fragments: Mapping[str, str]
+    digests: Mapping[str, str]
+    audiences: Mapping[str, Change]
+    known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def new_segment() -> int:
+    """A number that no other writer draws: 40 bits of chance, and `commit` refuses one twice."""
+    return secrets.randbits(_KEY_BITS - schema.LOCAL_BITS)
+
+
+def segment_from_fragments(
+    made: Mapping[str, str], rows: int, digests: Mapping[str, str]
+) -> Segment:
+    """What the head notes of files that were written; `digests`: kind → digest of its file."""
+    lance = import_lance()
+    files = {
+        kind: lance.FragmentMetadata.from_json(text).files[0].path for kind, text in made.items()
+    }
+    return Segment(files=files, rows=rows, digests=digests)
+
+
+def digests(place: Location, made: Mapping[str, str]) -> dict[str, str]:
+    """Kind → digest of the file that was written."""
+    described = import_lance().FragmentMetadata.from_json
+    return {kind: digest_of(place, described(text)) for kind, text in made.items()}
+
+
+def prepare_document(
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: Any,
+    counts: Sequence[int] = (),
+    *,
+    fingerprint: str = "",
+    dimensions: int,
+) -> PreparedDocument:
+    """Rows, terms and int8 vectors; raises `BadInput` where the store could not hold them."""
+    if counts and len(counts) != len(chunks):
+        raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
+    if len(chunks) >= schema.MAX_SEGMENT_ROWS:
+        raise BadInput(f"{document.id!r} has {len(chunks)} chunks; divide it", field="chunks")
+    vectors = quantise_or_zeros(vectors, rows=len(chunks), dimensions=dimensions)
+    row = document_row(document)
+    row["audience"] = audience_number(row["principals"])
+    row["packed"] = zlib.compress(document.text.encode())
+    chunk_rows = [chunk_row(document, chunk) for chunk in chunks]
+    seen: set[str] = set()
+    for one in chunk_rows:
+        if one["chunk_id"] in seen:
+            raise duplicate_id_error("this document", one["chunk_id"])
+        seen.add(one["chunk_id"])
+        one["audience"] = audience_number(one["principals"])
+    known = dict(zip((one["content_hash"] for one in chunk_rows), counts, strict=False))
+    return PreparedDocument(
+        row=row,
+        chunks=chunk_rows,
+        vectors=vectors,
+        terms=[terms_to_index(one) for one in chunk_rows],
+        known=known if fingerprint else {},
+        fingerprint=fingerprint,
+    )
+
+
+def duplicate_id_error(whose: str, name: str) -> BadInput:
+    """The error of a chunk's id that is there already."""
+    return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+
+
+def write_part(
+    place: Location, dimensions: int, documents: Sequence[PreparedDocument], *, store: str = ""
+) -> Part:
+    """Write the files; raises `BadInput` where two documents or chunks have one id."""
+    written = int(time.time())
+    rows = [one.row for one in documents]
+    chunks = [chunk for one in documents for chunk in one.chunks]
+    names = tuple(row["document_id"] for row in rows)
+    ids = tuple(chunk["chunk_id"] for chunk in chunks)
+    _check_unique(names, ids)
+    segment = new_segment()
+    tables = {"documents": _document_table(dimensions, rows)}
+    if chunks:
+        tables["chunks"] = _chunk_table(dimensions, segment, documents)
+        terms, ends, places = postings.build_postings(
+            [terms for one in documents for terms in one.terms]
+        )
+        tables["postings"] = posting_table(dimensions, segment, terms, ends, places)
+    made = write_fragments(place, tables)
+    known: dict[str, dict[str, int]] = {}
+    for one in documents:
+        known.setdefault(one.fingerprint, {}).update(one.known)
+    return Part(
+        segment=segment,
+        store=store,
+        dimensions=dimensions,
+        written=written,
+        rows=len(chunks),
+        documents=names,
+        chunks=ids,
+        fragments=made,
+        digests=digests(place, made),
+        audiences=changes_by_principals((one.row, one.chunks) for one in documents),
+        known={name: counts for name, counts in known.items() if counts},
+    )
+
+
+def check_parts(place: Location, parts: Iterable[Part], *, store: str, dimensions: int) -> None:
+    """Raise `BadInput` for a part of another store, one that is too old, or without its files."""
+    files = import_lance().file.LanceFileSession(
+        f"{place.table_uri(schema.STORE_TABLE)}/data", storage_options=place.storage_options()
+    )
+    for one in parts:
+        if (one.store, one.dimensions) != (store, dimensions):
+            raise BadInput(
+                f"this part was written for another store than {place.name}, or for one that "
+                f"stood there before; write it again with this one"
+            )
+        if time.time() - one.written > LIFETIME_SECONDS:
+            raise BadInput(
+                "this part is older than six days, and its files may be cleaned away; "
+                "write its documents again"
+            )
+        for name in segment_from_fragments(one.fragments, one.rows, one.digests).files.values():
+            if not files.contains(name):
+                raise BadInput(
+                    f"this part's file {name} is not in the store any more; "
+                    f"write its documents again"
+                )
+
+
+def encode_token_counts(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:
+    """Token counts of the parts' chunks, as they are remembered."""
+    found: dict[str, dict[str, bytes]] = {}
+    for one in parts:
+        for fingerprint, counts in one.known.items():
+            space = found.setdefault(f"counts {fingerprint}", {})
+            space.update(as_known(fingerprint, counts))
+    return found
+
+
+def _check_unique(names: Sequence[str], ids: Sequence[str]) -> None:
+    if len(ids) > schema.MAX_SEGMENT_ROWS:
+        raise BadInput(f"a part holds up to {schema.MAX_SEGMENT_ROWS} chunks, not {len(ids)}")
+    if len(set(names)) != len(names):
+        raise BadInput("a document stands twice in this part; give each once", field="document_id")
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            raise duplicate_id_error("another document", name)
+        seen.add(name)
+
+
+def changes_by_principals(documents: Any) -> dict[str, Change]:
+    """Principals (sorted JSON) → what they gain by (document row, chunk rows) pairs."""
+    gathered: dict[int, list[tuple[int, int, list[bytes]]]] = {}
+    names: dict[int, str] = {}
+    for row, chunk_rows in documents:
+        names[row["audience"]] = row["principals"]
+        names.update((chunk["audience"], chunk["principals"]) for chunk in chunk_rows)
+        by_audience: dict[int, list[bytes]] = {}
+        for audience, encoded in state_members(row, chunk_rows):
+            by_audience.setdefault(audience, []).append(encoded)
+        for audience, encoded_members in by_audience.items():
+            own = int(audience == row["audience"])
+            gathered.setdefault(audience, []).append((audience, own, encoded_members))
+    found = changes_by_audience(one for many in gathered.values() for one in many)
+    return {names[number]: change for number, change in found.items()}
+
+
+def write_fragments(place: Location, tables: Mapping[str, Any]) -> dict[str, str]:
+    """Write each table as one file; its description as JSON."""
+    lance = import_lance()
+    written = {}
+    for kind, rows in tables.items():
+        made = lance.fragment.write_fragments(
+            rows,
+            place.table_uri(schema.STORE_TABLE),
+            schema=rows.schema,
+            mode="append",
+            max_rows_per_file=schema.MAX_SEGMENT_ROWS,
+            storage_options=place.storage_options(),
+        )
+        if len(made) != 1:
+            raise BadInput(f"a part of {rows.num_rows} rows is too large; make it smaller")
+        written[kind] = json.dumps(made[0].to_json())
+    return written
+
+
+def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
+    types = schema.column_types(dimensions)
+    return schema.build_table(
+        types, {name: [row[name] for row in rows] for name in schema.DOCUMENT_COLUMNS}
+    )
+
+
+def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
+    vectors = np.concatenate([one.vectors for one in documents])
+    given: dict[str, Any] = {name: [row.get(name) for row in rows] for name in schema.CHUNK_COLUMNS}
+    given["key"] = chunk_keys(segment, len(rows))
+    given["terms"] = [len(terms) for one in documents for terms in one.terms]
+    given["norm"] = pa.array(squared_norms(vectors))
+    given["labels"] = [labels_from_metadata(row["metadata"]) for row in rows]
+    if dimensions:
+        given["vector"] = vector_column(vectors)
+    return schema.build_table(schema.column_types(dimensions), given)
+
+
+def chunk_keys(segment: int, rows: int) -> Any:
+    """The keys of a segment's chunks, in their order."""
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
+
+
+def vector_column(vectors: Any) -> Any:
+    """Int8 rows as an Arrow column of half floats."""
+    import numpy as np
+    import pyarrow as pa
+
+    flat = pa.array(vectors.astype(np.float16).ravel())
+    return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
+
+
+def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:
+    """One row a term."""
+    import numpy as np
+    import pyarrow as pa
+
+    given = {
+        "term": terms,
+        "segment": pa.array(np.full(len(ends), segment, dtype=np.int64)),
+        "places": postings.binary_from_places(ends, places),
+    }
+    return schema.build_table(schema.column_types(dimensions), given)

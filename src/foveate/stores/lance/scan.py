@@ -1,0 +1,207 @@
+"""What a search has in memory: a row a chunk, with its key, audience and length, and its vector.
+
+Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
+part of a version that is searched; of a file from which rows went, only the keys are read again.
+Above `exact` rows the vectors stay in the store (32 bytes a chunk are left in memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from foveate.stores.access_control import View, view_for_audiences
+from foveate.stores.lance.schema import LOCAL_BITS
+from foveate.stores.lance.snapshot import Snapshot
+
+_COLUMNS = ("key", "audience", "terms", "norm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FileRows:
+    """The chunks of one file, numpy arrays of one length. `vectors` is None where left out."""
+
+    keys: Any  # int64, ascending
+    audiences: Any  # int64
+    terms: Any  # int32
+    norms: Any  # int32
+    vectors: Any  # int8, (rows, dimensions)
+
+    def select(self, kept: Any) -> FileRows:
+        """Those rows alone (booleans, or a slice, which copies nothing)."""
+        some = None if self.vectors is None else self.vectors[kept]
+        return FileRows(
+            keys=self.keys[kept],
+            audiences=self.audiences[kept],
+            terms=self.terms[kept],
+            norms=self.norms[kept],
+            vectors=some,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan:
+    """All chunks of a version, ordered by key. `audiences` are positions in `numbers`."""
+
+    ids: Any  # int64: the keys
+    audiences: Any  # int32
+    numbers: Any  # int64: the audiences' numbers, ascending
+    terms: Any
+    norms: Any
+    inverse: Any  # float32: one by the length of each vector, 0 where it has none
+    vectors: Any  # None where they stay in the store
+    fragments: Mapping[int, int]
+    """Segment → Lance's number of the fragment that has its chunks."""
+    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+    """Held while `words` and `views` change: what is remembered of this version."""
+
+    def view(self, audiences: Sequence[int]) -> View:
+        """What these audiences may read."""
+        import numpy as np
+
+        mine = np.flatnonzero(np.isin(self.numbers, np.array(audiences, dtype=np.int64)))
+        with self.lock:
+            return view_for_audiences(self, mine.tolist())
+
+    def addresses(self, positions: Any) -> Any:
+        """Lance's row addresses: the file, and the place in it, which is the key's low part."""
+        import numpy as np
+
+        keys = self.ids[positions]
+        segments, local = keys >> LOCAL_BITS, keys & ((1 << LOCAL_BITS) - 1)
+        distinct, at = np.unique(segments, return_inverse=True)
+        files = np.array([self.fragments[int(one)] for one in distinct], dtype=np.int64)
+        return (files[at] << 32) | local if len(keys) else keys
+
+    def positions(self, keys: Any) -> tuple[Any, Any]:
+        """Where these keys stand, and which of them stand anywhere (booleans)."""
+        import numpy as np
+
+        if not len(self.ids):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        at = np.searchsorted(self.ids, keys)
+        return at, self.ids.take(at, mode="clip") == keys
+
+
+class ScanReader:
+    """Makes a version's scan, and keeps what it read of each file for the next one."""
+
+    def __init__(self, dimensions: int, exact: int) -> None:
+        self.exact = exact
+        self._dimensions = dimensions
+        self._rows_by_file: dict[str, tuple[str, FileRows]] = {}
+        self._with_vectors = True
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._rows_by_file = {}
+
+    def scan(self, snapshot: Snapshot) -> Scan:
+        """All rows of this version."""
+        import numpy as np
+
+        chunks = sum(audience.chunks for audience in snapshot.head.audiences.values())
+        with_vectors = chunks <= self.exact
+        if with_vectors != self._with_vectors:
+            self._rows_by_file, self._with_vectors = {}, with_vectors
+        files = {
+            number: snapshot.files[segment.files["chunks"]]
+            for number, segment in sorted(snapshot.head.segments.items())
+            if "chunks" in segment.files
+        }
+        self._rows_by_file = {
+            name: rows for name, rows in self._rows_by_file.items() if name in snapshot.files
+        }
+        rows = [self._load_rows(fragment) for fragment in files.values()]
+        joined = FileRows(
+            keys=_concatenate([one.keys for one in rows], np.int64),
+            audiences=_concatenate([one.audiences for one in rows], np.int64),
+            terms=_concatenate([one.terms for one in rows], np.int32),
+            norms=_concatenate([one.norms for one in rows], np.int32),
+            vectors=_concatenate([one.vectors for one in rows], np.int8, (0, self._dimensions))
+            if with_vectors
+            else None,
+        )
+        self._share_arrays(joined, files.values())
+        numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
+        lengths = np.sqrt(joined.norms, dtype=np.float64)
+        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return Scan(
+            ids=joined.keys,
+            audiences=np.searchsorted(numbers, joined.audiences).astype(np.int32),
+            numbers=numbers,
+            terms=joined.terms,
+            norms=joined.norms,
+            inverse=inverse.astype(np.float32),
+            vectors=joined.vectors,
+            fragments={number: fragment.fragment_id for number, fragment in files.items()},
+        )
+
+    def _share_arrays(self, joined: FileRows, fragments: Iterable[Any]) -> None:
+        """What is kept of each file is a part of the whole, and in memory once."""
+        start = 0
+        for fragment in fragments:
+            name = fragment.data_files()[0].path
+            deleted, rows = self._rows_by_file[name]
+            end = start + len(rows.keys)
+            self._rows_by_file[name] = deleted, joined.select(slice(start, end))
+            start = end
+
+    def _load_rows(self, fragment: Any) -> FileRows:
+        name, deleted = fragment.data_files()[0].path, str(fragment.deletion_file())
+        known = self._rows_by_file.get(name)
+        if known is None:
+            known = deleted, self._read_fragment(fragment)
+        elif known[0] != deleted:
+            live = fragment.to_table(columns=["key"]).column(0).to_numpy()
+            known = deleted, known[1].select(_isin_sorted(known[1].keys, live))
+        self._rows_by_file[name] = known
+        return known[1]
+
+    def _read_fragment(self, fragment: Any) -> FileRows:
+        import numpy as np
+
+        with_vectors = self._with_vectors and self._dimensions > 0
+        columns = [*_COLUMNS, "vector"] if with_vectors else [*_COLUMNS]
+        found = fragment.to_table(columns=columns)
+        vectors = None
+        if self._with_vectors:
+            vectors = np.zeros((found.num_rows, self._dimensions), dtype=np.int8)
+        if with_vectors:
+            vectors = vectors_from_column(found.column("vector"), self._dimensions)
+        return FileRows(
+            keys=found.column("key").to_numpy(),
+            audiences=found.column("audience").to_numpy(),
+            terms=found.column("terms").to_numpy().astype(np.int32),
+            norms=found.column("norm").to_numpy(),
+            vectors=vectors,
+        )
+
+
+def vectors_from_column(column: Any, dimensions: int) -> Any:
+    """An Arrow column of half floats as int8 rows."""
+    import numpy as np
+
+    parts = [
+        chunk.flatten().to_numpy(zero_copy_only=False).astype(np.int8) for chunk in column.chunks
+    ]
+    return _concatenate(parts, np.int8).reshape(-1, dimensions)
+
+
+def _concatenate(parts: Sequence[Any], kind: Any, shape: tuple[int, ...] = (0,)) -> Any:
+    import numpy as np
+
+    if not parts:
+        return np.zeros(shape, kind)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _isin_sorted(keys: Any, live: Any) -> Any:
+    import numpy as np
+
+    at = np.searchsorted(live, keys)
+    return live.take(at, mode="clip") == keys if len(live) else np.zeros(len(keys), bool)

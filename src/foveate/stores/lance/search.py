@@ -1,0 +1,295 @@
+"""Hybrid search in one version of the store: filter, two legs, fuse, fetch; and neighbours.
+
+Rules: as in the embedded store, with the same functions, so that answers are equal to the bit
+where every row is compared (`exact`). Beyond, Lance's index names candidates among the readable
+and matching rows, `_OVERSAMPLING` times as many as asked for; their cosines are exact, so only who
+is among them is the index's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.core.text.terms import query_terms
+from foveate.core.types import Candidate, Chunk, Vector
+from foveate.ports import SearchResult
+from foveate.stores.access_control import View
+from foveate.stores.int8 import cosine_similarities, quantise_query
+from foveate.stores.lance import labels, lexical
+from foveate.stores.lance.scan import Scan, vectors_from_column
+from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.nearest import cosines, nearest
+from foveate.stores.ranking import (
+    SortKey,
+    best_keys,
+    best_matches,
+    best_positions,
+    check_limits,
+    fuse,
+)
+from foveate.stores.rows import chunks_from_rows
+
+_OVERSAMPLING = 10
+_PROBES = 64
+_BLOCK = 65_536
+_MAX_INT64 = 2**63 - 1
+VECTOR_INDEX = "vector_idx"
+
+_CHUNK_COLUMNS = (
+    *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
+    *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
+    *("content_hash", "text"),
+)
+"""In the order in which `rows.chunks_of` reads them, the vector behind."""
+_KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One search. `audiences`: those that the reader belongs to."""
+
+    query: str
+    vector: Vector | None
+    limit: int
+    depth: int
+    audiences: Sequence[int]
+    where: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchContext:
+    """One version of the store, with what is in memory of it."""
+
+    snapshot: Snapshot
+    scan: Scan
+    dimensions: int
+
+    def take_rows(self, rows: Any, columns: Sequence[str]) -> Any:
+        """These rows of the table (positions), in the order given."""
+        return self.snapshot.dataset._take_rows(  # noqa: SLF001 (the only way to rows by address)
+            self.scan.addresses(rows).tolist(), columns=list(columns)
+        )
+
+    def cosines(self, aim: Any, rows: Any) -> Any:
+        """Of these rows, float64; read block by block where vectors stay in the store."""
+        import numpy as np
+
+        if self.scan.vectors is not None:
+            return cosines(self.scan, aim, rows)
+        found = np.zeros(len(rows))
+        for start in range(0, len(rows), _BLOCK):
+            some = self.take_rows(rows[start : start + _BLOCK], ["vector"])
+            vectors = vectors_from_column(some.column("vector"), self.dimensions)
+            found[start : start + _BLOCK] = cosine_similarities(vectors, aim)
+        return found
+
+
+class ResultRows:
+    """Rows that may be shown (positions, ascending): what orders them, and their chunks.
+
+    Where they are few, which is nearly always, both are one request.
+    """
+
+    def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
+        self._context, self._rows = ground, rows
+        self._columns = [*_CHUNK_COLUMNS, "vector"] if ground.dimensions else list(_CHUNK_COLUMNS)
+        self._is_complete = len(rows) <= most
+        columns = self._columns if self._is_complete else _KEY_COLUMNS
+        self._table: Any = ground.take_rows(rows, columns) if len(rows) else None
+
+    def sort_keys(self) -> dict[int, SortKey]:
+        """By position."""
+        if self._table is None:
+            return {}
+        columns = [self._table.column(name).to_pylist() for name in _KEY_COLUMNS]
+        return {
+            row: (source, sequence, offset or 0, name, row)
+            for row, source, sequence, offset, name in zip(
+                self._rows.tolist(), *columns, strict=True
+            )
+        }
+
+    def chunks(self, at: Sequence[int]) -> list[Chunk]:
+        """Those that stand at these places among the rows, in this order."""
+        if not at:
+            return []
+        if self._is_complete:
+            found = self._table.take(at)
+        else:
+            found = self._context.take_rows(self._rows[list(at)], self._columns)
+        return _build_chunks(found, self._context.dimensions)
+
+
+def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
+    """See `foveate.ports.Store.search`."""
+    import numpy as np
+
+    check_limits(asked.limit, asked.depth)
+    said = labels.where_condition(asked.where) if asked.where else None
+    aim = quantise_query(asked.vector, ground.dimensions)
+    view = ground.scan.view(asked.audiences)
+    wanted = view.mask if said is None else _filter_mask(ground, view, said)
+    close, exact = _nearest_rows(ground, aim, wanted, asked, said)
+    terms = query_terms(asked.query)
+    scores = lexical.lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
+    hits = best_matches(scores, wanted, asked.depth)
+    rows = np.union1d(close, hits)
+    cosine = ground.cosines(aim, rows) if aim is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    shown = ResultRows(ground, rows, most=4 * asked.depth)
+    keys = shown.sort_keys()
+    near = np.isin(rows, close)
+    semantic = best_keys(close, keys, cosine[near], asked.depth) if cosine is not None else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], asked.depth)
+    fused = fuse(semantic, words, asked.limit)
+    at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
+    return SearchResult(
+        candidates=tuple(
+            Candidate(
+                chunk=chunk,
+                score=score,
+                semantic_score=None if cosine is None else float(cosine[place]),
+                lexical_score=float(bm25[place]) or None,
+            )
+            for (_, score), place, chunk in zip(fused, at, shown.chunks(at), strict=True)
+        ),
+        badge="hybrid" if words else "vector_only",
+        lexical_matches=len(words),
+        exact=exact,
+        index="" if exact else index_name(ground.snapshot),
+    )
+
+
+def load_neighbours(
+    snapshot: Snapshot,
+    dimensions: int,
+    places: Sequence[tuple[str, int]],
+    window: int,
+    audiences: Sequence[int],
+) -> list[Chunk]:
+    """Chunks within `window` of the places, in one request, in no order."""
+    wanted: dict[str, list[int]] = {}
+    for name, at in sorted(places):
+        wanted.setdefault(name, []).append(at)
+    reach = _merge_intervals((at for _, at in places), window)
+    if not reach:
+        return []
+    said = " AND ".join(
+        (
+            labels.in_condition("document_id", sorted(wanted)),
+            f"({' OR '.join(_between_condition(*one) for one in reach)})",
+            labels.in_condition("audience", audiences),
+        )
+    )
+    columns = [*_CHUNK_COLUMNS, "vector"] if dimensions else list(_CHUNK_COLUMNS)
+    found = snapshot.read_rows("chunks", columns, said)
+    if found is None:
+        return []
+    made = _build_chunks(found, dimensions)
+    return [one for one in made if _is_near(wanted[one.document_id], one.sequence, window)]
+
+
+def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]]:
+    """What is in reach as intervals, ends included, joined where they meet; within 64 bits."""
+    found: list[tuple[int, int]] = []
+    for at in sorted(set(places)):
+        start, end = max(at - window, -_MAX_INT64 - 1), min(at + window, _MAX_INT64)
+        if start > end or end < -_MAX_INT64:
+            continue
+        if found and start <= found[-1][1] + 1:
+            start = found.pop()[0]
+        found.append((start, end))
+    return found
+
+
+def _between_condition(start: int, end: int) -> str:
+    """Lance reads the least of all whole numbers as a fraction, so it is not said."""
+    least = start < -_MAX_INT64
+    return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
+
+
+def _is_near(places: Sequence[int], at: int, window: int) -> bool:
+    """Whether one of these places, ascending, is within the window."""
+    next_ = bisect_left(places, at - window)
+    return next_ < len(places) and places[next_] <= at + window
+
+
+def index_name(snapshot: Snapshot) -> str:
+    """What an answer calls the index: its own name, which no write changes, but `compact` does.
+
+    The version of the table would count the writes that the reader may not see.
+    """
+    (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == VECTOR_INDEX)
+    parts = sorted(str(one.uuid) for one in index.segments)
+    return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
+
+
+def has_vector_index(snapshot: Snapshot) -> bool:
+    """Whether there is an index of vectors."""
+    return any(one.name == VECTOR_INDEX for one in snapshot.dataset.describe_indices())
+
+
+def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
+    """Booleans by position, of the readable rows that the filter wants."""
+    import numpy as np
+
+    matching = np.zeros(len(ground.scan.ids), dtype=bool)
+    found = ground.snapshot.read_rows("chunks", ["key"], said)
+    if found is not None:
+        positions, live = ground.scan.positions(found.column(0).to_numpy())
+        matching[positions[live]] = True
+    return matching if view.mask is None else matching & view.mask
+
+
+def _nearest_rows(
+    ground: SearchContext, aim: Any, wanted: Any, asked: SearchRequest, said: str | None
+) -> tuple[Any, bool]:
+    """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
+    import numpy as np
+
+    if aim is None:
+        return np.empty(0, dtype=np.int64), True
+    scan, depth = ground.scan, asked.depth
+    if scan.vectors is not None:
+        return nearest(scan, aim, wanted, depth), True
+    rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
+    exact = not has_vector_index(ground.snapshot) or len(rows) <= depth * _OVERSAMPLING
+    if not exact:
+        rows = _search_index(ground, aim, asked, said)
+    return rows[best_positions(ground.cosines(aim, rows), depth)], exact
+
+
+def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: str | None) -> Any:
+    """Positions, ascending, of what Lance's index takes for near."""
+    import numpy as np
+
+    conditions = [labels.in_condition("audience", asked.audiences), *([said] if said else [])]
+    found = ground.snapshot.dataset.scanner(
+        columns=["key", "_distance"],
+        nearest={
+            "column": "vector",
+            "q": aim.astype(np.float32),
+            "k": asked.depth * _OVERSAMPLING,
+            "nprobes": _PROBES,
+            "metric": "cosine",
+        },
+        filter=" AND ".join(f"({one})" for one in conditions),
+        prefilter=True,
+    ).to_table()
+    positions, live = ground.scan.positions(found.column("key").to_numpy())
+    return np.unique(positions[live])
+
+
+def _build_chunks(found: Any, dimensions: int) -> list[Chunk]:
+    columns = [found.column(name).to_pylist() for name in _CHUNK_COLUMNS]
+    if dimensions:
+        vectors = [row.tobytes() for row in vectors_from_column(found.column("vector"), dimensions)]
+    else:
+        vectors = [b""] * found.num_rows
+    rows = zip(range(found.num_rows), *columns, vectors, strict=True)
+    return list(chunks_from_rows(rows).values())

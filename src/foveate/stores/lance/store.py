@@ -1,0 +1,349 @@
+"""The distributed store: one table of Lance in a folder or on an object store. The doors alone.
+
+Rules: a write is one commit, worked out again where another writer was faster; a read is of one
+version, the latest when it begins; Lance's errors become ours in `guard` alone, and nothing that is
+shown has a key or a password in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from operator import attrgetter
+from threading import RLock
+from typing import Any, Self
+
+from foveate.core.errors import BadOption, ExternalError
+from foveate.core.state import state_hash
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, SearchResult
+from foveate.stores.lance import commit, compaction, files, part, schema, search, stats
+from foveate.stores.lance.batch import Batch
+from foveate.stores.lance.check import check
+from foveate.stores.lance.counts import as_known, counted_of
+from foveate.stores.lance.engine_errors import convert_engine_errors
+from foveate.stores.lance.location import parse_location
+from foveate.stores.lance.part import Part
+from foveate.stores.lance.scan import ScanReader
+from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.lance.text_memory import TextMemory
+from foveate.stores.lance.transaction import commit_with_retry
+from foveate.stores.lance.versions import Versions
+from foveate.stores.report import Report, Stats
+from foveate.stores.request_checks import is_encodable
+
+EXACT = 1_000_000
+"""Up to so many chunks every vector is compared."""
+
+_PLACES = 10_000
+
+
+class LanceStore:
+    """A store on Lance; see `foveate.ports.Store`. Safe to share between threads.
+
+    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `storage_options`: what Lance needs to reach
+    it, beside what the environment says. `exact`: up to so many chunks every vector is compared.
+    `tidy`: whether writing also joins small files; a writer among many leaves that to one of them.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        storage_options: Mapping[str, str] | None = None,
+        exact: int = EXACT,
+        tidy: bool = True,
+    ) -> None:
+        self.location = parse_location(url, storage_options)
+        self._write_lock = RLock()
+        self._tidy = tidy
+        self._batch: Batch | None = None
+        with convert_engine_errors(self.location):
+            dataset, facts = schema.connect(
+                self.location, embedder=embedder_name, dimensions=dimensions, create=create
+            )
+        self.embedder_name: str = facts["embedder"]
+        self.dimensions: int = facts["dimensions"]
+        self._store_id: str = facts["store"]
+        self._versions = Versions(self.location, dataset, ScanReader(self.dimensions, exact))
+        self._text_memory = TextMemory(self.location)
+
+    def __repr__(self) -> str:
+        return f"LanceStore({self.location.name!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        Each transaction is a commit on the object store: put many inside one `batch`.
+        """
+        one = part.prepare_document(
+            document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
+        )
+        with self._write_lock:
+            if self._batch is None:
+                self._commit([self._write_part([one])])
+                return
+            with convert_engine_errors(self.location):
+                self._batch.put(one)
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        if not is_encodable(document_id):
+            return False
+        with self._write_lock:
+            if self._batch is None:
+                return bool(self._commit([], {document_id}))
+            with convert_engine_errors(self.location):
+                return self._batch.delete(document_id)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes inside are one transaction: all there at the end, or none of them.
+
+        A document that is refused inside is undone alone; catch its error and go on. What one
+        reads inside is the state before. Once a batch has more than 20,000 chunks, a document that
+        it has already cannot change in it.
+        """
+        with self._write_lock:
+            if self._batch is not None:
+                mark = self._batch.savepoint()
+                try:
+                    yield
+                except BaseException:
+                    self._batch.rollback_to(mark)
+                    raise
+                return
+            self._batch = mine = Batch(current=self._versions.current, write=self._write_part)
+            try:
+                yield
+            finally:
+                self._batch = None
+            with convert_engine_errors(self.location):
+                parts, deleted = mine.finish()
+            self._commit(parts, deleted)
+
+    def write_part(self, documents: Iterable[Sequence[Any]], *, fingerprint: str = "") -> Part:
+        """Write documents as files that no reader sees yet; any process may, side by side.
+
+        `documents`: (document, chunks, vectors) or (document, chunks, vectors, counts), each
+        document once. The part is a small value to send to whoever calls `commit_parts`, within
+        six days. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
+        """
+        rows = [
+            part.prepare_document(*one, fingerprint=fingerprint, dimensions=self.dimensions)
+            for one in documents
+        ]
+        return self._write_part(rows)
+
+    def commit_parts(self, parts: Iterable[Part]) -> None:
+        """Make parts, of whatever processes, one transaction; their documents replace older ones.
+
+        Raises `BadInput` where two parts have one document, or one was committed before, was
+        written for another store, is older than six days, or has lost its files.
+        """
+        sent = list(parts)
+        with convert_engine_errors(self.location):
+            commit.check_disjoint(sent, self._versions.current().head)
+            part.check_parts(self.location, sent, store=self._store_id, dimensions=self.dimensions)
+        self._commit(sent, sent=True)
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        with convert_engine_errors(self.location):
+            return iter(stats.list_content_hashes(self._versions.current()))
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+        if not is_encodable(document_id):
+            return None
+        with convert_engine_errors(self.location):
+            now = self._versions.current()
+            return stats.load_document(now, document_id, now.head.audiences_for(principals))
+
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts.
+
+        Looks at the ids of all documents that may be read, so that it is for looking around.
+        """
+        if not is_encodable(after):
+            return []
+        with convert_engine_errors(self.location):
+            now = self._versions.current()
+            return stats.list_documents(now, after, limit, now.head.audiences_for(principals))
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where` as for the embedded store. `Found.exact` is False where an index named the
+        candidates by vector; `Found.index` then names it.
+        """
+        with convert_engine_errors(self.location):
+            now, scan = self._versions.current_scan()
+            audiences = now.head.audiences_for(principals)
+            asked = search.SearchRequest(
+                query=query,
+                vector=vector,
+                limit=limit,
+                depth=depth,
+                audiences=audiences,
+                where=where,
+            )
+            ground = search.SearchContext(snapshot=now, scan=scan, dimensions=self.dimensions)
+            found = search.hybrid_search(ground, asked)
+            return replace(found, state_root=self._compute_state_root(now, audiences))
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places.
+
+        Ordered by document id, sequence, chunk id; those at the places themselves included. One
+        request to Lance for up to 10,000 places.
+        """
+        if window < 0:
+            raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
+        asked = sorted({place for place in places if is_encodable(place[0])})
+        if not asked:
+            return []
+        found: dict[str, Chunk] = {}
+        with convert_engine_errors(self.location):
+            now = self._versions.current()
+            audiences = now.head.audiences_for(principals)
+            for some in commit.iter_batches(asked, _PLACES):
+                near = search.load_neighbours(now, self.dimensions, some, window, audiences)
+                found.update((chunk.id, chunk) for chunk in near)
+        return sorted(found.values(), key=attrgetter("document_id", "sequence", "id"))
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        found = self._remembered(f"counts {fingerprint}", hashes)
+        counted = ((name, counted_of(fingerprint, name, data)) for name, data in found.items())
+        return {name: number for name, number in counted if number is not None}
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        self._save_text_memory({f"counts {fingerprint}": as_known(fingerprint, counts)})
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version."""
+        return self._remembered(f"readings {version}", hashes)
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts; best effort."""
+        self._save_text_memory({f"readings {version}": readings})
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
+
+        It does not depend on the order of writes, and tells nothing of what may not be read.
+        """
+        with convert_engine_errors(self.location):
+            now = self._versions.current()
+            return self._compute_state_root(
+                now, None if principals is None else now.head.audiences_for(principals)
+            )
+
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        with convert_engine_errors(self.location):
+            now, scan = self._versions.current_scan()
+            readers = None if principals is None else now.head.audiences_for(principals)
+            made_with = (self.embedder_name, self.dimensions)
+            known = self._text_memory.bytes() if readers is None else 0
+            mine = self._compute_state_root(now, readers)
+            return stats.compute_stats(now, scan, readers, made_with, mine, known=known)
+
+    @property
+    def version(self) -> int:
+        """Lance's number of the latest version; it counts all writes, so it is not for readers."""
+        with convert_engine_errors(self.location):
+            return self._versions.current().version
+
+    def check(self) -> Report:
+        """Work out again all that is derived, of one version; others may write meanwhile."""
+        with convert_engine_errors(self.location):
+            now = self._versions.current(verify=False)
+            return check(
+                self.location, now, embedder=self.embedder_name, dimensions=self.dimensions
+            )
+
+    def compact(self, *, keep: timedelta = compaction.DEFAULT_RETENTION) -> None:
+        """Join small files, bring indexes up to date, and delete versions older than `keep`.
+
+        Answers and state root stay as they are. `keep` is longer than any reader reads: one that
+        began before and is not done by then fails. Others may write meanwhile.
+        """
+        with self._write_lock, convert_engine_errors(self.location):
+            compaction.merge_all(self._versions.current, self.location, self.dimensions)
+            compaction.update_indexes(
+                self._versions.current(), self.dimensions, self._versions.reader.exact
+            )
+            files.seal_indexes(self.location)
+            compaction.delete_old_versions(self._versions.current(), keep)
+            self._text_memory.compact(keep)
+
+    def close(self) -> None:
+        """Let go of what is kept in memory; a second time does nothing."""
+        self._versions.clear()
+
+    def _write_part(self, rows: Sequence[part.PreparedDocument]) -> Part:
+        with convert_engine_errors(self.location):
+            return part.write_part(self.location, self.dimensions, rows, store=self._store_id)
+
+    def _commit(
+        self, parts: Sequence[Part], deleted: Collection[str] = (), *, sent: bool = False
+    ) -> int:
+        """Commit until nobody was faster; how many documents went out."""
+        if not parts and not deleted:
+            return 0
+        with self._write_lock:
+            order = commit.CommitRequest(parts=parts, deleted=deleted, sent=sent)
+            went = commit_with_retry(self.location, self._versions, order)
+            self._save_text_memory(part.encode_token_counts(parts))
+            if self._tidy:
+                with suppress(ExternalError), convert_engine_errors(self.location):
+                    compaction.merge_small(self._versions.current(), self.location, self.dimensions)
+        return went
+
+    def _remembered(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What is known of texts; nothing where it cannot be read, for it can be worked out."""
+        with suppress(ExternalError), convert_engine_errors(self.location):
+            return self._text_memory.get(space, hashes)
+        return {}
+
+    def _save_text_memory(self, spaces: Mapping[str, Mapping[str, bytes]]) -> None:
+        with suppress(ExternalError), convert_engine_errors(self.location):
+            self._text_memory.add(spaces)
+
+    def _compute_state_root(self, now: Snapshot, audiences: Iterable[int] | None) -> str:
+        return state_hash(now.head.state(audiences), embedder=self.embedder_name)

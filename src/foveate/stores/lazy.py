@@ -1,0 +1,64 @@
+"""A store that is made when something is first written to it; until then it is empty.
+
+So a run that brings nothing in leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from foveate.core.errors import BadInput, InvalidRequest
+from foveate.ports import Store
+
+__all__ = ["LazyStore", "StoreCreationFailed", "StoreNotFound"]
+
+
+class StoreNotFound(BadInput):
+    """There is no store at that place, and none was to be made."""
+
+
+class StoreCreationFailed(Exception):
+    """The store cannot be made, for the reason in `why`; not the fault of what was to go in."""
+
+    def __init__(self, why: InvalidRequest) -> None:
+        self.why = why
+        super().__init__(str(why))
+
+
+class LazyStore:
+    """Makes its store by calling `make`, once; everything else is the store's own.
+
+    Raises `StoreCreationFailed` at the first write where `make` refuses.
+    """
+
+    def __init__(self, make: Callable[[], Store]) -> None:
+        self._make = make
+        self._store: Store | None = None
+
+    @property
+    def is_created(self) -> bool:
+        """Whether anything was written."""
+        return self._store is not None
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """None, until one is written."""
+        return self._store.documents() if self._store is not None else iter(())
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Empty where there is no store."""
+        return self._store.state_root(principals=principals) if self._store is not None else ""
+
+    def close(self) -> None:
+        """Close what was made."""
+        if self._store is not None:
+            self._store.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a store can do: it is made for that."""
+        if self._store is None:
+            try:
+                self._store = self._make()
+            except InvalidRequest as error:
+                raise StoreCreationFailed(error) from error
+        return getattr(self._store, name)

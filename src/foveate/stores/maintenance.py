@@ -1,0 +1,102 @@
+"""Looking after a store, whichever engine it is on: what `foveate store` needs, by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Protocol, cast
+
+from foveate.core.errors import BadOption, ExternalError, MissingExtra
+from foveate.ports import Store
+from foveate.stores import folder_from_url, is_lance_url, is_server_url, open_store
+from foveate.stores.checksums import StoreDamaged
+from foveate.stores.report import Finding, Report, Stats
+
+
+class MaintainableStore(Store, Protocol):
+    """A store that can be looked after."""
+
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+
+    def compact(self) -> None:
+        """Give back the room that deleting left."""
+
+
+def open_for_maintenance(url: str, *, migrate: bool | None = None) -> closing[MaintainableStore]:
+    """The store, which must exist, to be closed; raises `BadOption` where it has no figures."""
+    store = open_store(url, create=False, migrate=migrate)
+    if not (hasattr(store, "stats") and hasattr(store, "compact")):
+        store.close()
+        raise BadOption("this store cannot be looked after here; use its server's own tools")
+    return closing(cast("MaintainableStore", store))
+
+
+def check(url: str) -> Report:
+    """Work out again all that is derived; raises `BadInput` where there is no store."""
+    try:
+        return _checked(url)
+    except MissingExtra:
+        raise
+    except ExternalError as error:  # so that it cannot even be opened
+        in_folder = is_lance_url(url) and "://" not in url
+        if not (in_folder or isinstance(error, StoreDamaged)):
+            raise
+        return Report(findings=(Finding(part="file", what=str(error)),))
+
+
+def _checked(url: str) -> Report:
+    if is_server_url(url):
+        from foveate.stores.postgres import PostgresStore
+
+        with PostgresStore(url, create=False) as store:
+            return store.check()
+    if is_lance_url(url):
+        from foveate.stores.lance import LanceStore
+
+        with LanceStore(url, create=False) as shelf:
+            return shelf.check()
+    from foveate.stores.sqlite.check import check as checked
+
+    return checked(folder_from_url(url))
+
+
+def backup(url: str, to: Path) -> None:
+    """Copy an embedded store; raises `BadOption` for one on a server, naming what copies it."""
+    if is_server_url(url):
+        from foveate.stores.postgres.url import parse_url
+
+        raise BadOption(
+            "a store on a server is copied by the server's own tools: "
+            f"pg_dump --format=custom --schema={parse_url(url).schema} --file=FILE, "
+            "and brought back by pg_restore; docs/postgres.md says how"
+        )
+    if is_lance_url(url):
+        raise BadOption(
+            "a distributed store is copied by the object store's own tools, while nobody compacts "
+            "it; docs/lance.md says how"
+        )
+    from foveate.stores.sqlite.backup import backup as copied
+
+    copied(folder_from_url(url), to)
+
+
+def build_vector_indexes(url: str, least: int) -> int:
+    """Build an embedded store's approximate indexes; how many. Raises `BadOption` for another."""
+    from foveate.stores.sqlite.store import SqliteStore
+
+    with open_for_maintenance(url) as store:
+        if not isinstance(store, SqliteStore):
+            raise BadOption(
+                "this store makes its index of vectors in foveate store compact, once it is large"
+            )
+        return store.approximate(least=least)
+
+
+def store_bytes(url: str) -> int:
+    """Bytes that a store takes: the files of its folder, or its tables and indexes."""
+    if not (is_server_url(url) or is_lance_url(url)):
+        return sum(path.stat().st_size for path in folder_from_url(url).iterdir() if path.is_file())
+    with open_for_maintenance(url) as store:
+        return sum(store.stats().bytes.values())

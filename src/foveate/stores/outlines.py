@@ -1,0 +1,92 @@
+"""What each document of an embedded store is held to: where its chunks are, and its checksum."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from struct import Struct
+from typing import Any, TypeAlias
+
+from foveate.stores.checksums import checksum, damage, intact
+from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.rows import DOCUMENT_FIELDS
+
+Place: TypeAlias = tuple[int, int, int]
+"""A chunk's sequence, row id and audience."""
+
+_NARROW = 3
+"""A window in which the places around are counted out, which is quicker."""
+_PLACE = Struct("<qqq")
+_WHAT = "a document is not as it was written"
+
+
+def write(
+    connection: sqlite3.Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
+) -> None:
+    """Keep a new document's outline; `row`: its fields and its audience."""
+    connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline(number, row, places))
+
+
+def outline(number: int, row: Mapping[str, Any], places: Iterable[Place]) -> tuple[Any, ...]:
+    """A document's outline as a row, with its checksums."""
+    first = (number, row["document_id"], packed(places))
+    return (*first, checksum(first), row_checksum(number, row))
+
+
+def packed(places: Iterable[Place]) -> bytes:
+    """A document's places as they are kept."""
+    return b"".join(_PLACE.pack(*place) for place in places)
+
+
+def unpacked(data: bytes) -> list[Place]:
+    """The places that were packed."""
+    return list(_PLACE.iter_unpack(data))
+
+
+def near(
+    outlines: Mapping[str, Sequence[Place]], places: Iterable[tuple[str, int]], window: int
+) -> list[tuple[int, int]]:
+    """(row id, audience) of the chunks within `window` of the (document id, sequence) places."""
+    wanted: dict[str, list[int]] = {}
+    for name, sequence in sorted(places):
+        wanted.setdefault(name, []).append(sequence)
+    found: list[tuple[int, int]] = []
+    for name, outline in outlines.items():
+        at = wanted[name]
+        if window <= _NARROW:
+            near_ = {place + step for place in at for step in range(-window, window + 1)}
+            found += [place[1:] for place in outline if place[0] in near_]
+        else:
+            found += [place[1:] for place in outline if _is_near(at, place[0], window)]
+    return found
+
+
+def _is_near(places: Sequence[int], at: int, window: int) -> bool:
+    """Whether one of these places, ascending, is within the window."""
+    next_ = bisect_left(places, at - window)
+    return next_ < len(places) and places[next_] <= at + window
+
+
+def row_checksum(number: int, row: Mapping[str, Any]) -> int:
+    """Of a document's row; its text has a hash in it."""
+    return checksum((number, *(row[field] for field in DOCUMENT_FIELDS), row["audience"]))
+
+
+def of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[Place]]:
+    """Document id → its chunks, of those documents that are there."""
+    found: dict[str, list[Place]] = {}
+    for some in iter_batches(names):
+        query = (
+            "SELECT document, document_id, places, checksum FROM outlines "
+            f"WHERE document_id IN ({placeholders(some)})"
+        )
+        rows = list(intact(connection.execute(query, some), _WHAT))
+        there = (
+            "SELECT id, document_id FROM documents INDEXED BY documents_again "
+            f"WHERE document_id IN ({placeholders(some)})"
+        )
+        if {row[:2] for row in rows} != set(connection.execute(there, some)):
+            raise damage(_WHAT)
+        found.update((row[1], unpacked(row[2])) for row in rows)
+    return found

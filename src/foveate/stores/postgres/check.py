@@ -1,0 +1,217 @@
+"""Whether a server store is whole: all that is derived is worked out again and compared.
+
+Rules: one snapshot, nothing is changed; document by document, so that memory does not grow with
+the texts; a part has at most 100 findings. The server's own files are its own to check
+(pg_amcheck, checksums).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
+from foveate.core.types import content_hash
+from foveate.stores.int8 import squared_norms
+from foveate.stores.postgres import audit, half_vectors, postings
+from foveate.stores.postgres.filters import encode_facts
+from foveate.stores.postgres.names import Names
+from foveate.stores.postgres.schema import principals_digest
+from foveate.stores.postgres.statements import Statement, StatementFlow
+from foveate.stores.report import Finding, Report
+from foveate.stores.rows import (
+    CHUNK_FIELDS,
+    DOCUMENT_FIELDS,
+    parse_principals,
+    quote_columns,
+    state_members,
+    terms_to_index,
+)
+
+_MAX_FINDINGS = 100
+_DOCUMENTS_PER_PAGE = 50
+"""Documents at a time."""
+_DOCUMENT_COLUMNS = ("id", "audience", "text", *DOCUMENT_FIELDS)
+_CHUNK_COLUMNS = ("id", "document", "audience", "facts", *CHUNK_FIELDS)
+
+# What must find nothing, and what it means where it does.
+_RELATIONS = (
+    (
+        "rows",
+        "chunk {!r} belongs to no document",
+        (
+            "SELECT chunk_id FROM {s}.chunks AS c WHERE NOT EXISTS "
+            "(SELECT 1 FROM {s}.documents AS d WHERE d.id = c.document)"
+        ),
+    ),
+    (
+        "rows",
+        "row {} is searched and is no chunk",
+        (
+            "SELECT chunk FROM {s}.scan AS s WHERE NOT EXISTS "
+            "(SELECT 1 FROM {s}.chunks AS c WHERE c.id = s.chunk)"
+        ),
+    ),
+    (
+        "words",
+        "the words of document row {} are kept, and it is gone",
+        (
+            "SELECT DISTINCT document FROM {s}.postings AS p WHERE NOT EXISTS "
+            "(SELECT 1 FROM {s}.documents AS d WHERE d.id = p.document)"
+        ),
+    ),
+)
+
+
+def check_store(names: Names, embedder: str) -> StatementFlow[Report]:
+    """Look at everything."""
+    look = _Audit(names)
+    for part, said, query in _RELATIONS:
+        (rows,) = yield [Statement(names.sql(query))]
+        look.add_findings(part, (said.format(row[0]) for row in rows))
+    (rows,) = yield [Statement(names.sql("SELECT id, principals, digest FROM {s}.audiences"))]
+    (members_,) = yield [Statement(names.sql("SELECT principal, audience FROM {s}.members"))]
+    look.add_findings("rows", look.check_audiences(rows, members_))
+    last = -1
+    while True:
+        (documents,) = yield [_page_statement(names, last)]
+        if not documents:
+            break
+        last = documents[-1][0]
+        ids = [row[0] for row in documents]
+        chunks, scan, words = yield _document_statements(names, ids)
+        for document in documents:
+            look.check_document(document, chunks, scan, words)
+    query = "SELECT id, principals, state, documents, chunks, words FROM {s}.audiences ORDER BY id"
+    (audiences,) = yield [Statement(names.sql(query))]
+    look.add_findings("state", look.check_states(audiences))
+    look.add_findings("checksums", iter((yield from audit.wrong(names))))
+    return Report(
+        documents=look.documents,
+        chunks=look.chunks,
+        state_root=state_hash(combine_states(look.states.values()), embedder=embedder),
+        findings=tuple(look.findings),
+    )
+
+
+def _page_statement(names: Names, last: int) -> Statement:
+    columns = quote_columns(_DOCUMENT_COLUMNS)
+    query = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
+    return Statement(names.sql(query), [last, _DOCUMENTS_PER_PAGE])
+
+
+def _document_statements(names: Names, ids: list[int]) -> list[Statement]:
+    columns = quote_columns(_CHUNK_COLUMNS)
+    chunks = f"SELECT {columns} FROM {{s}}.chunks WHERE document = ANY(%s) ORDER BY id"
+    scan = (
+        f"SELECT s.chunk, s.audience, s.terms, s.norm, {half_vectors.vector_expression(names)} "
+        "FROM {s}.scan AS s JOIN {s}.chunks AS c ON c.id = s.chunk WHERE c.document = ANY(%s)"
+    )
+    words = "SELECT document, term, audience, places FROM {s}.postings WHERE document = ANY(%s)"
+    return [Statement(names.sql(query), [ids]) for query in (chunks, scan, words)]
+
+
+class _Audit:
+    """What was seen so far, and what was wrong with it."""
+
+    def __init__(self, names: Names) -> None:
+        self._width = names.dimensions
+        self.findings: list[Finding] = []
+        self.states: dict[int, bytes] = {}
+        self._figures: dict[int, list[int]] = {}
+        self._principals: dict[int, str] = {}
+        self.documents = self.chunks = 0
+
+    def add_findings(self, part: str, findings: Iterator[str]) -> None:
+        """Take findings down, not too many of one part."""
+        room = _MAX_FINDINGS - sum(one.part == part for one in self.findings)
+        self.findings += [Finding(part=part, what=what) for what in islice(findings, room)]
+
+    def check_audiences(self, audiences: Sequence[Any], members: Sequence[Any]) -> Iterator[str]:
+        """Audiences whose members are others than their principals."""
+        whose: dict[int, list[str]] = {}
+        for principal, audience in members:
+            whose.setdefault(audience, []).append(principal)
+        for audience, principals, digest in audiences:
+            self._principals[audience] = principals
+            wanted = sorted(json.dumps(name) for name in parse_principals(principals))
+            if sorted(whose.pop(audience, [])) != wanted or principals_digest(principals) != digest:
+                yield f"the members of the audience {principals} are others"
+        for audience in whose:
+            yield f"audience {audience} has members and is not there"
+
+    def check_document(self, values: Any, chunks: Any, scan: Any, words: Any) -> None:
+        """One document with all that is derived from it."""
+        row = dict(zip(_DOCUMENT_COLUMNS, values, strict=True))
+        mine = [
+            dict(zip(_CHUNK_COLUMNS, one, strict=True)) for one in chunks if one[1] == row["id"]
+        ]
+        self.add_findings("rows", self._check_texts(row, mine))
+        scanned = {one[0]: one[1:] for one in scan}
+        terms = {one["id"]: terms_to_index(one) for one in mine}
+        self.add_findings("vectors", self._check_vectors(mine, scanned, terms))
+        audiences = {one["id"]: one["audience"] for one in mine}
+        expected = sorted(zip(*postings.encode_postings(terms, audiences), strict=True))
+        if sorted(one[1:] for one in words if one[0] == row["id"]) != expected:
+            what = f"document {row['document_id']!r} is indexed by other words than it has"
+            self.add_findings("words", iter([what]))
+        self._add_to_states(row, mine, terms)
+
+    def _check_texts(self, row: dict[str, Any], chunks: Sequence[dict[str, Any]]) -> Iterator[str]:
+        name = row["document_id"]
+        text = zlib.decompress(row["text"]).decode()
+        if content_hash(text) != row["text_hash"]:
+            yield f"document {name!r}: its text is not the one that was put"
+        if self._principals.get(row["audience"]) != row["principals"]:
+            yield f"document {name!r} has an audience of other principals"
+        for chunk in chunks:
+            start, end = chunk["start"], chunk["end"]
+            if content_hash(chunk["text"]) != chunk["content_hash"]:
+                yield f"chunk {chunk['chunk_id']!r}: its text is not the one that was put"
+            if text and start is not None and end is not None and text[start:end] != chunk["text"]:
+                yield f"chunk {chunk['chunk_id']!r} is not what its document says from {start} on"
+            if self._principals.get(chunk["audience"]) != chunk["principals"]:
+                yield f"chunk {chunk['chunk_id']!r} has an audience of other principals"
+            if encode_facts(chunk["metadata"]) != chunk["facts"]:
+                yield f"chunk {chunk['chunk_id']!r} is filtered by other metadata than it has"
+
+    def _check_vectors(
+        self, chunks: Sequence[dict[str, Any]], scan: Any, terms: dict[int, list[str]]
+    ) -> Iterator[str]:
+        import numpy as np
+
+        for chunk in chunks:
+            if chunk["id"] not in scan:
+                yield f"chunk {chunk['chunk_id']!r} is not there for searches"
+                continue
+            audience, length, norm, sent = scan[chunk["id"]]
+            vector = np.frombuffer(half_vectors.decode_vector(sent, self._width), dtype=np.int8)
+            if audience != chunk["audience"]:
+                yield f"chunk {chunk['chunk_id']!r} is searched for other readers than its own"
+            if (length, norm) != (len(terms[chunk["id"]]), int(squared_norms(vector[None])[0])):
+                yield f"chunk {chunk['chunk_id']!r}: its length or its vector's is another"
+
+    def _add_to_states(
+        self, row: dict[str, Any], chunks: Sequence[dict[str, Any]], terms: dict[int, list[str]]
+    ) -> None:
+        self.documents += 1
+        self.chunks += len(chunks)
+        for audience, encoded in state_members(row, chunks):
+            state = self.states.get(audience, EMPTY_STATE)
+            self.states[audience] = update_state(state, added=[encoded])
+        self._figures.setdefault(row["audience"], [0, 0, 0])[0] += 1
+        for chunk in chunks:
+            figures = self._figures.setdefault(chunk["audience"], [0, 0, 0])
+            figures[1] += 1
+            figures[2] += len(terms[chunk["id"]])
+
+    def check_states(self, audiences: Sequence[Any]) -> Iterator[str]:
+        """Audiences whose state or figures are not those of the rows."""
+        for audience, principals, state, *figures in audiences:
+            if state != self.states.get(audience, EMPTY_STATE):
+                yield f"the state of what {principals} may read is not that of the rows"
+            if figures != (expected := self._figures.get(audience, [0, 0, 0])):
+                yield f"what {principals} may read is counted as {figures}, not {expected}"

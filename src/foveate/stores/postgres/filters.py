@@ -1,0 +1,121 @@
+"""What a request may see, as SQL conditions with marks; the meaning is that of the embedded store.
+
+Rules: equality; a list means any of; a key that is no column of a chunk or its document is a
+metadata key, found by its *facts*: every value that is no list or object, and every item of a
+list, with its key as JSON. What the server's texts cannot hold (NUL, lone surrogates) is in no
+column, so a filter that asks for it finds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.core.errors import BadInput
+from foveate.stores.request_checks import parse_filter_values
+
+_TEXT_COLUMNS = {
+    "source": "d.source",
+    "document_id": "d.document_id",
+    "title": "d.title",
+    "id": "c.chunk_id",
+    "section": "c.section",
+}
+_NUMBER_COLUMNS = {"page": "c.page", "row": 'c."row"', "line": "c.line", "sequence": "c.sequence"}
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_MAX_FACT_LENGTH = 200
+"""Characters of a fact; what is longer is kept as a hash, for the index has little room."""
+
+
+def is_storable(text: str) -> bool:
+    """Whether the server's texts can hold it."""
+    if text.isascii():
+        return "\0" not in text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def check_storable(fields: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for a text that the server cannot hold; names the field."""
+    for name, value in fields.items():
+        if isinstance(value, str) and not is_storable(value):
+            raise BadInput(
+                "holds a zero character (NUL) or half of a surrogate pair, which PostgreSQL "
+                "cannot keep; take it out",
+                field=name,
+            )
+
+
+def encode_principals(principals: Iterable[str]) -> list[str]:
+    """Principals as they stand in `members`: JSON strings, which hold any character."""
+    return [json.dumps(name) for name in sorted(set(principals))]
+
+
+def encode_facts(metadata: str) -> list[str]:
+    """What the metadata (as stored, JSON) can be found by."""
+    if metadata == "{}":
+        return []
+    found = set()
+    for key, value in json.loads(metadata).items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str | int | float):
+                found.add(encode_fact(key, one))
+    return sorted(found)
+
+
+def encode_fact(key: str, value: str | float) -> str:
+    """One key with one value; numbers that are equal are one fact, as true and 1 are."""
+    if not isinstance(value, str):
+        value = int(value) if float(value).is_integer() and abs(value) < 2**63 else float(value)
+    text = json.dumps([key, value])
+    return text if len(text) <= _MAX_FACT_LENGTH else f"#{blake3(text.encode()).hexdigest()}"
+
+
+def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """All of `where`, over `chunks AS c` and `documents AS d`; raises `BadOption`, `BadInput`."""
+    parts: list[str] = []
+    bound: list[Any] = []
+    for key, wanted in where.items():
+        values = parse_filter_values(key, wanted)
+        for value in values:
+            _check_integer(value)
+        if key in _TEXT_COLUMNS:
+            parts.append(f"{_TEXT_COLUMNS[key]} = ANY(%s::text[])")
+            bound.append([text for text in map(_text_from_value, values) if is_storable(text)])
+        elif key in _NUMBER_COLUMNS:
+            parts.append(f"{_NUMBER_COLUMNS[key]} = ANY(%s::bigint[])")
+            bound.append([whole for whole in map(_integer_from_value, values) if whole is not None])
+        else:
+            parts.append("c.facts && %s::text[]")
+            bound.append([encode_fact(key, value) for value in values])
+    return " AND ".join(parts) or "true", bound
+
+
+def _check_integer(value: Any) -> None:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise BadInput(f"a number is too large for the store: {value}")
+
+
+def _text_from_value(value: Any) -> str:
+    """A number asked of a text is the text of the number."""
+    return (
+        value if isinstance(value, str) else str(int(value) if isinstance(value, bool) else value)
+    )
+
+
+def _integer_from_value(value: Any) -> int | None:
+    """A text asked of a number is the number that it spells; None for what no row can be."""
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return None
+        value = float(value) if not value.strip().lstrip("+-").isdigit() else int(value)
+    if isinstance(value, float) and not value.is_integer():
+        return None
+    return int(value) if abs(value) < 2**63 else None

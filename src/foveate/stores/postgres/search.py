@@ -1,0 +1,311 @@
+"""Hybrid search inside one snapshot, and neighbours. Where what is scored:
+
+- vectors on the server (`nearest.py`);
+- words here: the server hands out the postings of the question's terms in the audiences that may
+  be read, packed; how much those audiences hold is kept beside their states.
+
+Rules: what the request may not read never leaves the server; filters apply before a leg is cut;
+who stands at the end of a leg is decided by the content key, as in the embedded store.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from foveate.core.errors import BadOption
+from foveate.core.state import combine_states, state_hash
+from foveate.core.text.terms import query_terms
+from foveate.core.types import Candidate, Chunk, Vector
+from foveate.ports import SearchResult
+from foveate.stores import outlines
+from foveate.stores.checksums import damage, intact
+from foveate.stores.int8 import cosine_similarities, quantise_query
+from foveate.stores.postgres import checksums, half_vectors, nearest, postings
+from foveate.stores.postgres.filters import (
+    encode_principals,
+    is_storable,
+    where_condition,
+)
+from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names
+from foveate.stores.postgres.postings_cache import PostingsCache, scope_key
+from foveate.stores.postgres.statements import Rows, Statement, StatementFlow
+from foveate.stores.ranking import SortKey, best_keys, best_rows, check_limits, fuse
+from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
+
+_WHAT = "a chunk is not as it was written"
+_NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
+"""Compiling such a statement takes longer than running it."""
+
+
+def hybrid_search(
+    names: Names,
+    embedder: str,
+    query: str,
+    vector: Vector | None,
+    *,
+    limit: int,
+    depth: int,
+    principals: Iterable[str],
+    where: Mapping[str, Any] | None,
+    exact: int,
+    memory: PostingsCache,
+) -> StatementFlow[SearchResult]:
+    """See `foveate.ports.Store.search`; `exact`: rows up to which every one is compared."""
+    check_limits(limit, depth)
+    wanted = quantise_query(vector, names.dimensions)
+    condition, bound = where_condition(where) if where else ("", [])
+    terms = query_terms(query)
+    principals = tuple(principals)
+    (_, ((indexed, _),), *who) = yield [
+        _NO_JIT,
+        nearest.index_status_statement(names),
+        *checksums.who(names, principals),
+    ]
+    readable = checksums.readable(who, principals)
+    audiences = [row[0] for row in readable]
+    total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
+    scope = nearest.Scope(
+        names=names, audiences=audiences, condition=condition, bound=bound, depth=depth
+    )
+    mine = scope_key(readable)
+    known = memory.get(mine, terms)
+    missing = [term for term in terms if term not in known]
+    (read, found, again) = yield [
+        _postings_statement(names, audiences, missing),
+        _filter_statement(scope.matching),
+        _filter_statement(scope.matching_again),
+    ]
+    places = {term: postings.verified(term, data or b"", int(sum_)) for term, data, sum_ in read}
+    memory.put(mine, places)
+    matching = _agreed(found[0][0], again[0][0]) if condition else None
+    many = total if matching is None else len(matching)
+    exactly = wanted is None or not indexed or many <= exact
+    ids, bm25 = postings.score_postings({**known, **places}, terms, total=total, words=words)
+    hits = _best_lexical(ids, bm25, matching, depth)
+    near: dict[int, float] = {}
+    if wanted is not None:
+        # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
+        # that may be read: what others may read decides nothing.
+        by_index = not exactly and many * nearest.INDEX_SELECTIVITY >= total
+        if not by_index and not memory.is_compared(mine):
+            (rows,) = yield [checksums.compared(names, audiences)]
+            checksums.refuse_other(rows, readable)
+            memory.note_compared(mine)
+        near = yield from nearest.nearest_rows(scope, wanted, by_index=by_index)
+    noted = yield from _load_sort_keys(names, sorted({*near, *hits}))
+    keys = {row: (*key[1:-1], row) for row, key in noted.items()}
+    semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
+    fused = fuse(semantic, by_words, limit)
+    # What is handed out is verified as a whole.
+    rest = noted.keys() - {row for row, _ in fused}
+    deque(intact((noted[row] for row in rest), _WHAT), maxlen=0)
+    chunks, vectors = yield from _load_chunks(names, [row for row, _ in fused])
+    lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
+    return SearchResult(
+        candidates=_build_candidates(fused, chunks, _cosines_by_row(vectors, wanted), lexical),
+        badge="hybrid" if by_words else "vector_only",
+        lexical_matches=len(by_words),
+        exact=exactly,
+        index="" if exactly else "pgvector hnsw",
+        state_root=state_hash(combine_states(row[2] for row in readable), embedder=embedder),
+    )
+
+
+def load_neighbours(
+    names: Names,
+    places: Sequence[tuple[str, int]],
+    window: int,
+    principals: Iterable[str],
+) -> StatementFlow[list[Chunk]]:
+    """Chunks within `window` of the places, in one statement."""
+    if window < 0:
+        raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
+    asked = sorted({place for place in places if is_storable(place[0])})
+    if not asked:
+        return []
+    query = names.sql(
+        "WITH near AS (SELECT DISTINCT c.id "
+        "FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
+        "JOIN {s}.documents AS d ON d.document_id = p.document_id "
+        "JOIN {s}.chunks AS c ON c.document = d.id "
+        "AND c.sequence BETWEEN p.sequence - %s AND p.sequence + %s "
+        "WHERE c.audience IN {allowed}) "
+        "SELECT {columns}, {vector}, c.audience, c.checksum FROM near "
+        "JOIN {s}.chunks AS c ON c.id = near.id "
+        "JOIN {s}.documents AS d ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id",
+        allowed=audiences_query(names),
+        columns=CHUNK_COLUMNS,
+        vector=half_vectors.vector_expression(names),
+    )
+    principals = tuple(principals)
+    readers = encode_principals(principals)
+    documents, sequences = [place[0] for place in asked], [place[1] for place in asked]
+    (rows, *found) = yield [
+        Statement(query, [documents, sequences, window, window, readers]),
+        *outlined(names, documents),
+        *checksums.who(names, principals),
+    ]
+    mine = {row[0] for row in checksums.readable(found[2:], principals)}
+    near = outlines.near(outlines_of(found[:2]), asked, window)
+    chunks, _ = _decode_chunks(names, rows)
+    if chunks.keys() != {number for number, audience in near if audience in mine}:
+        raise damage(_WHAT)
+    # By code points, as the embedded store orders.
+    return sorted(chunks.values(), key=attrgetter("document_id", "sequence", "id"))
+
+
+def outlined(names: Names, documents: Sequence[str]) -> list[Statement]:
+    """What `outlines_of` reads."""
+    wanted = [sorted(set(documents))]
+    query = "SELECT document, document_id, places, checksum FROM {s}.outlines "
+    there = "SELECT id, document_id FROM {s}.documents "
+    named = "WHERE document_id = ANY(%s::text[])"
+    return [
+        Statement(names.sql(query + named), wanted),
+        Statement(names.sql(there + named), wanted),
+    ]
+
+
+def outlines_of(rows: Sequence[Rows]) -> dict[str, list[outlines.Place]]:
+    """Document id → its chunks; raises where the documents are not those of the outlines."""
+    found = list(intact(rows[0], _WHAT))
+    if {row[:2] for row in found} != set(rows[1]):
+        raise damage(_WHAT)
+    return {name: outlines.unpacked(places) for _, name, places, _ in found}
+
+
+def audiences_query(names: Names) -> str:
+    """A query for the audiences that principals (one mark) belong to, the public one included."""
+    members = names.sql("SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])")
+    return f"(SELECT {PUBLIC_AUDIENCE} UNION {members})"
+
+
+def _postings_statement(names: Names, audiences: Sequence[int], terms: Sequence[str]) -> Statement:
+    """The places of each term as one value; a term at a time, so that nothing is sorted."""
+    query = names.sql(
+        "SELECT t.term, (SELECT string_agg(p.places, ''::bytea) FROM {s}.postings AS p "
+        "WHERE p.term = t.term AND p.audience = ANY(%s::integer[])), "
+        "(SELECT coalesce(sum(w.checksum), 0) FROM {s}.terms AS w "
+        "WHERE w.term = t.term AND w.audience = ANY(%s::integer[])) "
+        "FROM unnest(%s::text[]) AS t (term)"
+    )
+    return Statement(query, [list(audiences), list(audiences), list(terms)])
+
+
+def _filter_statement(condition: tuple[str, list[Any]] | None) -> Statement:
+    """Row ids of all that the filter lets through, packed; nothing to be done without one."""
+    if condition is None:
+        return Statement("SELECT NULL")
+    query = "SELECT coalesce(string_agg(int8send(c.id), ''::bytea), ''::bytea) "
+    return Statement(query + condition[0], condition[1])
+
+
+def _agreed(found: bytes, again: bytes) -> Any:
+    """Row ids, ascending, that both say."""
+    import numpy as np
+
+    ids, others = (np.sort(np.frombuffer(one, dtype=">i8")) for one in (found, again))
+    if not np.array_equal(ids, others):
+        raise damage("what a filter asks for is not as it was written")
+    return ids.astype(np.int64)
+
+
+def _best_lexical(ids: Any, bm25: Any, matching: Any, depth: int) -> dict[int, float]:
+    """The best by words of what the filter lets through, and what ties with the last of them."""
+    import numpy as np
+
+    rows = np.flatnonzero(bm25 > 0)
+    if matching is not None:
+        rows = rows[np.isin(ids[rows], matching)]
+    rows = best_rows(rows, bm25[rows], depth)
+    return dict(zip(ids[rows].tolist(), bm25[rows].tolist(), strict=True))
+
+
+def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int) -> list[SortKey]:
+    import numpy as np
+
+    rows = np.array(list(leg), dtype=np.int64)
+    return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
+
+
+def _load_sort_keys(names: Names, rows: list[int]) -> StatementFlow[dict[int, tuple[Any, ...]]]:
+    """Row id → what the order is by, behind the row id and before the checksum of these."""
+    if not rows:
+        return {}
+    query = names.sql(
+        "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
+        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
+        "WHERE c.id = ANY(%s::bigint[])"
+    )
+    (found,) = yield [Statement(query, [rows])]
+    if len(found) != len(rows):
+        raise damage(_WHAT)
+    return {row[0]: row for row in found}
+
+
+def _load_chunks(
+    names: Names, rows: list[int]
+) -> StatementFlow[tuple[dict[int, Chunk], dict[int, bytes]]]:
+    if not rows:
+        return {}, {}
+    query = names.sql(
+        "SELECT {columns}, {vector}, c.audience, c.checksum "
+        "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
+        "JOIN {s}.scan AS s ON s.chunk = c.id WHERE c.id = ANY(%s::bigint[])",
+        columns=CHUNK_COLUMNS,
+        vector=half_vectors.vector_expression(names),
+    )
+    (found,) = yield [Statement(query, [rows])]
+    if len(found) != len(rows):
+        raise damage(_WHAT)
+    return _decode_chunks(names, found)
+
+
+def _decode_chunks(names: Names, rows: Rows) -> tuple[dict[int, Chunk], dict[int, bytes]]:
+    """Chunks and their int8 vectors, by row id."""
+    read = [
+        (*row[:-3], half_vectors.decode_vector(row[-3], names.dimensions), *row[-2:])
+        for row in rows
+    ]
+    chunks = chunks_from_rows(intact(read, _WHAT))
+    return chunks, {row[0]: row[-3] for row in read}
+
+
+def _cosines_by_row(vectors: Mapping[int, bytes], query: Any) -> dict[int, float] | None:
+    import numpy as np
+
+    if query is None or not vectors:
+        return None if query is None else {}
+    rows = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
+    return dict(zip(vectors, cosine_similarities(rows, query).tolist(), strict=True))
+
+
+def _scores_by_row(ids: Any, bm25: Any, rows: Sequence[int]) -> dict[int, float]:
+    """BM25 of these rows; 0 of those that no term is in."""
+    import numpy as np
+
+    at = np.searchsorted(ids, np.array(rows, dtype=np.int64))
+    return {
+        row: float(bm25[place]) if place < len(ids) and ids[place] == row else 0.0
+        for row, place in zip(rows, at.tolist(), strict=True)
+    }
+
+
+def _build_candidates(
+    fused: Sequence[tuple[int, float]],
+    chunks: Mapping[int, Chunk],
+    cosines: Mapping[int, float] | None,
+    lexical: Mapping[int, float],
+) -> tuple[Candidate, ...]:
+    return tuple(
+        Candidate(
+            chunk=chunks[row],
+            score=score,
+            semantic_score=None if cosines is None else cosines[row],
+            lexical_score=lexical[row] or None,
+        )
+        for row, score in fused
+    )

@@ -1,0 +1,279 @@
+"""The server store, sync: one pool, a connection a call. Not the statements, the doors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from foveate.core.errors import BadOption, ExternalError
+from foveate.core.types import Chunk, Vector
+from foveate.ports import Document, SearchResult
+from foveate.stores.int8 import quantise_or_zeros
+from foveate.stores.postgres import check, connect, contents, search, text_memory, write
+from foveate.stores.postgres.batch_connection import CurrentBatch
+from foveate.stores.postgres.engine_errors import convert_engine_errors
+from foveate.stores.postgres.postings_cache import PostingsCache
+from foveate.stores.postgres.schema import begin_write_statements, check_schema_version
+from foveate.stores.postgres.statements import StatementFlow, run_flow
+from foveate.stores.postgres.url import connection_settings, parse_url
+from foveate.stores.report import Report, Stats
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
+
+    `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md. `embedder_name` and
+    `dimensions` are asked of a new store and checked against an existing one where given.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        migrate: bool | None = None,
+    ) -> None:
+        self._address = where = parse_url(url)
+        self._current_batch = CurrentBatch[Any]()
+        with convert_engine_errors(where.display_url):
+            import psycopg
+
+            told = connection_settings(where)
+            steps = connect.open_address(
+                where,
+                embedder=embedder_name,
+                dimensions=dimensions,
+                create=create,
+                migrate=migrate,
+            )
+            with psycopg.Connection.connect(**told) as connection:
+                opened = run_flow(connection, steps)
+            connect.warn_if_migrated(where, opened)
+            self._pool = connect.build_pool(where, told)
+        self._names = opened.names
+        self._postings_cache = PostingsCache()
+        self.embedder_name: str = opened.embedder
+        self.dimensions: int = opened.names.dimensions
+
+    def __repr__(self) -> str:
+        return f"PostgresStore({self._address.display_url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def put(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: Any,
+        counts: Sequence[int] = (),
+        *,
+        fingerprint: str = "",
+    ) -> None:
+        """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
+        remembered where the tokenizer's `fingerprint` is given.
+        """
+        rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=self.dimensions)
+        new = write.prepare_document(document, chunks, rows, counts, fingerprint)
+        self._run_write(write.replace_document(self._names, new))
+
+    def delete(self, document_id: str) -> bool:
+        """Remove a document and its chunks; False where it was not there."""
+        return self._run_write(write.delete_document(self._names, document_id))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes inside, of this thread, are one transaction: all there at the end, or none.
+
+        A document that is refused inside is undone alone; catch its error and go on. Other
+        writers wait for the end; readers elsewhere see the state before. A task or thread that
+        is started inside is elsewhere too: it reads the state before, and until the end a write
+        of its own raises `BadOption`.
+        """
+        if (outer := self._current_batch.connection_for_writing()) is not None:
+            with outer.transaction():
+                yield
+            return
+        with convert_engine_errors(self._address.display_url):
+            connection = self._pool.getconn()
+        try:
+            with self._batch_transaction(connection):
+                yield
+        finally:
+            with convert_engine_errors(self._address.display_url):
+                self._pool.putconn(connection)
+
+    @contextmanager
+    def _batch_transaction(self, connection: Connection[Any]) -> Iterator[None]:
+        """The connection is this context's for a while; the caller's errors stay as they are."""
+        shown = self._address.display_url
+        try:
+            with convert_engine_errors(shown):
+                (_, ((version,),)) = run_flow(
+                    connection, _single_batch(begin_write_statements(self._names))
+                )
+            check_schema_version(version)
+            begun = self._current_batch.begin(connection)
+            try:
+                yield
+            finally:
+                self._current_batch.end(begun)
+            with convert_engine_errors(shown):
+                connection.commit()
+        except BaseException:
+            if not connection.closed:
+                with convert_engine_errors(shown):
+                    connection.rollback()
+            raise
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        return iter(self._run_read(contents.list_content_hashes(self._names)))
+
+    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
+        """One document with its text; None where it is not there, or not all of it to be read."""
+        return self._run_read(contents.load_document(self._names, document_id, principals))
+
+    def listed(
+        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
+    ) -> list[Document]:
+        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
+        return self._run_read(contents.list_documents(self._names, after, limit, principals))
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        *,
+        limit: int = 100,
+        depth: int = 50,
+        principals: Iterable[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+        `where` as in the embedded store. Filters apply before the legs are cut, so a filtered
+        search is as full as an open one.
+        """
+        steps = search.hybrid_search(
+            self._names,
+            self.embedder_name,
+            query,
+            vector,
+            limit=limit,
+            depth=depth,
+            principals=tuple(principals),
+            where=where,
+            exact=self._address.exact,
+            memory=self._postings_cache,
+        )
+        return self._run_read(steps)
+
+    def neighbours(
+        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
+    ) -> list[Chunk]:
+        """Chunks within `window` of the (document id, sequence) places; one statement.
+
+        Ordered by document id, sequence, chunk id; those at the places themselves included.
+        """
+        return self._run_read(search.load_neighbours(self._names, places, window, principals))
+
+    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
+        """Token counts already known for these content hashes (who has a hash has the text)."""
+        return self._run_read(text_memory.load_counts(self._names, fingerprint, hashes))
+
+    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
+        """Keep token counts; best effort: a store that cannot write only counts again."""
+        with suppress(ExternalError):
+            self._run_best_effort(text_memory.save_counts(self._names, fingerprint, counts))
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """What was kept of these texts under this version (who has a hash has the text)."""
+        return self._run_read(text_memory.load_analyses(self._names, version, hashes))
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep what is known of texts; best effort: a store that cannot write only reads again."""
+        with suppress(ExternalError):
+            self._run_best_effort(text_memory.save_analyses(self._names, version, readings))
+
+    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
+        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
+
+        It does not depend on the order of writes, and tells nothing of what may not be read.
+        """
+        return self._run_read(
+            contents.compute_state_root(self._names, self.embedder_name, principals)
+        )
+
+    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
+        """The store in figures; with `principals`, of what they may read alone."""
+        return self._run_read(contents.compute_stats(self._names, self.embedder_name, principals))
+
+    def check(self) -> Report:
+        """Work out again all that is derived, in one snapshot; see `report.Report`."""
+        return self._run_read(check.check_store(self._names, self.embedder_name))
+
+    def compact(self) -> None:
+        """Forget what nothing uses, and have the server make the room of deleted rows usable.
+
+        With more chunks than `exact` in the URL, make the approximate index of vectors too.
+        """
+        if self._current_batch.connection_for_writing() is not None:
+            raise BadOption("compact: not inside a batch; the server does it between transactions")
+        self._run_write(contents.delete_unused_rows(self._names))
+        with convert_engine_errors(self._address.display_url):
+            connection = self._pool.getconn()
+            try:
+                connection.autocommit = True
+                run_flow(
+                    connection, contents.vacuum_tables(self._names, self._address.exact), alone=True
+                )
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
+                self._pool.putconn(connection)
+
+    def close(self) -> None:
+        """Let go of the connections; a second time does nothing."""
+        self._pool.close()
+
+    def _run_read(self, steps: StatementFlow[T]) -> T:
+        """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
+        with convert_engine_errors(self._address.display_url):
+            if (held := self._current_batch.own_connection()) is not None:
+                with held.transaction():
+                    return run_flow(held, steps)
+            with self._pool.connection() as connection:
+                return run_flow(connection, connect.in_snapshot(steps))
+
+    def _run_write(self, steps: StatementFlow[T]) -> T:
+        """In one transaction; inside a batch, undone alone where it fails."""
+        with convert_engine_errors(self._address.display_url):
+            if (held := self._current_batch.connection_for_writing()) is not None:
+                with held.transaction():
+                    return run_flow(held, steps)
+            with self._pool.connection() as connection:
+                return run_flow(connection, steps)
+
+    def _run_best_effort(self, steps: StatementFlow[None]) -> None:
+        """For what need not be written: not by who was started inside a batch that is open."""
+        if not self._current_batch.is_inherited():
+            self._run_write(steps)
+
+
+def _single_batch(asks: Any) -> StatementFlow[Any]:
+    """A flow of one batch: its rows."""
+    return (yield asks)

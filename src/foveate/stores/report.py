@@ -1,0 +1,45 @@
+"""What is said about a store: its figures, and what a check found. Values, the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class StoreMigrationWarning(UserWarning):
+    """A store was brought to this version's schema; older versions no longer open it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """A store in figures. `bytes`: part → bytes on disk, empty for a caller with principals."""
+
+    documents: int
+    chunks: int
+    vectors: int
+    embedder: str
+    dimensions: int
+    schema: int
+    state_root: str
+    bytes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong, and in which part.
+
+    Parts: file, rows, words, vectors, readings, state, checksums.
+    """
+
+    part: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was looked at, and what is wrong with it. `state_root`: worked out from the rows."""
+
+    documents: int = 0
+    chunks: int = 0
+    state_root: str = ""
+    findings: tuple[Finding, ...] = ()

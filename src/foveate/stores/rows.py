@@ -1,0 +1,298 @@
+"""Documents and chunks ⇄ rows. A row's fields are also what the state root covers.
+
+Rules: what belongs to the document (source, title, summary, time) is stored with the document
+alone and joined on reading; metadata and principals are stored with the chunk as they hold for
+it: the document's metadata with the chunk's over it, the chunk's principals or else the document's.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from foveate.core.errors import BadInput
+from foveate.core.made import unchecked_constructor
+from foveate.core.state import encode_member
+from foveate.core.text.terms import document_terms
+from foveate.core.types import Chunk, content_hash
+from foveate.ports import QUESTIONS, Document
+from foveate.stores.checksums import checksum, damage
+from foveate.stores.int8 import unit_vectors
+
+_NO_TEXT = zlib.compress(b"")
+DOCUMENT_FIELDS = (
+    "document_id",
+    "source",
+    "title",
+    "summary",
+    "modified_at",
+    "principals",
+    "metadata",
+    "content_hash",
+    "text_hash",
+)
+CHUNK_FIELDS = (
+    "chunk_id",
+    "sequence",
+    "start",
+    "end",
+    "byte_offset",
+    "page",
+    "section",
+    "row",
+    "line",
+    "principals",
+    "metadata",
+    "content_hash",
+    "text",
+)
+
+SHARED = ("source", "title", "summary", "modified_at")
+"""What every chunk says of its document."""
+_HANDED_OUT = (
+    *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
+    *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
+    *("content_hash", "text"),
+)
+
+CHUNK_COLUMNS = """c.id, c.chunk_id, d.document_id, d.source, d.title, c.sequence, c.start, c."end",
+       c.byte_offset, c.page, c.section, c."row", c.line, d.summary, d.modified_at, c.principals,
+       c.metadata, c.content_hash, c.text"""
+"""What `chunks_from_rows` reads, of chunks AS c and documents AS d.
+
+The vector's int8 bytes follow.
+"""
+
+SELECT_CHUNK = f"""
+SELECT {CHUNK_COLUMNS}, s.vector, c.audience, c.checksum
+FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
+"""
+
+
+_new_chunk = unchecked_constructor(Chunk)
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    """The document's stored fields, its text as a hash."""
+    text_hash = content_hash(document.text)
+    return {
+        "document_id": document.id,
+        "source": document.source or document.id,
+        "title": document.title,
+        "summary": document.summary,
+        "modified_at": _format_instant(document.modified_at),
+        "principals": _format_principals(document.principals),
+        "metadata": _format_metadata(document.metadata),
+        "content_hash": document.content_hash or text_hash,
+        "text_hash": text_hash,
+    }
+
+
+def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
+    """The chunk's stored fields; raises `BadInput` where it does not belong to the document."""
+    _check_chunk(document, chunk)
+    return {
+        "chunk_id": chunk.id,
+        "sequence": chunk.sequence,
+        "start": chunk.start,
+        "end": chunk.end,
+        "byte_offset": chunk.byte_offset,
+        "page": chunk.page,
+        "section": chunk.section,
+        "row": chunk.row,
+        "line": chunk.line,
+        "principals": _format_principals(chunk.principals or document.principals),
+        "metadata": _format_metadata({**document.metadata, **chunk.metadata}),
+        "content_hash": chunk.content_hash,
+        "text": chunk.text,
+    }
+
+
+def terms_to_index(row: Mapping[str, Any]) -> list[str]:
+    """What a chunk is found by: the terms of its text, then of the questions that it answers.
+
+    `row`: at least `text` and `metadata` (JSON, or what it says). The same in every store.
+
+    >>> terms_to_index(
+    ...     {"text": "At 4 bar.", "metadata": '{"canonical_questions": ["Opens when?"]}'}
+    ... )
+    ['at', '4', 'bar', 'open', 'when']
+    """
+    metadata = row["metadata"]
+    if isinstance(metadata, str):
+        if QUESTIONS not in metadata:
+            return document_terms(row["text"])
+        metadata = json.loads(metadata)
+    asked = metadata.get(QUESTIONS)
+    questions = asked if isinstance(asked, list) else []
+    terms = document_terms(row["text"])
+    for question in questions:
+        terms += document_terms(str(question))
+    return terms
+
+
+def _check_chunk(document: Document, chunk: Chunk) -> None:
+    if chunk.document_id != document.id:
+        raise BadInput(
+            f"chunk {chunk.id!r} is of document {chunk.document_id!r}, not of {document.id!r}",
+            field="document_id",
+        )
+    if document.principals and not set(chunk.principals) <= set(document.principals):
+        raise BadInput(
+            f"chunk {chunk.id!r} may be read by more than its document {document.id!r}",
+            field="principals",
+        )
+    known = document.text and chunk.start is not None and chunk.end is not None
+    if known and document.text[chunk.start : chunk.end] != chunk.text:
+        raise BadInput(
+            f"chunk {chunk.id!r}: the document's text from {chunk.start} to {chunk.end} "
+            f"is not the chunk's; give the offsets in characters of the stored text",
+            field="start",
+        )
+
+
+def state_members(
+    row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]
+) -> list[tuple[int, bytes]]:
+    """(audience, encoded fields) of the document and of each chunk: what the state root covers."""
+    return [document_member(row), *chunk_members(row, chunk_rows)]
+
+
+def document_member(row: dict[str, Any]) -> tuple[int, bytes]:
+    """That of the document; its `content_hash` is the caller's bookkeeping and stays outside."""
+    covered = {key: row[key] for key in DOCUMENT_FIELDS if key != "content_hash"}
+    return row["audience"], encode_member("document", covered)
+
+
+def chunk_members(
+    row: dict[str, Any], chunk_rows: Iterable[dict[str, Any]]
+) -> list[tuple[int, bytes]]:
+    """Those of chunks of the document."""
+    name = {"document_id": row["document_id"]}
+    return [
+        (
+            chunk["audience"],
+            encode_member("chunk", {key: chunk[key] for key in CHUNK_FIELDS} | name),
+        )
+        for chunk in chunk_rows
+    ]
+
+
+def chunk_checksum(
+    number: int, document: Mapping[str, Any], chunk: Mapping[str, Any], vector: bytes
+) -> int:
+    """Of a chunk as it is handed out: row id, `CHUNK_COLUMNS`, vector and audience."""
+    row = {**{field: document[field] for field in ("document_id", *SHARED)}, **chunk}
+    return checksum((number, *(row[field] for field in _HANDED_OUT), vector, chunk["audience"]))
+
+
+def key_checksum(number: int, document: Mapping[str, Any], chunk: Mapping[str, Any]) -> int:
+    """Of what decides between equal scores, as it is read."""
+    place = chunk["byte_offset"] or 0
+    return checksum((number, document["source"], chunk["sequence"], place, chunk["chunk_id"]))
+
+
+def parse_principals(principals: str) -> list[str]:
+    """The principals of an audience, from their sorted JSON."""
+    return list(json.loads(principals))
+
+
+def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
+    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk; the embedding has length 1.
+
+    They were checked when they were put, so they are made without.
+    """
+    found = list(rows)
+    vectors = unit_vectors([row[19] for row in found])
+    return {
+        row[0]: _new_chunk(
+            id=row[1],
+            document_id=row[2],
+            source=row[3],
+            title=row[4],
+            sequence=row[5],
+            start=row[6],
+            end=row[7],
+            byte_offset=row[8],
+            page=row[9],
+            section=row[10],
+            row=row[11],
+            line=row[12],
+            summary=row[13],
+            modified_at=datetime.fromisoformat(row[14]) if row[14] else None,
+            principals=() if row[15] == "[]" else tuple(json.loads(row[15])),
+            metadata={} if row[16] == "{}" else json.loads(row[16]),
+            content_hash=row[17],
+            text=row[18],
+            embedding=vector,
+        )
+        for row, vector in zip(found, vectors, strict=True)
+    }
+
+
+def document_from_row(row: Mapping[str, Any]) -> Document:
+    """A stored document, its text unpacked."""
+    return Document(
+        id=row["document_id"],
+        source=row["source"],
+        text=zlib.decompress(row["text"]).decode(),
+        title=row["title"],
+        summary=row["summary"],
+        modified_at=datetime.fromisoformat(row["modified_at"]) if row["modified_at"] else None,
+        principals=tuple(json.loads(row["principals"])),
+        metadata=json.loads(row["metadata"]),
+        content_hash=row["content_hash"],
+    )
+
+
+def with_text(row: Mapping[str, Any], packed: bytes) -> Document:
+    """A stored document with its packed text; raises where that is not the one of its hash."""
+    try:
+        found = document_from_row({**row, "text": packed})
+    except (zlib.error, UnicodeDecodeError):
+        found = None
+    if found is None or content_hash(found.text) != row["text_hash"]:
+        raise damage("a document is not as it was written")
+    return found
+
+
+def textless_document_from_row(row: Mapping[str, Any]) -> Document:
+    """A stored document whose text was not asked for; it is empty here."""
+    return document_from_row({**row, "text": _NO_TEXT})
+
+
+def quote_columns(names: Iterable[str]) -> str:
+    """Column names, quoted (`end` and `row` are words of SQL)."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _format_instant(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat()
+
+
+def _format_principals(principals: Iterable[str]) -> str:
+    return json.dumps(sorted(set(principals)))
+
+
+def _format_metadata(metadata: Mapping[str, Any]) -> str:
+    if _has_nul(metadata):
+        raise BadInput("holds a zero character (NUL), which filters cannot see", field="metadata")
+    try:
+        return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"cannot be written as JSON: {error}", field="metadata") from None
+
+
+def _has_nul(value: Any) -> bool:
+    """Whether a text somewhere inside does: SQLite's JSON functions end a text there."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_has_nul(part) for pair in value.items() for part in pair)
+    return isinstance(value, list | tuple) and any(map(_has_nul, value))

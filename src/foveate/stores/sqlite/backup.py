@@ -1,0 +1,74 @@
+"""A copy of a store, of one moment, while others read and write. A copy is a store: open it.
+
+Rules: the vectors are copied before the rows, so they are of the same state or an earlier one,
+which a store can use; everything is written aside and on the disk before it gets its name, so
+there is a whole copy or none; what is there already is never replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from foveate.core.errors import BadInput
+from foveate.stores import vectors
+from foveate.stores.sqlite import schema
+from foveate.stores.sqlite.engine_errors import convert_engine_errors
+
+
+def backup(folder: Path | str, target: Path | str) -> None:
+    """Copy the store in `folder` to the new folder `target`; a store of an older version too.
+
+    Raises `BadInput` where `target` is there already or lies inside the store.
+    """
+    folder, target = Path(folder), Path(target)
+    _check_target(folder, target)
+    aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    with convert_engine_errors():
+        with closing(schema.connect_existing(folder, write=False)) as source:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(aside, ignore_errors=True)
+            aside.mkdir()
+            try:
+                _copy_files(source, folder, aside)
+                _check_target(folder, target)
+                aside.rename(target)
+            except BaseException:
+                shutil.rmtree(aside, ignore_errors=True)
+                raise
+        _fsync(target.parent)
+
+
+def _check_target(folder: Path, target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise BadInput(f"{str(target)!r} is there already; name a new folder for the copy")
+    if target.absolute().resolve().is_relative_to(folder.absolute().resolve()):
+        raise BadInput(f"{str(target)!r} lies inside the store; name a folder beside it")
+
+
+def _copy_files(source: sqlite3.Connection, folder: Path, aside: Path) -> None:
+    with suppress(FileNotFoundError):  # it is derived, and may not have been written yet
+        shutil.copyfile(folder / vectors.FILE, aside / vectors.FILE)
+        _fsync(aside / vectors.FILE)
+    with closing(sqlite3.connect(aside / schema.DATABASE, isolation_level=None)) as copy:
+        source.backup(copy)  # in one go: one read transaction, which stops no writer
+    _fsync(aside / schema.DATABASE)
+    _fsync(aside)
+
+
+def _fsync(path: Path) -> None:
+    """Wait until it is on the disk; where a folder cannot be told to, there is no need."""
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(number)
+    except OSError:
+        if not path.is_dir():
+            raise
+    finally:
+        os.close(number)

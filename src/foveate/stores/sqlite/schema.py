@@ -1,0 +1,334 @@
+"""The embedded store's tables, and how a folder becomes a store. No rows are read here.
+
+    STORE/store.db      SQLite, write-ahead log: the truth
+    STORE/vectors.bin   what a search scans, derived from it; may be deleted at any time
+    STORE/nearby-A.bin  approximate indexes, where they were built; derived in the same way
+
+Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
+a new store is written aside and linked into place, so that it is whole or not there; whatever
+changes a table or `terms.py` raises VERSION and adds a step to `migrate.py`. What is found by a key
+is found by a second index too: a row that damage hides from one of them is there in the other. A
+column `checksum` is over what a reader gets of its row (`checksums.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import warnings
+from contextlib import closing
+from pathlib import Path
+from shlex import quote
+from threading import get_ident
+from typing import Any
+
+from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.state import EMPTY_STATE
+from foveate.stores.checksums import checksum
+from foveate.stores.lazy import StoreNotFound
+from foveate.stores.report import StoreMigrationWarning
+from foveate.stores.sqlite.facts import facts, seal
+
+VERSION = 4
+APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
+DATABASE = "store.db"
+BUSY_MS = 30_000
+
+_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+PUBLIC_AUDIENCE = 0
+"""The audience of what everybody may read; its row has no members."""
+
+
+TABLES = """
+-- `checksum` is of all other rows, `scan` the sum over the rows of that table.
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- Each write's number and hash chain: tells whether vectors.bin descends from this very store.
+CREATE TABLE history (generation INTEGER PRIMARY KEY, version BLOB NOT NULL);
+
+-- Who may read: one row for each distinct set of principals, its lattice hash (state root), and
+-- how much it holds, so that what one may read can be counted without reading it.
+CREATE TABLE audiences (
+    id INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE, state BLOB NOT NULL,
+    documents INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
+    checksum INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE members (
+    principal TEXT NOT NULL, audience INTEGER NOT NULL, PRIMARY KEY (principal, audience)
+) WITHOUT ROWID;
+CREATE INDEX members_again ON members (principal, audience);
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id TEXT NOT NULL UNIQUE,
+    source TEXT NOT NULL,
+    title TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    modified_at TEXT,
+    principals TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    content_hash TEXT NOT NULL,     -- the caller's, for telling whether a file has changed
+    text_hash TEXT NOT NULL,        -- ours
+    audience INTEGER NOT NULL,
+    text BLOB NOT NULL              -- zlib; the chunks' offsets refer to it
+);
+CREATE INDEX documents_again ON documents (document_id, source, title);
+
+-- What every document is held to, beside its row, for a long text need not be read for it: where
+-- its chunks are (packed sequence, row id and audience of each, int64), and the checksums of these
+-- and of the row.
+CREATE TABLE outlines (
+    document INTEGER PRIMARY KEY, document_id TEXT NOT NULL UNIQUE, places BLOB NOT NULL,
+    checksum INTEGER NOT NULL, row_checksum INTEGER NOT NULL
+);
+
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL,
+    chunk_id TEXT NOT NULL UNIQUE,
+    sequence INTEGER NOT NULL,
+    start INTEGER, "end" INTEGER, byte_offset INTEGER,
+    page INTEGER, section TEXT NOT NULL, "row" INTEGER, line INTEGER,
+    principals TEXT NOT NULL,       -- the chunk's own, or its document's
+    metadata TEXT NOT NULL,         -- the document's, and the chunk's over it
+    content_hash TEXT NOT NULL,
+    audience INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    key_checksum INTEGER NOT NULL DEFAULT 0,    -- of what decides between equal scores
+    checksum INTEGER NOT NULL DEFAULT 0         -- with what its document and `scan` say of it
+);
+CREATE INDEX chunks_by_place ON chunks (document, sequence);
+-- All that a filter can ask for, without the texts.
+CREATE INDEX chunks_by_filter ON chunks (
+    document, chunk_id, sequence, page, section, "row", line, metadata
+);
+
+-- What a search scans, kept apart from the texts so that reading all of it is cheap.
+CREATE TABLE scan (
+    chunk INTEGER PRIMARY KEY,
+    audience INTEGER NOT NULL,
+    terms INTEGER NOT NULL,         -- how many terms the chunk has (BM25's length)
+    vector BLOB NOT NULL            -- int8, one byte a dimension
+);
+
+-- The inverted index: per term and document, or several documents under the first of them,
+-- packed (chunk row id << 16 | occurrences), int64; see postings.py.
+-- A term's checksum is a sum over all its places.
+CREATE TABLE terms (
+    id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX terms_again ON terms (term);
+CREATE TABLE postings (
+    term INTEGER NOT NULL, document INTEGER NOT NULL, places BLOB NOT NULL,
+    PRIMARY KEY (term, document)
+) WITHOUT ROWID;
+-- Per document, its term ids packed as int64: what to take out of the postings again.
+CREATE TABLE indexed (document INTEGER PRIMARY KEY, terms BLOB NOT NULL);
+
+CREATE TABLE counts (
+    fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
+    checksum INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (fingerprint, hash)
+) WITHOUT ROWID;
+
+-- What is known of a text, as bytes in the form that `version` names. Sealed by who wrote them.
+CREATE TABLE readings (
+    id INTEGER PRIMARY KEY, version TEXT NOT NULL, hash TEXT NOT NULL, data BLOB NOT NULL,
+    UNIQUE (version, hash)
+);
+"""
+
+
+def connect(
+    folder: Path, *, embedder: str, dimensions: int, create: bool, migrate: bool | None = None
+) -> sqlite3.Connection:
+    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`.
+
+    A store of an older version is brought up to date where `migrate` (by default `create`) says so.
+    """
+    path = folder / DATABASE
+    if not path.exists():
+        check_folder(folder, create=create)
+        _create_store(path, embedder, dimensions)
+    connection = connect_existing(folder, write=create or bool(migrate))
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version < VERSION:
+            older = dict(connection.execute("SELECT key, value FROM meta"))
+            _check_embedder(folder, older, embedder, dimensions)
+            _migrate(connection, folder, version, allowed=create if migrate is None else migrate)
+        _check_embedder(folder, facts(connection), embedder, dimensions)
+    except BaseException:
+        connection.close()
+        raise
+    connection.execute("PRAGMA synchronous = NORMAL")
+    # One document touches thousands of pages of the inverted index: copy them back in bulk.
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")
+    connection.execute("PRAGMA cache_size = -65536")
+    return connection
+
+
+def read_only_uri(path: Path) -> str:
+    """The URI to read a store where nothing can be written; see sqlite.org/wal.html#readonly.
+
+    Where no log of writes stands beside it, nobody is writing, and the file is all there is.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    alone = not log.exists() or log.stat().st_size == 0
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def connect_existing(folder: Path, *, write: bool) -> sqlite3.Connection:
+    """A connection to a store of this version or an older one; raises `BadInput` for another.
+
+    Where nothing can be written, one that only reads, unless `write` asks for more.
+    """
+    path = folder / DATABASE
+    if not path.exists():
+        check_folder(folder, create=False)
+    try:
+        return _open_connection(str(path), folder)
+    except sqlite3.OperationalError as error:
+        if write or error.sqlite_errorcode & 0xFF not in _READ_ONLY:
+            raise
+        return _open_connection(read_only_uri(path), folder)
+
+
+def check_schema_version(connection: sqlite3.Connection) -> None:
+    """Inside a write: another process may have brought the store to a version we do not know."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        raise ExternalError(
+            "store: a newer version of foveate has changed its form; nothing was written, "
+            "update this program too"
+        )
+
+
+def _open_connection(name: str, folder: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        name,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=name.startswith("file:///"),
+    )
+    try:
+        _check_application(connection, folder)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_folder(folder: Path, *, create: bool) -> None:
+    """Raise where there is no store in the folder: `StoreNotFound`.
+
+    Or why none can be made there.
+    """
+    if not create:
+        raise StoreNotFound(
+            f"no store in {str(folder)!r}; index documents into it first: "
+            f"foveate index FOLDER --store {quote(str(folder))}"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{str(folder)!r} is a file; a store is a folder, name another")
+    if folder.exists() and any(not f.name.startswith(DATABASE) for f in folder.iterdir()):
+        raise BadInput(
+            f"{str(folder)!r} holds other files and no store; name a new or an empty folder"
+        )
+
+
+def _create_store(path: Path, embedder: str, dimensions: int) -> None:
+    """Write a whole store aside, then link it into place; whoever comes second uses the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{DATABASE}.{os.getpid()}.{get_ident()}.new")
+    aside.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(
+                f"BEGIN; {TABLES}; PRAGMA application_id = {APPLICATION_ID};"
+                f"PRAGMA user_version = {VERSION}; COMMIT"
+            )
+            everyone = (PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0)
+            connection.execute(
+                "INSERT INTO audiences VALUES (?, ?, ?, ?, ?, ?)", (*everyone, checksum(everyone))
+            )
+            first = {"embedder": embedder, "dimensions": dimensions, "generation": 0, "scan": 0}
+            first["version"] = bytes(32)
+            seal(connection, first, first)
+        _link_into_place(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _link_into_place(aside: Path, path: Path) -> None:
+    """Give the file its name, if no other has it by now."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # No hard links here (FAT, some shares): who makes the claim may rename, nobody else.
+        claim = path.with_name(f"{DATABASE}.claim")
+        try:
+            claim.touch(exist_ok=False)
+        except FileExistsError:
+            raise ExternalError(
+                f"store: another process is making it; try again (where none is, remove {claim})"
+            ) from None
+        try:
+            if not path.exists():
+                aside.replace(path)
+        finally:
+            claim.unlink(missing_ok=True)
+
+
+def _check_application(connection: sqlite3.Connection, folder: Path) -> None:
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        application, version = 0, 0
+    if application != APPLICATION_ID:
+        raise BadInput(f"{str(folder / DATABASE)!r} is not a foveate store; name another folder")
+    if version > VERSION:
+        raise BadInput(
+            f"the store in {str(folder)!r} has schema {version}, this version knows up to "
+            f"{VERSION}; update foveate, or index the documents into a new folder"
+        )
+
+
+def _check_embedder(folder: Path, known: dict[str, Any], embedder: str, dimensions: int) -> None:
+    if embedder and (embedder, dimensions) != (known["embedder"], known["dimensions"]):
+        raise BadOption(
+            f"the store in {str(folder)!r} holds vectors of {known['embedder']!r} "
+            f"({known['dimensions']} dimensions), not of {embedder!r} ({dimensions}); "
+            f"open it with that embedder, or index into a new folder"
+        )
+
+
+def refuse_older(connection: sqlite3.Connection, folder: Path) -> None:
+    """Raise `BadInput` for a store of an older version."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version < VERSION:
+        raise BadInput(
+            f"the store in {str(folder)!r} has schema {version}, this version reads {VERSION}; "
+            f"keep a copy (foveate store backup DIR --store {folder}), "
+            f"then run: foveate store migrate --store {folder}"
+        )
+
+
+def _migrate(connection: sqlite3.Connection, folder: Path, version: int, *, allowed: bool) -> None:
+    if not allowed:
+        refuse_older(connection, folder)
+    from foveate.stores.sqlite.migrate import migrate_schema
+
+    if migrate_schema(connection, VERSION):
+        warnings.warn(
+            f"the store in {str(folder)!r} was brought from schema {version} to {VERSION}; "
+            f"older versions of foveate open only copies made before",
+            StoreMigrationWarning,
+            stacklevel=2,
+        )

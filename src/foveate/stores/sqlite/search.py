@@ -1,0 +1,198 @@
+"""Hybrid search inside one read transaction: filter, two legs, fuse, fetch; and neighbours.
+
+Rules: what the request may not read is taken out before anything is scored or counted; each leg
+is ordered by score, then by the content key (source, sequence, byte offset, id), which also
+decides who stands at the end of a leg; the fused order is by RRF, then by the same key.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from foveate.core.made import unchecked_constructor
+from foveate.core.state import state_hash
+from foveate.core.text.terms import query_terms
+from foveate.core.types import Candidate, Chunk, Vector
+from foveate.ports import SearchResult
+from foveate.stores import access_control, filters, lexical, outlines
+from foveate.stores.access_control import View
+from foveate.stores.checksums import damage, intact
+from foveate.stores.int8 import quantise_query
+from foveate.stores.nearest import cosines, nearest
+from foveate.stores.ranking import best_keys, best_matches, best_positions, check_limits, fuse
+from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
+from foveate.stores.sqlite.vector_index import (
+    LoadedIndexes,
+    VectorIndex,
+    rows_in_index,
+    search_index,
+)
+from foveate.stores.vectors import Scan
+
+_new_candidate = unchecked_constructor(Candidate)
+_WHAT = "a chunk is not as it was written"
+
+
+def hybrid_search(
+    connection: sqlite3.Connection,
+    scan: Scan,
+    indexes: LoadedIndexes,
+    query: str,
+    vector: Vector | None,
+    *,
+    facts: Mapping[str, Any],
+    limit: int,
+    depth: int,
+    principals: Iterable[str],
+    where: Mapping[str, Any] | None,
+) -> SearchResult:
+    """See `foveate.ports.Store.search`; `facts`: of the store, in this transaction."""
+    import numpy as np
+
+    check_limits(limit, depth)
+    view, state = access_control.of(connection, scan, principals)
+    wanted = _filter_mask(connection, scan, view, where)
+    aim = quantise_query(vector, scan.vectors.shape[1])
+    nothing = np.empty(0, dtype=np.int64)
+    close, used = nothing, list[VectorIndex]()
+    if aim is not None:
+        close, used = _nearest_rows(scan, aim, wanted, depth, indexes.indexes_for_view(facts, view))
+    scores = _lexical_scores(connection, scan, view, query)
+    hits = best_matches(scores, wanted, depth)
+    rows = np.union1d(close, hits)
+    cosine: Any = cosines(scan, aim, rows) if aim is not None else None
+    bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
+    # Where all that may come first can be handed out, it is read once.
+    whole = len(rows) <= limit
+    noted = (_rows if whole else _load_sort_keys)(connection, scan.ids[rows].tolist())
+    keys = {
+        row: (*(_key_of(noted[number]) if whole else noted[number][1:-1]), row)
+        for number, row in zip(scan.ids[rows].tolist(), rows.tolist(), strict=True)
+    }
+    semantic = best_keys(close, keys, cosine[np.isin(rows, close)], depth) if len(close) else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
+    ids = {row: int(scan.ids[row]) for row, _ in fused}
+    if not whole:
+        # What is handed out is verified as a whole.
+        deque(intact((noted[one] for one in noted.keys() - ids.values()), _WHAT), maxlen=0)
+        noted = _rows(connection, list(ids.values()))
+    chunks = chunks_from_rows(noted[number] for number in ids.values())
+    scored = {
+        row: (None if cosine is None else float(cosine[at]), float(bm25[at]) or None)
+        for at, row in enumerate(rows.tolist())
+    }
+    return SearchResult(
+        candidates=tuple(
+            _new_candidate(
+                chunk=chunks[ids[row]],
+                score=score,
+                semantic_score=scored[row][0],
+                lexical_score=scored[row][1],
+            )
+            for row, score in fused
+        ),
+        badge="hybrid" if words else "vector_only",
+        lexical_matches=len(words),
+        exact=not used,
+        index=", ".join(nearby.version for nearby in used),
+        state_root=state_hash(state, embedder=facts["embedder"]),
+    )
+
+
+def load_neighbours(
+    connection: sqlite3.Connection,
+    places: Sequence[tuple[str, int]],
+    window: int,
+    audiences: Collection[int],
+) -> dict[int, Chunk]:
+    """Row id → chunk of what stands within `window` of the places.
+
+    The same few statements for any number of places up to what one statement binds.
+    """
+    known = outlines.of(connection, sorted({name for name, _ in places}))
+    ids = [
+        number for number, audience in outlines.near(known, places, window) if audience in audiences
+    ]
+    return chunks_from_rows(_rows(connection, ids).values())
+
+
+def _filter_mask(
+    connection: sqlite3.Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
+) -> Any:
+    """Booleans by position, of the readable rows that the filter wants; None for all there are."""
+    import numpy as np
+
+    if not where:
+        return view.mask
+    found, again = (
+        np.fromiter((row[0] for row in connection.execute(*query)), dtype=np.int64)
+        for query in filters.matching(where)
+    )
+    ids = np.sort(found)
+    if not np.array_equal(ids, np.sort(again)) or not np.isin(ids, scan.ids).all():
+        raise damage("what a filter asks for is not as it was written")
+    matching = np.zeros(len(scan.ids), dtype=bool)
+    matching[np.searchsorted(scan.ids, ids)] = True
+    return matching if view.mask is None else matching & view.mask
+
+
+def _nearest_rows(
+    scan: Scan, aim: Any, wanted: Any, depth: int, indexes: Sequence[VectorIndex]
+) -> tuple[Any, list[VectorIndex]]:
+    """Positions of the nearest rows, and by which indexes some of them were found."""
+    import numpy as np
+
+    near, used, left = [], [], wanted
+    for nearby in indexes:
+        found = search_index(scan, nearby, aim, wanted, depth)
+        if found is not None:
+            near.append(found)
+            used.append(nearby)
+            others = ~rows_in_index(scan, nearby)
+            left = others if left is None else left & others
+    if left is None or left.any():
+        near.append(nearest(scan, aim, left, depth))
+    rows = np.unique(np.concatenate(near)) if near else np.empty(0, dtype=np.int64)
+    return rows[best_positions(cosines(scan, aim, rows), depth)] if used else rows, used
+
+
+def _lexical_scores(connection: sqlite3.Connection, scan: Scan, view: View, query: str) -> Any:
+    """BM25 by position; None where the query has no terms."""
+    terms = query_terms(query)
+    return lexical.bm25(lexical.load_postings(connection, scan, terms), view) if terms else None
+
+
+def _load_sort_keys(
+    connection: sqlite3.Connection, ids: Sequence[int]
+) -> dict[int, tuple[Any, ...]]:
+    """Row id → row id, what the order is by, and the checksum of these."""
+    query = (
+        "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
+        "FROM chunks AS c JOIN documents AS d ON d.id = c.document "
+        "WHERE c.id IN (SELECT value FROM json_each(?))"
+    )
+    return _all(connection.execute(query, (json.dumps(ids),)), ids)
+
+
+def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Row id → all that `chunks_from_rows` reads, held to its checksum."""
+    query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
+    return _all(intact(connection.execute(query, (json.dumps(ids),)), _WHAT), ids)
+
+
+def _all(rows: Iterable[tuple[Any, ...]], ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """The rows by their ids, each of which there is to be."""
+    found = {row[0]: row for row in rows}
+    if len(found) != len(ids):
+        raise damage(_WHAT)
+    return found
+
+
+def _key_of(row: Sequence[Any]) -> tuple[str, int, int, str]:
+    """What the order is by, of a row of `_rows`."""
+    return row[3], row[5], row[8] or 0, row[1]

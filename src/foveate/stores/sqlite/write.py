@@ -1,0 +1,236 @@
+"""Writing: one document with its chunks goes in or out, whole, with all that is derived from it.
+
+Rules: called inside a write transaction; the audiences' lattice hashes (state root), the inverted
+index, the scanned rows and the hash chain of writes change with the rows, or nothing does. Rows
+are made, and read, a slice after the other, so that memory does not grow with the document.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.core.errors import BadInput
+from foveate.core.state import EMPTY_STATE, update_state
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.stores import outlines, postings
+from foveate.stores.checksums import MASK, sum_of_vectors
+from foveate.stores.filters import placeholders
+from foveate.stores.outlines import Place
+from foveate.stores.postings import PendingPostings
+from foveate.stores.rows import (
+    CHUNK_FIELDS,
+    DOCUMENT_FIELDS,
+    chunk_checksum,
+    chunk_members,
+    chunk_row,
+    document_member,
+    document_row,
+    key_checksum,
+    parse_principals,
+    quote_columns,
+    terms_to_index,
+)
+from foveate.stores.sqlite import audiences
+from foveate.stores.sqlite.facts import facts, seal
+from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE
+from foveate.stores.vectors import rows_of, summed
+
+SLICE = 1_024
+"""Chunks whose rows are made, or read, together."""
+
+_HISTORY_WRITES = 1000
+"""So many writes back a vectors.bin can be brought up to date instead of built again."""
+
+
+def replace_document(
+    connection: sqlite3.Connection,
+    pending: PendingPostings,
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: Any,
+) -> None:
+    """Put the document in place of the one with its id; `vectors`: int8, a row a chunk.
+
+    The last of its words are left in `pending`, to be written before the transaction ends.
+    """
+    row = document_row(document)
+    remove_document(connection, pending, document.id)
+    row["audience"] = _audience_id(connection, row["principals"])
+    packed = zlib.compress(document.text.encode())
+    number = _insert(connection, "documents", {**row, "text": packed})
+    link = _Link(connection, b"put")
+    link.account([document_member(row)], documents=1)
+    seen: set[str] = set()
+    places: list[Place] = []
+    for start in range(0, len(chunks), SLICE):
+        rows = [chunk_row(document, chunk) for chunk in chunks[start : start + SLICE]]
+        own = vectors[start : start + SLICE]
+        _check_chunk_ids(connection, rows, seen)
+        terms = _put(connection, number, row, rows, own)
+        audience = [one["audience"] for one in rows]
+        places += zip([one["sequence"] for one in rows], terms, audience, strict=True)
+        lengths = [len(some) for some in terms.values()]
+        scan = sum_of_vectors(list(terms), audience, lengths, own)
+        link.account(chunk_members(row, rows), vectors=own.tobytes(), scan=scan)
+        pending.add(number, terms)
+        if pending.is_full():
+            pending.flush(connection, unfinished=number)
+    outlines.write(connection, number, row, places)
+    link.close()
+
+
+def _put(
+    connection: sqlite3.Connection,
+    document: int,
+    row: dict[str, Any],
+    rows: Sequence[dict[str, Any]],
+    vectors: Any,
+) -> dict[int, Sequence[str]]:
+    """Write a slice of a document's chunks; their terms, by the chunks' row ids."""
+    terms: dict[int, Sequence[str]] = {}
+    scanned: list[tuple[int, int, int, bytes]] = []
+    first = _next_chunk(connection)
+    for chunk, (fields, vector) in enumerate(zip(rows, vectors, strict=True), first):
+        fields["audience"] = _audience_id(connection, fields["principals"])
+        sums = {
+            "key_checksum": key_checksum(chunk, row, fields),
+            "checksum": chunk_checksum(chunk, row, fields, vector.tobytes()),
+        }
+        _insert(connection, "chunks", {**fields, **sums, "id": chunk, "document": document})
+        terms[chunk] = terms_to_index(fields)
+        scanned.append((chunk, fields["audience"], len(terms[chunk]), vector.tobytes()))
+    connection.executemany("INSERT INTO scan VALUES (?, ?, ?, ?)", scanned)
+    return terms
+
+
+def remove_document(
+    connection: sqlite3.Connection, pending: PendingPostings, document_id: str
+) -> bool:
+    """Take the document and all that belongs to it out; False where it was not there."""
+    names = ["id", "audience", *DOCUMENT_FIELDS]
+    query = f"SELECT {quote_columns(names)} FROM documents WHERE document_id = ?"
+    values = connection.execute(query, (document_id,)).fetchone()
+    if values is None:
+        return False
+    row = dict(zip(names, values, strict=True))
+    number = row["id"]
+    link = _Link(connection, b"delete")
+    link.account([document_member(row)], documents=-1)
+    fields = ["audience", *CHUNK_FIELDS]
+    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
+    reading = connection.execute(query, (number,))
+    while found := reading.fetchmany(SLICE):
+        chunk_rows = [dict(zip(fields, chunk, strict=True)) for chunk in found]
+        link.account(chunk_members(row, chunk_rows), sign=-1)
+    pending.drop(number)
+    postings.unindex(connection, number)
+    mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
+    width = facts(connection)["dimensions"]
+    link.scan -= summed(rows_of(connection, mine, number, width))
+    connection.execute(f"DELETE FROM scan WHERE {mine}", (number,))
+    connection.execute("DELETE FROM chunks WHERE document = ?", (number,))
+    connection.execute("DELETE FROM outlines WHERE document = ?", (number,))
+    connection.execute("DELETE FROM documents WHERE id = ?", (number,))
+    link.close()
+    return True
+
+
+def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
+    query = f"INSERT INTO {table} ({quote_columns(row)}) VALUES ({placeholders(row)})"
+    number = connection.execute(query, list(row.values())).lastrowid
+    assert number is not None
+    return number
+
+
+def _check_chunk_ids(
+    connection: sqlite3.Connection, rows: Iterable[dict[str, Any]], seen: set[str]
+) -> None:
+    """Refuse ids that are there already; `seen`: those of this document so far."""
+    for row in rows:
+        name = row["chunk_id"]
+        taken = connection.execute("SELECT 1 FROM chunks WHERE chunk_id = ?", (name,)).fetchone()
+        if name in seen or taken:
+            whose = "this document" if name in seen else "another document"
+            raise BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
+        seen.add(name)
+
+
+def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
+    """The row of this set of principals (sorted JSON), made where it is new."""
+    query = "SELECT id FROM audiences WHERE principals = ?"
+    found = connection.execute(query, (principals,)).fetchone()
+    if found:
+        return int(found[0])
+    number = int(connection.execute("SELECT max(id) + 1 FROM audiences").fetchone()[0])
+    assert number > PUBLIC_AUDIENCE
+    audiences.written(connection, (number, principals, EMPTY_STATE, 0, 0))
+    connection.executemany(
+        "INSERT INTO members VALUES (?, ?)",
+        [(name, number) for name in parse_principals(principals)],
+    )
+    return number
+
+
+def _next_chunk(connection: sqlite3.Connection) -> int:
+    """The row id of the next chunk; none is used again."""
+    query = "SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"
+    last = connection.execute(query).fetchone()
+    return int(last[0]) + 1 if last else 1
+
+
+class _Link:
+    """The next link of the chain: a hash of the one before and of this write, as it goes on.
+
+    What a write brings is accounted for with its audiences meanwhile. `scan`: what the sum over
+    the rows that are searched has grown by.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, what: bytes) -> None:
+        self._connection = connection
+        self._known = facts(connection)
+        self._hash = blake3(self._known["version"] + what)
+        self.scan = 0
+
+    def account(
+        self,
+        found: Sequence[tuple[int, bytes]],
+        *,
+        documents: int = 0,
+        sign: int = 1,
+        vectors: bytes = b"",
+        scan: int = 0,
+    ) -> None:
+        """Members by audience: one more or less of `documents`, or chunks that come or go."""
+        by_audience: dict[int, list[bytes]] = {}
+        for audience, encoded in found:
+            size = len(encoded).to_bytes(8, "little")
+            self._hash.update(audience.to_bytes(8, "little") + size + encoded)
+            by_audience.setdefault(audience, []).append(encoded)
+        self._hash.update(vectors)
+        self.scan += scan
+        sign = documents or sign
+        for audience, members in by_audience.items():
+            _, principals, state, own, chunks = audiences.one(self._connection, audience)
+            state = update_state(
+                state, **({"added": members} if sign > 0 else {"removed": members})
+            )
+            chunks += 0 if documents else sign * len(members)
+            changed = (audience, principals, state, own + documents, chunks)
+            audiences.written(self._connection, changed)
+
+    def close(self) -> None:
+        """Note it as the latest write."""
+        connection, version = self._connection, self._hash.digest()
+        generation, scan = self._known["generation"] + 1, self._known["scan"] + self.scan & MASK
+        changes = {"generation": generation, "version": version, "scan": scan}
+        seal(connection, {**self._known, **changes}, changes)
+        connection.execute("INSERT INTO history VALUES (?, ?)", (generation, version))
+        connection.execute(
+            "DELETE FROM history WHERE generation <= ?", (generation - _HISTORY_WRITES,)
+        )

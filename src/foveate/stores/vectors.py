@@ -1,0 +1,201 @@
+"""Vectors as int8, and the array that a search scans: row ids, audiences, lengths, vectors.
+
+The truth is in SQLite; the array is derived, kept in memory and in one memory-mapped file. It
+carries the number and the hash chain of the write it belongs to, and a digest of its own bytes: a
+torn, stale or foreign file is not used. An older state of this very store is brought up to date
+(row ids are never used again, so the set of ids says what is gone and what is new).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from blake3 import blake3
+
+from foveate.stores.checksums import MASK, damage, sum_of_vectors
+from foveate.stores.int8 import squared_norms
+
+FILE = "vectors.bin"
+_HEADER = struct.Struct("<8sQ32sQQQ32s")
+_SUM = struct.Struct("<Q")
+_MAGIC = b"FOVEVEC2"
+_WHAT = "the rows that a search scans are not as they were written"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan:
+    """What a search scans, row by row, ids ascending; numpy arrays of one length."""
+
+    generation: int
+    version: bytes
+    checksum: int  # the sum over the rows
+    ids: Any  # int64: chunk row ids
+    audiences: Any  # int32
+    terms: Any  # int32: BM25's document length
+    norms: Any  # int32: the squared length of each vector
+    vectors: Any  # int8, (rows, dimensions)
+    inverse: Any  # float32: one by the length of each vector, 0 where it has none; not in the file
+    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """Postings read in this state, kept by `lexical.postings`; not in the file."""
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    """What sets of audiences may read, kept by `readable.kept`; not in the file."""
+    readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
+    """Audiences of readers and their state together, kept by `readable.of`; not in the file."""
+    index_rows: dict[str, Any] = field(default_factory=dict)
+    """Which rows approximate indexes speak for, kept by `nearby.held_by`; not in the file."""
+
+
+def load_current_scan(
+    connection: sqlite3.Connection, folder: Path, known: Scan | None, facts: Mapping[str, Any]
+) -> Scan:
+    """The array of the state that this read transaction sees, of which these are the facts."""
+    path, dimensions = folder / FILE, facts["dimensions"]
+    if known is None:
+        known = load_scan(path, dimensions)
+    wanted = facts["generation"], facts["version"], facts["scan"]
+    if known is not None and (known.generation, known.version, known.checksum) == wanted:
+        return known
+    usable = known if known is not None and is_earlier_state(connection, known) else None
+    scan, added = refresh_scan(connection, usable, facts)
+    if scan.checksum != facts["scan"]:
+        raise damage(_WHAT)
+    # Written again only when much has changed: a store that grows row by row is not rewritten
+    # row by row, and whoever opens it later adds the rest for himself.
+    if usable is None or added * 20 > len(scan.ids):
+        save_scan(path, scan)
+    return scan
+
+
+def is_earlier_state(connection: sqlite3.Connection, scan: Scan) -> bool:
+    """Whether the array is of a state that this very store has been in lately."""
+    query = "SELECT 1 FROM history WHERE generation = ? AND version = ?"
+    return connection.execute(query, (scan.generation, scan.version)).fetchone() is not None
+
+
+def refresh_scan(
+    connection: sqlite3.Connection, old: Scan | None, facts: Mapping[str, Any]
+) -> tuple[Scan, int]:
+    """The array of this state, from an older one or from nothing; how many rows were read."""
+    import numpy as np
+
+    last = int(old.ids[-1]) if old is not None and len(old.ids) else 0
+    arrays = rows_of(connection, "chunk > ?", last, facts["dimensions"])
+    added = len(arrays[0])
+    checksum = summed(arrays)
+    if old is not None:
+        live = connection.execute("SELECT chunk FROM scan WHERE chunk <= ? ORDER BY chunk", (last,))
+        kept = np.isin(old.ids, np.fromiter((row[0] for row in live), dtype=np.int64))
+        gone = summed([part[~kept] for part in scan_arrays(old)])
+        checksum = (checksum + old.checksum - gone) & MASK
+        arrays = [
+            np.concatenate([before[kept], new])
+            for before, new in zip(scan_arrays(old), arrays, strict=True)
+        ]
+    return build_scan(facts["generation"], facts["version"], *arrays, checksum=checksum), added
+
+
+def rows_of(
+    connection: sqlite3.Connection, condition: str, bound: int, dimensions: int
+) -> list[Any]:
+    """Rows of the database as arrays, in the order of `parts`."""
+    import numpy as np
+
+    query = (
+        "SELECT chunk, audience, terms, CAST(vector AS BLOB) FROM scan "
+        f"WHERE {condition} ORDER BY chunk"
+    )
+    rows = connection.execute(query, (bound,)).fetchall()
+    try:
+        vectors = np.frombuffer(b"".join(row[3] for row in rows), dtype=np.int8)
+        vectors = vectors.reshape(len(rows), dimensions)
+        ids = np.array([row[0] for row in rows], dtype=np.int64)
+        figures = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(len(rows), 2)
+    except (TypeError, ValueError, OverflowError):
+        raise damage(_WHAT) from None
+    if len(rows) and not -1 < figures.min() <= figures.max() < 1 << 31:
+        raise damage(_WHAT)
+    audiences, terms = figures.T.astype(np.int32)
+    return [ids, audiences, terms, squared_norms(vectors), vectors]
+
+
+def summed(arrays: Sequence[Any]) -> int:
+    """The sum over rows, given in the order of `parts`; lengths follow from the vectors."""
+    ids, audiences, terms, _, vectors = arrays
+    return sum_of_vectors(ids, audiences, terms, vectors)
+
+
+def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
+    """A scan of these arrays, in the order of `parts`; `checksum`: the sum over the rows."""
+    import numpy as np
+
+    ids, audiences, terms, squares, vectors = arrays
+    lengths = np.sqrt(squares, dtype=np.float64)
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return Scan(
+        generation=generation,
+        version=version,
+        checksum=checksum,
+        ids=ids,
+        audiences=audiences,
+        terms=terms,
+        norms=squares,
+        vectors=vectors,
+        inverse=inverse.astype(np.float32),
+    )
+
+
+def scan_arrays(scan: Scan) -> tuple[Any, ...]:
+    """The arrays, in the order in which they stand in the file."""
+    return (scan.ids, scan.audiences, scan.terms, scan.norms, scan.vectors)
+
+
+def save_scan(path: Path, scan: Scan) -> None:
+    """Written aside and renamed; best effort: without the file the next reader reads SQLite."""
+    digest = blake3(_SUM.pack(scan.checksum))
+    for part in scan_arrays(scan):
+        digest.update(part.tobytes())
+    rows, width = scan.vectors.shape
+    state = (_MAGIC, scan.generation, scan.version, scan.checksum)
+    header = (*state, rows, width, digest.digest())
+    aside = path.with_name(f"store.db.{os.getpid()}.{id(scan)}.vectors")
+    with suppress(OSError):
+        try:
+            with aside.open("wb") as file:
+                file.write(_HEADER.pack(*header))
+                for part in scan_arrays(scan):
+                    file.write(part.tobytes())
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def load_scan(path: Path, dimensions: int) -> Scan | None:
+    """The array in the file, or None where there is none that can be trusted."""
+    import numpy as np
+
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError):
+        return None
+    if len(data) < _HEADER.size:
+        return None
+    header = _HEADER.unpack(bytes(data[: _HEADER.size]))
+    magic, generation, version, checksum, rows, width, digest = header
+    body = data[_HEADER.size :]
+    if (magic, width, len(body)) != (_MAGIC, dimensions, rows * (20 + dimensions)):
+        return None
+    begun = blake3(_SUM.pack(checksum), max_threads=blake3.AUTO)
+    if begun.update(body.data).digest() != digest:
+        return None
+    at = rows * 8
+    ids = body[:at].view("<i8")
+    narrow = body[at : at + 12 * rows].view("<i4").reshape(3, rows)
+    vectors = body[at + 12 * rows :].view(np.int8).reshape(rows, dimensions)
+    return build_scan(generation, version, ids, *narrow, vectors, checksum=checksum)

@@ -1,0 +1,469 @@
+"""A real Ray of two workers: order, bounds, retries, and the same bytes as without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fleet_tasks
+from command_line import CHUNKS, QUERY, jsonl
+from documents import SMALL
+from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
+from foveate.batch.engines.on_ray import RETRIES, open_ray
+from foveate.batch.engines.open import open_engine
+from foveate.cli import main
+from foveate.core.errors import BadOption, ExternalError
+from foveate.ingest.document_task import PreparedDocument, Preparer, Refusal, Task
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.on_ray import prepare_on_fleet
+from foveate.ingest.prepare import Settings
+from foveate.ingest.walk import File
+from source_tree import PACKAGE
+
+
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory):
+    """Two workers that can import this folder's tasks and a stage that kills."""
+    plugin = tmp_path_factory.mktemp("plugin")
+    fleet_tasks.install_stage(plugin)
+    folders = [str(PACKAGE.parent), str(Path(fleet_tasks.__file__).parent), str(plugin)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(folders))
+        with open_ray(2) as fleet:
+            yield fleet
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to stand in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def requests(count: int, name: str = "r") -> list[dict[str, object]]:
+    """Requests that differ; the last one is refused."""
+    budgets = (60, 45, 30)
+    found = [
+        {"id": f"{name}{i}", "query": f"{QUERY} {i}", "chunks": CHUNKS, "budget": budgets[i % 3]}
+        for i in range(count - 1)
+    ]
+    return [*found, {"id": f"{name}-last", "query": QUERY}]
+
+
+def batch(*flags: str) -> int:
+    """The exit code of a batch from `in` to `out`."""
+    return main(["assemble-batch", "--in", "in", "--out", "out", *flags])
+
+
+def outs(folder: str = "out") -> dict[str, bytes]:
+    """The partitions that are there."""
+    found = sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []
+    return {path.name: path.read_bytes() for path in found if path.is_file()}
+
+
+def foveate(*flags: str) -> subprocess.CompletedProcess[bytes]:
+    """A batch in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "foveate", "assemble-batch", *flags],
+        capture_output=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+
+
+def write_partitions(counts: dict[str, int]) -> None:
+    """Partitions of so many requests each, as JSON Lines and as Parquet, by their names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    Path("in").mkdir()
+    for name, count in counts.items():
+        texts = [json.dumps(request) for request in requests(count, name)]
+        if name.endswith(".parquet"):
+            pq.write_table(pa.table({"request": texts}), f"in/{name}")
+        else:
+            Path("in", name).write_text("".join(f"{text}\n" for text in texts))
+
+
+# --- the fleet -------------------------------------------------------------------------------
+
+
+def test_results_come_in_order_and_values_are_taken_as_needed(ray):
+    """F2, D1: as many values are under way as the workers can use, whatever their number."""
+    taken: list[int] = []
+
+    def values():
+        for number in range(30):
+            taken.append(number)
+            yield number
+
+    results = ray.map_values(fleet_tasks.double, values())
+    first = next(results)
+    ahead = len(taken)
+
+    assert first == (0, 0)
+    assert ahead == TASKS_PER_WORKER * 2
+    assert list(results) == [(number, 2 * number) for number in range(1, 30)]
+
+
+def test_workers_stand_where_the_caller_stands(ray, folder):
+    """F2: a recipe's file in a request is found by its relative name; other processes do it."""
+    found = [result for _, result in ray.map_values(fleet_tasks.where, range(4))]
+
+    assert {place for _, place in found} == {str(folder)}
+    assert os.getpid() not in {process for process, _ in found}
+
+
+def test_a_worker_that_is_killed_is_tried_again(ray, folder):
+    """T5, X3: a task whose worker got SIGKILL runs again on another one, in its place."""
+    note = folder / "died"
+
+    found = list(ray.map_values(fleet_tasks.dies_once, [(n, str(note)) for n in range(5)]))
+
+    assert [result for _, result in found] == [0, 1, 2, 3, 4]
+    assert note.exists()
+
+
+def test_a_task_that_always_dies_is_lost_after_a_bounded_number_of_times(ray, folder):
+    """X3: it is tried `RETRIES` times more, then named; the others have their results."""
+    note = folder / "deaths"
+
+    found = list(ray.map_values(fleet_tasks.dies_counted, [(n, str(note)) for n in range(5)]))
+    lost = found[2][1]
+
+    assert [result for _, result in found if not isinstance(result, FailedTask)] == [0, 1, 3, 4]
+    assert isinstance(lost, FailedTask)
+    assert lost.reason.startswith(f"tried {RETRIES + 1} times: WorkerCrashedError")
+    assert note.stat().st_size == RETRIES + 1
+
+
+def test_a_fault_of_the_function_is_not_tried_again(ray):
+    """X1: what raised would raise again; it is said with its kind."""
+    assert list(ray.map_values(fleet_tasks.raises, [7])) == [
+        (7, FailedTask(reason="failed on a worker: KeyError: 7"))
+    ]
+
+
+def test_a_worker_of_another_version_refuses(ray, monkeypatch):
+    """D1: another version could give other bytes, so it gives none."""
+    monkeypatch.setattr("foveate.batch.engines.tasks.__version__", "0.0.1")
+
+    for _ in range(20):  # what is called off as it ends must not end this process
+        with pytest.raises(ExternalError, match=r"asked by 0\.0\.1; install the same version"):
+            list(ray.map_values(fleet_tasks.double, [1, 2, 3]))
+
+
+# --- batches ---------------------------------------------------------------------------------
+
+
+COUNTS = {"p0.jsonl": 40, "p1.parquet": 37, "p2.jsonl": 1, "p3.parquet": 5}
+
+
+def test_the_same_bytes_as_without_it(ray, folder, capfd):
+    """D1, F2: one process, a pool and Ray write the same files, JSON Lines and Parquet alike."""
+    write_partitions(COUNTS)
+    Path("in/p4.jsonl").write_bytes(b"")
+
+    codes = [
+        main(["assemble-batch", "--in", "in", "--out", out, *flags])
+        for out, flags in {
+            "one": (),
+            "two": ("--workers", "2"),
+            "ray": ("--engine", "ray", "--workers", "2"),
+        }.items()
+    ]
+    said = capfd.readouterr()
+
+    assert codes == [0, 0, 0]
+    assert list(outs("ray")) == [*COUNTS, "p4.jsonl"]
+    assert outs("ray") == outs("one")
+    assert outs("two") == outs("one")
+    assert said.out == ""
+    assert said.err == "79 contexts, 4 refused in 5 partitions\n" * 3
+
+
+def test_a_single_file_is_shared_out_and_put_together_again(ray, folder):
+    """D1, F2: workers share one file too; order and bytes are those of one process."""
+    Path("in.jsonl").write_text(jsonl(requests(60)))
+
+    for engine, ending in (("local", "jsonl"), ("ray", "jsonl"), ("local", "parquet"),
+                           ("ray", "parquet")):  # fmt: skip
+        out = f"{engine}.{ending}"
+        assert main(["assemble-batch", "--in", "in.jsonl", "--out", out, "--engine", engine]) == 0
+
+    assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
+    assert Path("ray.parquet").read_bytes() == Path("local.parquet").read_bytes()
+
+
+def deadly(word: str) -> dict[str, object]:
+    """A request whose stage kills the worker."""
+    return {"id": word, "query": word, "chunks": CHUNKS, "recipe": "touchy.toml"}
+
+
+def test_a_stage_that_kills_its_worker_once_costs_nothing(ray, folder):
+    """T5, X3: the slice is assembled again; the answers are all there, in order."""
+    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
+    Path("in").mkdir()
+    note = folder / "killed"
+    lines = [*requests(20, "a"), deadly(f"once {note}"), *requests(20, "b")]
+    Path("in/p.jsonl").write_text(jsonl(lines))
+
+    code = batch("--engine", "ray")
+    found = [json.loads(line) for line in outs()["p.jsonl"].splitlines()]
+
+    assert code == 0
+    assert note.exists()
+    assert [answer["id"] for answer in found] == [request["id"] for request in lines]
+    assert "error" not in found[20]
+
+
+def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, folder, capfd):
+    """X3, F2: exit code 5, the partition and its requests named, stdout clean, resumable."""
+    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
+    write_partitions({"a.jsonl": 5, "c.parquet": 5})
+    Path("in/b.jsonl").write_text(jsonl([*requests(20, "b"), deadly("die")]))
+
+    code = batch("--engine", "ray", "--json")
+    said = capfd.readouterr()
+    report = json.loads(said.out)
+    failure = report["failed"][0]
+
+    assert code == 5
+    assert list(outs()) == ["a.jsonl", "c.parquet"]
+    assert (report["partitions"], report["contexts"], report["refused"]) == (2, 8, 2)
+    assert (failure["partition"], failure["outside"]) == ("b.jsonl", True)
+    assert failure["reason"].startswith("requests 17 to 21: tried 4 times: WorkerCrashedError")
+
+    Path("in/b.jsonl").write_text(jsonl(requests(3, "b")))
+    assert batch("--engine", "ray", "--json") == 0
+    again = json.loads(capfd.readouterr().out)
+    assert (again["partitions"], again["unchanged"], again["failed"]) == (1, 2, [])
+
+
+def test_another_process_joins_by_address(ray, folder):
+    """F2: `--address` names a cluster that runs; it goes on running, and stdout is answers."""
+    import ray as vendor
+
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    address = vendor.get_runtime_context().gcs_address
+
+    done = foveate("--in", "in.jsonl", "--out", "-", "--engine", "ray", "--address", address)
+    main(["assemble-batch", "--in", "in.jsonl", "--out", "local.jsonl"])
+
+    assert (done.returncode, done.stderr.decode()) == (0, "2 contexts, 1 refused\n")
+    assert done.stdout == Path("local.jsonl").read_bytes()
+    assert list(ray.map_values(fleet_tasks.double, [4])) == [(4, 8)]
+
+
+# --- bulk ingest -----------------------------------------------------------------------------
+
+
+SETTINGS = Settings(size=350, overlap=70, language="en", fingerprint="", embedder="", principals=())
+
+
+def indexed(*flags: str) -> int:
+    """The exit code of indexing `docs`."""
+    return main(["index", "docs", "--json", *flags])
+
+
+def write_documents() -> None:
+    """Forty files: of most formats, of many documents, unreadable ones, ids taken twice."""
+    Path("docs/sub").mkdir(parents=True)
+    for number in range(24):
+        text = f"# Tea {number}\n\n" + f"Boil the water for pot {number}. " * (number * 9)
+        Path(f"docs/sub/{number:02}.md").write_text(text)
+    rows = [f'{{"id": "r{i}", "text": "Row {i} of the table."}}\n' for i in range(300)]
+    Path("docs/rows.jsonl").write_text("".join([*rows[:30], "nonsense\n", *rows[30:]]))
+    Path("docs/taken.jsonl").write_text('{"id": "r7", "text": "again"}\n')
+    Path("docs/binary.md").write_bytes(b"\0\1")
+    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 no more")
+    for suffix, made in SMALL.items():
+        Path(f"docs/small{suffix}").write_bytes(made())
+
+
+def report(capfd) -> dict[str, object]:
+    """The report that was printed, without the store's name; nothing else was."""
+    said = capfd.readouterr()
+    found = json.loads(said.out)
+    del found["store"]
+    assert said.err == ""
+    return found
+
+
+def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
+    """T2, D3, T1: the same report and state root, at first and after changes, with vectors."""
+    write_documents()
+
+    def both() -> list[dict[str, object]]:
+        found = []
+        for flags in (("--store", "here", "--jobs", "1"), ("--store", "there", "--engine", "ray")):
+            assert indexed(*flags) == 0
+            found.append(report(capfd))
+        return found
+
+    first, on_ray = both()
+    for path in sorted(Path("docs/sub").iterdir())[::3]:
+        path.unlink()
+    Path("docs/sub/01.md").rename("docs/sub/renamed.md")
+    Path("docs/rows.jsonl").write_text('{"id": "r9", "text": "Another row."}\n')
+    second, on_ray_again = both()
+
+    assert on_ray == first
+    assert on_ray_again == second
+    assert first["added"] > 300
+    assert {failure["path"] for failure in first["failed"]} == {
+        "docs/binary.md", "docs/broken.pdf", "docs/rows.jsonl", "docs/taken.jsonl"
+    }  # fmt: skip
+    assert (second["renamed"], second["deleted"] > 300) == (1, True)
+    assert first["state_root"] != second["state_root"]
+    assert main(["store", "check", "--store", "there"]) == 0
+
+
+def test_a_file_that_kills_its_worker_costs_itself_alone(ray, folder, monkeypatch):
+    """T2, X2, X3: the bunch of a dead worker is done file by file, and one is refused."""
+    write_documents()
+    paths = [Path(f"docs/sub/{number:02}.md") for number in range(5)]
+    preparer = Preparer(settings=SETTINGS, tokenizer=fleet_tasks.Deadly(), limits=Limits())
+    files = [File(name=path.name, path=path.absolute(), root="r") for path in paths]
+    paths[3].write_text("Kill the one who counts this.")
+
+    found = [
+        list(parts) for parts in prepare_on_fleet(ray, preparer, [Task(file=f) for f in files])
+    ]
+
+    refused = {n: part for n, (part,) in enumerate(found) if not isinstance(part, PreparedDocument)}
+    assert list(refused) == [3], refused
+    assert isinstance(refused[3], Refusal)
+    assert found[3][0].reason.startswith("could not be prepared: tried 4 times: WorkerCrashed")
+
+
+def test_a_file_that_kills_its_worker_midway_brings_what_came_before(ray, folder, monkeypatch):
+    """T2, X2, X3: parts that were handed over stay, once; the rest is refused; others go on."""
+    monkeypatch.chdir(folder)
+    row = '{"id": "r%d", "text": "%s", "metadata": {"note": "%s"}}\n'
+    rows = [row % (i, "Kill it." if i == 70 else f"Row {i}.", "n" * 50_000) for i in range(75)]
+    for name, text in (("a.md", "First."), ("b.jsonl", "".join(rows)), ("c.md", "Last.")):
+        Path(name).write_text(text)
+    preparer = Preparer(settings=SETTINGS, tokenizer=fleet_tasks.Deadly(), limits=Limits())
+    files = [
+        File(name=path.name, path=path.absolute(), root="r") for path in sorted(folder.iterdir())
+    ]
+
+    found = [
+        list(parts) for parts in prepare_on_fleet(ray, preparer, [Task(file=f) for f in files])
+    ]
+
+    *brought, last = found[1]
+    assert [part.document.id for part in brought] == [f"r{i}" for i in range(len(brought))]
+    assert 10 < len(brought) <= 70
+    assert last.reason.startswith("could not be prepared: tried 4 times: WorkerCrashed")
+    assert [[type(part) for part in parts] for parts in found[::2]] == [
+        [PreparedDocument],
+        [PreparedDocument],
+    ]
+
+
+def test_what_cannot_be_sent_is_refused(ray):
+    """X1: a tokenizer that cannot be pickled is said before a worker is asked."""
+    settings = Settings(
+        size=9, overlap=0, language="en", fingerprint="", embedder="", principals=()
+    )
+    preparer = Preparer(settings=settings, tokenizer=lambda: None, limits=Limits())
+
+    with pytest.raises(BadOption, match="cannot be sent to a worker"):
+        list(prepare_on_fleet(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
+
+
+def test_pieces_come_once_and_in_order_past_a_dead_worker(ray, tmp_path):
+    """T2, X3: more than the cluster's memory holds, made anew by another worker midway."""
+    items = [(60, str(tmp_path / "one")), (70, str(tmp_path / "two"))]
+
+    found = [
+        [piece[:1] for piece in pieces]
+        for _, pieces in ray.stream_values(fleet_tasks.counts_up, items)
+    ]
+
+    assert found == [[bytes([i]) for i in range(count)] for count, _ in items]
+
+
+# --- starting and stopping -------------------------------------------------------------------
+
+
+ALONE = """
+import os, sys
+from foveate.cli import main
+from foveate.batch.engines import on_ray
+
+started = on_ray._start_local_cluster
+
+def start(ray, workers, home):
+    started(ray, workers, home)
+    print(home, ray.get_runtime_context().gcs_address.rpartition(":")[0], file=sys.stderr)
+
+on_ray._start_local_cluster = start
+code = main(["assemble-batch", "--in", "in.jsonl", "--out", "-", "--engine", "ray",
+             "--workers", "1"])
+sys.stdout.flush()
+print(code, os.environ.get("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"), file=sys.stderr)
+"""
+
+
+def test_a_cluster_of_our_own_leaves_nothing_behind(folder):
+    """F2, X4: started for a run from a folder with a very long name, and gone with its files."""
+    deep = folder / ("long-name-" * 12)
+    deep.mkdir()
+    home = folder / "home"
+    home.mkdir()
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    Path("json.py").write_text("raise SystemExit('a module of the current folder was imported')\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ALONE],
+        capture_output=True,
+        check=False,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(PACKAGE.parent),
+            "HOME": str(home),
+            "TMPDIR": str(deep),
+        },
+    )
+    main(["assemble-batch", "--in", "in.jsonl", "--out", "local.jsonl"])
+
+    place, _, said = done.stderr.decode().partition(" ")
+
+    assert said == "127.0.0.1\n2 contexts, 1 refused\n0 None\n"
+    assert done.stdout == Path("local.jsonl").read_bytes()
+    assert len(place) < 20
+    assert not Path(place).exists()
+    assert list(home.iterdir()) == []
+    assert list(deep.iterdir()) == []
+
+
+def test_without_ray_the_extra_is_named(folder, monkeypatch):
+    """X1, F2: the message has the line that installs it."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+
+    with pytest.raises(ExternalError, match=r"pip install 'foveate\[ray\]'"), open_engine("ray"):
+        pass
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:{free}", "localhost:{free}"])
+def test_an_address_where_nobody_answers(folder, address):
+    """X1, F2: it says in one line which cluster could not be reached, and waits for nobody."""
+    Path("in.jsonl").write_text(jsonl(requests(3)))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        place = address.format(free=taken.getsockname()[1])  # bound, and nobody listens
+
+        done = foveate("--in", "in.jsonl", "--out", "-", "--engine", "ray", "--address", place)
+
+    assert (done.returncode, done.stdout) == (5, b"")
+    assert done.stderr.startswith(f"foveate: the Ray cluster at {place!r} cannot be ".encode())
+    assert done.stderr.count(b"\n") == 1

@@ -1,0 +1,236 @@
+"""Worth: which sentences of a pool are likely to hold what is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isclose
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.compress.features import compute_features
+from foveate.core.stages.compress.score import WEIGHTS, sentences_of
+from foveate.core.stages.compress.sentence_index import index_of
+from foveate.core.stages.compress.title_links import RARE, common
+from foveate.core.stages.compress.unit_index import (
+    COMMON,
+    GRAM,
+    HASHED,
+    keys,
+    number,
+    query_keys,
+    text_runs,
+    title_keys,
+)
+from foveate.core.stages.compress.unit_pool import K1, B, Pool, pool_of, rarity, standard
+from foveate.core.stages.compress.unit_pool import bm25 as matched
+from foveate.core.stages.pack.selection import repeated_runs
+from foveate.core.text.profile import holding_profiles
+from foveate.core.text.terms import document_terms
+from foveate.core.types import Candidate, Chunk
+from foveate.testing.fakes import candidate
+from foveate.testing.strategies import candidates, texts
+
+
+def best(pool: list[Candidate], query: str, language: str = "en") -> str:
+    """The sentence of the highest worth."""
+    found = sentences_of(pool, query, language)
+    rows = [
+        (worth, c.text[a:b])
+        for c in pool
+        for (a, b), worth in zip(found[c.id].spans, found[c.id].worths, strict=True)
+    ]
+    return max(rows)[1]
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "asked", "other"),
+    [
+        ("en", "Who built the weir?", "Ada built the weir in May.", "Boats are hired by the hour."),
+        ("de", "Wer baute das Wehr?", "Ada baute das Wehr im Mai.", "Boote gibt es am Kai."),
+        ("fr", "Qui construit le barrage ?", "Ada construit le barrage.", "Les bateaux partent."),
+        ("es", "¿Quién construyó la presa?", "Ada construyó la presa.", "Los barcos salen ya."),
+        ("zh", "谁修建了水坝？", "阿达修建了水坝。", "码头出租小船。"),
+        ("en", "What does open_gate do?", "def open_gate(n): lift(n)", "def close_all(): stop()"),
+    ],
+)
+def test_the_sentence_that_was_asked_for(language: str, query: str, asked: str, other: str) -> None:
+    """S8: in five languages and in code, the asked-for sentence is worth the most."""
+    pool = [candidate(other, id="a", score=0.5), candidate(asked, id="b", score=0.5)]
+
+    assert best(pool, query, language) == asked
+
+
+def test_word_forms_meet() -> None:
+    """S8: "filmed" is found by "film", as terms are compared by their first letters."""
+    pool = [candidate("It was filmed in May.", id="a"), candidate("It was sold in May.", id="b")]
+
+    assert best(pool, "Where did they film it?") == "It was filmed in May."
+
+
+def test_a_title_that_is_asked_for_counts() -> None:
+    """S8: of two equal sentences, the one whose title the question names is worth more."""
+    rows = [
+        Chunk(text="It opened in spring.", id=title, title=title, document_id=title)
+        for title in ("Mill bridge", "Castle hill")
+    ]
+    found = sentences_of(
+        [Candidate(chunk=c, score=1.0) for c in rows], "When was Mill bridge made?"
+    )
+
+    assert found["Mill bridge"].worths[0] > found["Castle hill"].worths[0]
+
+
+def test_a_bridge_to_the_second_document() -> None:
+    """S8: a document that a good sentence names is worth more, though it shares no word."""
+    said = "The poet Ilse Brandt was born in Uferstadt."
+    pool = [
+        Candidate(chunk=Chunk(text=text, id=title, title=title, document_id=title), score=score)
+        for title, text, score in (
+            ("Ilse Brandt", said, 0.9),
+            ("Uferstadt", "A wide stream flows past the quay.", 0.5),
+            ("Kornfeld", "A wide stream flows past the quay.", 0.5),
+        )
+    ]
+    found = sentences_of(pool, "Where was the poet Ilse Brandt born?")
+
+    assert found["Uferstadt"].worths[0] > found["Kornfeld"].worths[0]
+
+
+@given(candidates(), st.integers(0, 99))
+def test_the_order_of_the_pool_does_not_matter(pool: tuple[Candidate, ...], seed: int) -> None:
+    """D1: worths are the same, to the last bit, however the candidates came in."""
+    shuffled = list(pool)
+    Random(seed).shuffle(shuffled)
+
+    assert sentences_of(shuffled, "pump gate") == sentences_of(pool, "pump gate")
+
+
+@given(candidates())
+def test_every_sentence_has_a_worth(pool: tuple[Candidate, ...]) -> None:
+    """S8: worths lie between 0 and 1, the best is 1, and there is one for each sentence."""
+    found = sentences_of(pool, "Which pump?")
+    worths = [w for s in found.values() for w in s.worths]
+
+    assert set(found) == {c.id for c in pool}
+    assert all(len(s.spans) == len(s.worths) == len(s.leans) for s in found.values())
+    assert all(0 <= w <= 1 for w in worths)
+    assert not worths or max(worths) == 1.0
+
+
+def bm25(pool: Pool, terms: tuple[str, ...]) -> list[float]:
+    """The textbook formula, unit by unit."""
+    rows = []
+    for p in pool.passages:
+        for a, b in p.indexed.units.spans:
+            said = keys(document_terms(p.candidate.text[a:b]))
+            rows.append(({t: said.count(t) for t in terms}, len(said)))
+    mean = sum(length for _, length in rows) / len(rows)
+    holders = {t: sum(tf[t] > 0 for tf, _ in rows) for t in terms}
+    return [
+        sum(
+            rarity(holders[t], len(rows))
+            * tf[t]
+            * (K1 + 1)
+            / (tf[t] + K1 * (1 - B + B * length / mean))
+            for t in terms
+            if tf[t]
+        )
+        for tf, length in rows
+    ]
+
+
+@given(candidates())
+def test_match_is_bm25(pool: tuple[Candidate, ...]) -> None:
+    """S8: units are matched by BM25 as the literature has it."""
+    query = "pump gate water"
+    made = pool_of(pool, query, "en")
+    expected = bm25(made, query_keys(query)) if made.units else []
+
+    found = matched(made).tolist()
+    assert len(found) == len(expected)
+    assert all(isclose(a, b, abs_tol=1e-9) for a, b in zip(found, expected, strict=True))
+
+
+@given(candidates())
+def test_every_trait_has_a_weight(pool: tuple[Candidate, ...]) -> None:
+    """S8: the traits are those that are weighed, a number for each unit."""
+    made = pool_of(pool, "Which pump?", "en")
+    found = compute_features(made)
+
+    assert set(found) == set(WEIGHTS)
+    assert {len(values) for values in found.values()} == {made.units}
+
+
+def test_scores_that_are_all_alike_say_nothing() -> None:
+    """S8: equal scores are no deviation; the empty pool has none."""
+    assert standard([0.3, 0.3, 0.3]).tolist() == [0.0, 0.0, 0.0]
+    assert standard([]).tolist() == []
+    assert standard([1.0, 3.0]).tolist() == [-1.0, 1.0]
+    assert standard([1e308, -1e308]).tolist() == [1.0, -1.0]
+
+
+@given(candidates())
+def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> None:
+    """S8: which words are common is as if all of them were counted; few are."""
+    made, counted = pool_of(pool, "pump", "en"), pool_of(pool, "pump", "en")
+    said = [
+        frozenset(keys(document_terms(p.candidate.text[a:b])))
+        for p in made.passages
+        for a, b in p.indexed.units.spans
+    ]
+    terms = frozenset(["nowhere"]).union(*said)
+    few = max(COMMON * made.units, RARE)
+    held = {term: sum(term in unit for unit in said) for term in terms}
+    counted.count(terms)
+
+    assert common(made, terms) == {t for t in terms if held[t] >= few} | {*made.terms}
+    assert {t: counted.holders[t] for t in terms} == held
+
+
+@given(texts(), texts())
+def test_words_have_numbers_of_their_own(one: str, other: str) -> None:
+    """S8: two terms have one number only where they are one as they are cut."""
+    terms = {*keys(document_terms(one)), *keys(document_terms(other))}
+
+    assert len({number(term) for term in terms}) == len(terms)
+    assert all(0 < number(term) < 1 << 32 for term in terms)
+    assert number("filmed") == number("filme") < HASHED <= number("фильм")
+
+
+@given(texts(), st.integers(0, 9))
+def test_runs_are_told_apart_by_their_words(text: str, cut: int) -> None:
+    """S8: the runs of words of a unit are as many as it has, and equal where the words are."""
+    words = document_terms(text)
+    spaced = " ".join(word for word in words if word.isascii())
+    expected = spaced.split()
+    runs = text_runs([spaced, spaced[cut:], ""])
+    grams = [tuple(expected[i : i + GRAM]) for i in range(max(len(expected) - GRAM + 1, 1))]
+
+    assert [len(found) for found in runs][::2] == [len(grams) if expected else 0, 0]
+    assert len({*runs[0].tolist()}) == (len({*grams}) if expected else 0)
+
+
+@given(st.lists(st.lists(st.integers(0, 40), max_size=9), max_size=9))
+def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
+    """S9: of each piece, the runs that stand anywhere twice are kept, in their order."""
+    many = Counter(run for piece in pieces for run in piece)
+    kept = repeated_runs([np.array(piece, dtype=np.uint64) for piece in pieces])
+
+    for piece, found in zip(pieces, kept, strict=True):
+        rest = iter(piece)
+        assert all(run in rest for run in found)
+        assert [run for run in found if many[run] > 1] == [run for run in piece if many[run] > 1]
+
+
+@holding_profiles
+def test_an_index_is_worked_out_once() -> None:
+    """B7: a text's terms are read once, whatever the number of questions."""
+    chunk = Chunk(text="The pump stands by the gate.", id="a")
+    first = index_of(chunk.text, chunk.content_hash, "en")
+
+    assert index_of(chunk.text, chunk.content_hash, "en") is first
+    assert title_keys("The Pumps") == ("the", "pump")

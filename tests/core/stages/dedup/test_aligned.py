@@ -1,0 +1,287 @@
+"""One text laid beside another: what the one says and the other does not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.dedup.alignment import common, is_consistent, is_covered
+from foveate.core.stages.dedup.bitmap_pairs import FEW, alike
+from foveate.core.stages.dedup.signature import shingled_text, signature
+from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.stages.dedup.word_weight import weights
+from foveate.core.text.facts import extract_facts
+from foveate.core.text.profile import Profile
+from foveate.core.text.shingles import shingles
+from foveate.core.text.words import split_words
+
+BEFORE = "In the spring the committee of the harbour met in the old custom house by the quay"
+AFTER = "and the minutes of that meeting lie with the clerk who keeps the seals of the town"
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "not", "5", "the"]), max_size=30).map(tuple)
+
+
+def read(text):
+    """The text's reading, from a profile of its own."""
+    return shingled_text(Profile(), text)
+
+
+def beside(mine, theirs):
+    """Whether the second text says all that the first one says."""
+    one, other = read(mine), read(theirs)
+    return is_covered(one.words, other.words, common(one, other)[1])
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ("request was approved", "request was rejected"),
+        ("output will increase", "output will decrease"),
+        ("cache is enabled", "cache is disabled"),
+        ("lock comes before the bridge", "lock comes after the bridge"),
+        ("all may pass", "some may pass"),
+        ("boats must stop", "boats may stop"),
+        ("Alice signed it", "Bob signed it"),
+        ("it runs on Windows", "it runs on Linux"),
+        ("Alice reports to Bob", "Bob reports to Alice"),
+        ("Antrag wurde genehmigt", "Antrag wurde abgelehnt"),
+        ("demande est acceptée", "demande est refusée"),
+        ("solicitud fue aprobada", "solicitud fue rechazada"),
+        ("请求已批准", "请求已拒绝"),
+        ("if a > b: stop", "if a < b: stop"),
+        ("discount for existing customers", "discount for new customers"),
+        ("humane treatment", "human treatment"),
+        ("customs rules", "custom rules"),
+    ],
+)
+def test_one_word_of_weight_keeps_two_texts_apart(mine, theirs):
+    """S4: neither says what the other says, however much they share."""
+    one, other = (f"{BEFORE} {text} {AFTER}" for text in (mine, theirs))
+
+    assert not beside(one, other)
+    assert not beside(other, one)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ("boats pass", "boats of the guild pass"),
+        ("boats also pass", "boats of the guild pass"),
+        ("the boats the boats pass", "the boats pass"),
+        ("boats pass", "boat pass"),
+        ("船可以通过", "船现在可以通过"),
+    ],
+)
+def test_the_fuller_text_says_what_the_other_says(mine, theirs):
+    """S4: a word left out, a filler, a repeat, a plural: nothing of weight is lost."""
+    assert beside(f"{BEFORE} {mine} {AFTER}", f"{BEFORE} {theirs} {AFTER}")
+
+
+@pytest.mark.parametrize(
+    ("plain", "turned"),
+    [
+        ("pumpen startar idag", "pumpen startar inte idag"),
+        ("pumpen starter i dag", "pumpen starter ikke i dag"),
+        ("det er vann her", "det er aldri vann her"),
+        ("pompa jest czynna dziś", "pompa nie jest czynna dziś"),
+        ("woda w studni jest", "woda w studni bez soli jest"),
+        ("насос сегодня работает", "насос сегодня никого работает"),
+        ("pompa bugün çalışıyor", "pompa bugün hiç çalışıyor"),
+        ("펌프는 오늘 시작한다", "펌프는 오늘 안 시작한다"),
+        ("펌프는 오늘 간다", "펌프는 오늘 못 간다"),
+        ("펌프는 물 시작한다", "펌프는 물 없이 시작한다"),
+    ],
+)
+def test_a_negation_of_any_listed_language_is_another_statement(plain, turned):
+    """S4: the plain text leaves for no text that has one word more, which negates it."""
+    mine, theirs = (f"{BEFORE} {text} {AFTER}" for text in (plain, turned))
+
+    assert not beside(mine, theirs)
+    assert not beside(theirs, mine)
+    assert extract_facts(mine) != extract_facts(theirs)
+    assert beside(mine, theirs.replace(turned, f"{plain}, vodo"))
+
+
+def test_what_is_said_does_not_leave_for_what_is_asked():
+    """S4: one mark at its end makes another sentence; a question elsewhere does not."""
+    told = f"{BEFORE} {AFTER}."
+    asked = f"{BEFORE} {AFTER}?"
+
+    def leaves(mine, theirs):
+        one = read(mine)
+        return is_consistent(extract_facts(mine), extract_facts(theirs), one.words) and beside(
+            mine, theirs
+        )
+
+    assert not leaves(told, asked)
+    assert not leaves(asked, told)
+    assert not leaves(told, f"{BEFORE} {AFTER}? Nobody knew it yet.")
+    assert leaves(told, told)
+    assert leaves(asked, asked)
+    assert leaves(told, f"{told} Is that so?")
+
+
+@pytest.mark.parametrize("turned", ["never", "only", "rarely", "not", "must", "nicht", "si"])
+def test_a_turning_word_more_is_another_statement(turned):
+    """S4: the fuller text negates, limits or conditions what the other says plainly."""
+    assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
+    assert not beside(f"{BEFORE} {AFTER}", f"{turned} {BEFORE} {AFTER}")
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        "{} unless the valve is closed",
+        "{} only if the valve is closed",
+        "{} nicht",
+        "it is not true that {}",
+        "it is false that {}",
+        "there is no evidence that {}",
+        "nobody knows whether {}",
+        "the report that some of them read says {} when asked, and only then",
+    ],
+)
+def test_what_turns_a_whole_text_is_seen_before_and_behind_it(turned):
+    """S4: a negation or condition around a copy makes it another statement."""
+    assert not beside(BEFORE, turned.format(BEFORE))
+    assert beside(BEFORE, f"it is said that {BEFORE} at noon")
+
+
+def test_a_condition_behind_chinese_words_is_seen():
+    """S4: where no spaces part the words, a condition at the end is seen as well."""
+    text = "新的水泵在每周报告之后由夜班人员在工厂东侧重新启动并在冬季使用"
+
+    assert not beside(text, f"{text}除非阀门关闭")
+
+
+@pytest.mark.parametrize(
+    "turned",
+    ["barely", "scarcely", "hardly", "almost", "nearly", "allegedly", "supposedly", "former"],
+)
+def test_a_word_that_takes_back_what_is_said_is_turning(turned):
+    """S4: nearly safe, allegedly safe and the former director are something else."""
+    assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
+
+
+@pytest.mark.parametrize("bound", ["under", "up to", "fewer than", "over", "about", "twice"])
+def test_a_word_before_a_number_changes_the_number(bound):
+    """S4: 50 does not leave for under 50; a word elsewhere is only a word more."""
+    for number in ("50 mg", "50mg", "50"):
+        one = f"{BEFORE} the dose is {number} {AFTER}"
+        assert not beside(one, one.replace("is 50", f"is {bound} 50"))
+        assert not beside(f"{number} {AFTER}", f"{bound} {number} {AFTER}")
+        assert beside(one, one.replace("dose", "daily dose"))
+        assert beside(one, one.replace("is 50", "is also 50"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a + b", "a - b"), ("a * b", "a / b"), ("!ready", "ready"), ("a - b", "a b")],
+)
+def test_signs_of_code_keep_two_texts_apart(one, other):
+    """S4: sum and difference, ready and not ready: their signs are facts or words."""
+    mine, theirs = (f"{BEFORE} {sign} {AFTER}" for sign in (one, other))
+    for text, against in ((mine, theirs), (theirs, mine)):
+        assert not (
+            is_consistent(extract_facts(text), extract_facts(against)) and beside(text, against)
+        )
+
+
+def test_words_that_stand_elsewhere_are_not_said_here():
+    """S4: two verdicts changed about are two other statements."""
+    one = f"{BEFORE} the mill was approved {AFTER} while the wharf was rejected {BEFORE[::-1]}"
+    other = one.replace("approved", "x").replace("rejected", "approved").replace("x", "rejected")
+
+    assert not beside(one, other)
+    assert not beside(other, one)
+
+
+def test_a_passage_that_repeats_itself_is_followed():
+    """S4: repeated phrases do not hide that the rest is the same."""
+    refrain = "and so the tale goes on and on as tales of rivers do"
+    text = f"{BEFORE} {refrain} {AFTER} {refrain} then came the flood {refrain}"
+
+    assert beside(text.replace("then came", "came"), text)
+    assert not beside(text, text.replace("flood", "fire"))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "expected"),
+    [
+        (("5", "not"), ("5", "not"), True),
+        (("5",), ("4", "5", "6"), True),
+        (("5",), ("-5",), False),
+        (("5",), ("5", "-5"), False),
+        (("5", "6"), ("6", "5"), False),
+        ((), ("5",), True),
+        ((), ("!",), False),
+        (("-",), ("-", "5"), True),
+    ],
+)
+def test_facts_agree_when_none_is_lost_or_looks_alike(mine, theirs, expected):
+    """S4: all facts, in order; a sign more is another number."""
+    assert is_consistent(mine, theirs) == expected
+
+
+@given(mine=TEXTS, theirs=TEXTS)
+def test_what_is_common_is_what_sets_of_triples_share(mine, theirs):
+    """S4: counts and anchors are those of comparing every triple with every other."""
+    count, anchors = common(read(" ".join(mine)), read(" ".join(theirs)))
+    runs, others = ([*zip(t, t[1:], t[2:], strict=False)] for t in (mine, theirs))
+
+    assert count == len(set(shingles(mine)) & set(shingles(theirs)))
+    if len(mine) > 2 and len(theirs) > 2:
+        expected = [
+            (p, others.index(run))
+            for p, run in enumerate(runs)
+            if runs.count(run) == others.count(run) == 1
+        ]
+        assert anchors == expected
+
+
+@given(mine=TEXTS, theirs=TEXTS)
+def test_nothing_of_weight_is_lost(mine, theirs):
+    """S4: whatever the order of words: a text that says all has every word of weight."""
+    one, other = read(" ".join(mine)), read(" ".join(theirs))
+    if is_covered(one.words, other.words, common(one, other)[1]):
+        assert set(weights(one.words)) <= set(weights(other.words))
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
+def test_bits_miss_no_pair(texts, value):
+    """S4: every pair of which one holds enough of the other is among those that are alike."""
+    threshold = Threshold(value)
+    known = [signature(Profile(), " ".join(text), threshold) for text in texts]
+    sets = [set(shingles(text)) for text in texts]
+    found = alike(known)
+    for i, one in enumerate(sets):
+        for j, other in enumerate(sets):
+            if i != j and one and len(one & other) >= threshold.least(len(one)):
+                assert found is None or (i, j) in found
+    assert [len(own.whole) for own in known] == [len(own) for own in sets]
+
+
+@given(texts=st.lists(TEXTS, min_size=2, max_size=8), value=st.sampled_from([0.3, 0.8, 1.0]))
+def test_bits_say_the_same_one_by_one_and_in_rows(texts, value):
+    """S4: few texts' bits are compared as whole numbers, more as arrays: the pairs are the same."""
+    threshold = Threshold(value)
+    known = [signature(Profile(), " ".join(text), threshold) for text in texts]
+    apart = [signature(Profile(), f"a{n} b{n} c{n} d{n}", threshold) for n in range(FEW)]
+    few, many = alike(known), alike(known + apart)
+
+    assert len(known) <= FEW < len(known + apart)
+    assert many is not None
+    assert few is not None
+    assert sorted(few) == sorted(pair for pair in many if max(pair) < len(known))
+
+
+def test_a_signature_is_the_same_everywhere():
+    """D1: numbers come from the words alone, not from the process that reads them."""
+    known = signature(Profile(), "the same triples everywhere", Threshold(0.8))
+
+    assert known.whole.tolist() == [929238285, 1388210471]
+
+
+def test_words_are_what_readings_hold():
+    """S4: a reading's words are the text's."""
+    assert read(BEFORE).words == split_words(BEFORE)

@@ -1,0 +1,124 @@
+"""The parts of the near-duplicate search, each against what it stands for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.dedup.bitmap_filter import BitmapFilter
+from foveate.core.stages.dedup.item_arrays import word_bags
+from foveate.core.stages.dedup.prefix_filter import symmetric_prefix
+from foveate.core.stages.dedup.semantic import quantise
+from foveate.core.stages.dedup.threshold import Threshold
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=1, max_size=8)
+VALUES = st.floats(0.01, 1.0)
+
+
+def check_bags(bags, sets):
+    """Sizes, the shared items and every overlap are those of the sets."""
+    import numpy as np
+
+    everyone = np.arange(len(sets))
+    assert bags.sizes.tolist() == [len(own) for own in sets]
+    for i, own in enumerate(sets):
+        others = [item for j, other in enumerate(sets) if j != i for item in other]
+        assert bags.lonely[i] == len(own - set(others))
+        assert bags.of(i).tolist() == sorted(set(bags.of(i).tolist()))
+        mine = [len(own & other & set(others)) for other in sets]
+        assert bags.overlaps(i, everyone).tolist() == mine
+
+
+@given(texts=TEXTS)
+def test_bags_are_the_texts_sets(texts):
+    """S4: the arrays say what sets of words say."""
+    check_bags(word_bags(texts), [set(text) for text in texts])
+
+
+def test_bags_of_nothing():
+    """S4: no text, and texts without words, are no special case."""
+    assert word_bags([]).sizes.tolist() == []
+    assert word_bags([[], []]).sizes.tolist() == [0, 0]
+
+
+@given(texts=TEXTS, value=st.sampled_from([0.3, 0.5, 0.8, 0.9, 1.0]), strict=st.booleans())
+def test_no_match_is_missed_by_its_prefix(texts, value, strict):
+    """S4: sets that share enough meet in an item that one asks for and the other posts."""
+    threshold = Threshold(value, strict=strict)
+    sets = [set(text) for text in texts]
+    bags = word_bags(texts)
+    both = symmetric_prefix(bags, threshold)
+    for i, a in enumerate(sets):
+        for j, b in enumerate(sets):
+            if i != j and a & b and threshold.is_reached(len(a & b), len(a | b)):
+                assert set(both.asked[i]) & set(both.posted[j])
+
+
+@given(texts=TEXTS)
+def test_a_sketch_never_says_more_than_the_difference(texts):
+    """S4: its bound holds for every pair, so it rules out no match."""
+    import numpy as np
+
+    bags = word_bags(texts)
+    sketch = BitmapFilter(bags)
+    for i, own in enumerate(texts):
+        differences = [len(set(own) ^ set(other)) for other in texts]
+        bounds = sketch.differ(i, np.arange(len(texts))).tolist()
+        # an item that i alone has is counted on both sides of the pair (i, i), which is never asked
+        assert all(
+            b <= d for j, (b, d) in enumerate(zip(bounds, differences, strict=True)) if j != i
+        )
+
+
+@given(value=VALUES, strict=st.booleans(), part=st.integers(0, 60), whole=st.integers(0, 60))
+def test_a_threshold_counts_in_fractions(value, strict, part, whole):
+    """S4: reached, by a root, and the least count: as fractions of the written number say."""
+    threshold, share = Threshold(value, strict=strict), Fraction(str(value))
+    beyond = part > share * whole if strict else part >= share * whole
+
+    assert threshold.is_reached(part, whole) == beyond
+    assert threshold.is_reached_by_root(part, whole**2) == (beyond and part > 0)
+    assert threshold.is_reached(threshold.least(whole), whole)
+    assert not threshold.is_reached(threshold.least(whole) - 1, whole)
+
+
+def test_nine_tenths_is_nine_tenths():
+    """S4: no float stands between the number one writes and the counts."""
+    assert Threshold(0.9).least(10) == 9
+    assert Threshold(0.7).is_reached(7, 10)
+    assert Threshold(0.55).is_reached(55, 100)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 64, 384, 3072])
+def test_rows_are_whole_numbers_that_keep_the_cosine(dimensions):
+    """D1: whole numbers whose products float32 holds exactly; a cosine moves by less than 0.001."""
+    import numpy as np
+
+    vectors = np.random.default_rng(0).standard_normal((20, dimensions))
+    vectors[1] = 0
+    vectors[1, 0] = 1e-30
+    rows, squares = quantise([*vectors, None, np.zeros(dimensions)])
+    lengths = np.sqrt((vectors * vectors).sum(1))
+    lengths[1] = 1e-30
+    exact = vectors @ vectors.T / np.outer(lengths, lengths)
+    root = np.sqrt(squares[:20])
+
+    assert rows.dtype == np.float32
+    assert squares.max() < 2**24
+    assert squares[20:].tolist() == [0, 0]
+    assert (rows == np.rint(rows)).all()
+    assert np.abs(rows[:20] @ rows[:20].T / np.outer(root, root) - exact).max() < 0.001
+
+
+def test_products_that_float32_could_round_are_made_in_float64():
+    """D1: where rounding up makes rows longer than 2**12, sums may pass 2**24 and float64 holds."""
+    import numpy as np
+
+    rows, squares = quantise([np.ones(100_000)])
+
+    assert rows.dtype == np.float64
+    assert squares.tolist() == [100_000 * 13**2]
+    assert squares[0] >= 2**24

@@ -1,0 +1,117 @@
+"""What a word weighs, and what may be lost with it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.dedup.word_weight import says, turning, weight, weights
+from foveate.core.text.words import split_words
+
+WORDS = st.lists(st.sampled_from(["the", "also", "not", "must", "pump", "pumps", "runs", "5"]))
+
+
+@pytest.mark.parametrize("word", ["the", "also", "however", "auch", "también", "cependant"])
+def test_light_words_weigh_nothing(word):
+    """S4: articles and words that only join sentences are lost without loss."""
+    assert weight(word) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("connection", "connections"),
+        ("increase", "increases"),
+        ("serveurs", "serveur"),
+    ],
+)
+def test_a_plural_weighs_the_same(one, other):
+    """S4: inflection is no other word."""
+    assert weight(one.casefold()) == weight(other.casefold())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("approved", "rejected"),
+        ("increase", "decrease"),
+        ("alice", "bob"),
+        ("server", "service"),
+        ("class", "clas"),
+        ("status", "statu"),
+        ("before", "after"),
+        ("15", "16"),
+        ("plan", "plane"),
+        ("human", "humane"),
+        ("custom", "customs"),
+        ("broken", "broke"),
+        ("Tabelle", "Tabellen"),
+    ],
+)
+def test_other_words_weigh_something_else(one, other):
+    """S4: what is not known to be light or the same word has a weight of its own."""
+    assert weight(one) != weight(other)
+    assert weight(one)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "existing",
+        "often",
+        "usually",
+        "typically",
+        "generally",
+        "oft",
+        "souvent",
+        "généralement",
+        "generalmente",
+        "vaak",
+        "spesso",
+        "menudo",
+        "don",
+        "didn",
+    ],
+)
+def test_how_often_and_which_ones_weigh_something(word):
+    """S4: a discount for existing customers is none for customers; Don is somebody."""
+    assert weight(word) == word
+    assert not says(
+        split_words("it applies to customers"), split_words(f"it applies to {word} customers")
+    )
+
+
+def test_a_contracted_verb_is_light_before_its_t_alone():
+    """S4: don't and do not say the same; signed by Don is not signed by nobody."""
+    assert list(weights(split_words("don't ask, didn't ask"))) == ["ask", "ask"]
+    assert list(weights(split_words("signed by Don"))) == ["signed", "by", "don"]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "mine", "expected"),
+    [
+        ("it was clearly approved", "it was approved", True),
+        ("it was approved", "it was, however, approved", True),
+        ("it was rejected", "it was approved", False),
+        ("all may enter", "all must enter", False),
+        ("only members enter", "members enter", False),
+        ("do not enter", "don't enter", True),
+        ("take 5 mg", "take 5mg", True),
+        ("Ann then Bob", "Bob then Ann", False),
+        ("温度增加", "温度减少", False),
+        ("泵很安全", "泵安全", True),
+        ("泵不安全", "泵安全", False),
+    ],
+)
+def test_who_says_all_that_the_other_says(theirs, mine, expected):
+    """S4: every word of weight, in order, and nothing turned."""
+    assert says(split_words(theirs), split_words(mine)) == expected
+
+
+@given(text=WORDS)
+def test_a_text_says_what_it_says(text):
+    """S4: itself, and itself without a light word; turning words have no weight of their own."""
+    assert says(text, text)
+    assert says([w for w in text if weight(w) or turning([w])], text)
+    assert not set(weights(text)) & {"not", "must"}

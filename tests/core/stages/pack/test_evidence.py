@@ -1,0 +1,205 @@
+"""Packing by evidence: sentences chosen over the whole pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.compress import Compress
+from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.pack import Pack
+from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+from foveate.core.stages.pack.evidence import pack_evidence
+from foveate.core.types import Candidate, Step
+from foveate.pipeline.assembler import assemble
+from foveate.testing.fakes import candidate, request
+from foveate.testing.strategies import candidates
+
+MILL = "The mill stands by the river. Ada built the mill in 1871. Corn is ground there in autumn."
+QUAY = "The quay is long and wide. Ada left Uferstadt young. Boats are hired out by the hour there."
+QUERY = "Who built the mill in 1871, and was it Ada who left Uferstadt young?"
+
+
+def packed(pool: tuple[Candidate, ...], budget: int, query: str = QUERY) -> Step:
+    """Offer sentences, then choose."""
+    asked = request(query, budget=budget)
+    offered = Compress(offer="sentences", when="always")(pool, asked)
+    return Pack(policy="value")(offered.candidates, asked)
+
+
+def texts_shown(step: Step) -> list[str]:
+    """What the reader would see."""
+    return [c.shown.text for c in step.candidates if c.shown is not None]
+
+
+def test_evidence_from_two_documents() -> None:
+    """S9: the two sentences that answer are shown, one of each document."""
+    pool = (candidate(MILL, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    shown = " ".join(texts_shown(packed(pool, 16)))
+
+    assert "Ada built the mill" in shown
+    assert "Ada left Uferstadt young." in shown
+    assert "Boats" not in shown
+
+
+def test_what_is_left_out_is_marked() -> None:
+    """S8: an extract is verbatim, with a mark where text is missing."""
+    pool = (candidate(MILL, id="a", score=0.9),)
+    (one,) = packed(pool, 9, "Who ground corn, and who built the mill?").candidates
+
+    assert one.shown is not None
+    assert one.shown.kind == "extract"
+    assert one.shown.verbatim
+    assert " […] ".join(MILL[a:b] for a, b in one.shown.spans) == one.shown.text
+
+
+@given(candidates(), st.integers(1, 60))
+def test_the_purse_holds(pool: tuple[Candidate, ...], budget: int) -> None:
+    """B1: what is chosen costs no more than there is, by the count of what is shown."""
+    asked = request("pump gate", budget=budget)
+    found = sentences_of(pool, "pump gate")
+    offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans]
+    scale = tracker_for_budget(asked.budget, asked.token_counter, None)
+    choices = pack_evidence(offered, scale)
+
+    assert sum(c.cost.tokens for c in choices.chosen) <= budget
+    assert {c.candidate.id for c in choices.chosen} | set(choices.left_out) == {
+        c.id for c in offered
+    }
+
+
+@given(candidates(), st.integers(1, 60))
+def test_what_leans_is_never_alone(pool: tuple[Candidate, ...], budget: int) -> None:
+    """S8: whatever the budget, a sentence is shown with the one it leans on."""
+    for one in packed(pool, budget, "pump gate").candidates:
+        if one.sentences is None or one.shown is None or one.shown.kind != "extract":
+            continue
+        spans = one.shown.spans
+        inside = [any(a <= x and y <= b for a, b in spans) for x, y in one.sentences.spans]
+        leans = one.sentences.leans
+        assert all(inside[leans[i]] for i, here in enumerate(inside) if here)
+
+
+@given(candidates(), st.integers(4, 40))
+def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
+    """S9: no set of sentences that fits the room at their own cost is worth more than `bound`."""
+    asked = request("pump gate", budget=budget)
+    found = sentences_of(pool, "pump gate")
+    offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
+    scale = tracker_for_budget(asked.budget, asked.token_counter, None)
+    notes = pack_evidence(offered, scale).notes
+    pieces = [
+        (max(1, -(-asked.token_counter.count_chunk(c.chunk) * (b - a) // len(c.text))), worth)
+        for c in offered
+        for (a, b), worth in zip(found[c.id].spans, found[c.id].worths, strict=True)
+    ][:8]
+    sets = (s for n in range(len(pieces) + 1) for s in combinations(pieces, n))
+    best = max(sum(w for _, w in s) for s in sets if sum(cost for cost, _ in s) <= budget)
+
+    assert float(notes["bound"]) >= best - 1e-6
+    assert float(notes["bound"]) >= float(notes["value"]) - 1e-6
+
+
+def test_nothing_is_said_twice() -> None:
+    """S9: a sentence that another candidate has said already is left out, with the reason."""
+    said = "The lower gate opens first and the water falls by two metres in all."
+    pool = (
+        candidate(f"{said} The keeper waits.", id="a", score=0.9),
+        candidate(said, id="b", score=0.8),
+    )
+    step = packed(pool, 60, "Which gate opens first?")
+
+    assert sum(text.count(said) for text in texts_shown(step)) == 1
+    assert [d.reason for d in step.decisions if d.action == "dropped"] == ["already_said"]
+
+
+def test_the_other_policies_take_no_notice() -> None:
+    """S9: sentences on offer change nothing for a policy that does not ask for them."""
+    asked = request(QUERY, budget=20)
+    pool = (candidate(MILL, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    offered = Compress(offer="sentences", when="always")(pool, asked).candidates
+    plain = Pack(policy="greedy")(pool, asked)
+    beside = Pack(policy="greedy")(offered, asked)
+
+    assert [c.shown for c in beside.candidates] == [c.shown for c in plain.candidates]
+
+
+def test_a_chain_of_heads_is_kept_whole() -> None:
+    """S8: a sentence that leans on one that leans on another is shown with both, or not at all."""
+    chained = "The mill stands by the river. It has two wheels. They were carved by Ada Weir."
+    pool = (candidate(chained, id="a", score=0.9), candidate(QUAY, id="b", score=0.2))
+    query = "Who carved them, Ada Weir?"
+
+    for budget in range(4, 40):
+        for text in texts_shown(packed(pool, budget, query)):
+            if "They were carved" in text:
+                assert "The mill stands by the river. It has two wheels." in text
+            assert "It has" not in text or "The mill stands" in text
+
+
+def test_a_header_is_paid_once_for_a_document() -> None:
+    """S9: where a format heads a document once, its other blocks do not pay for the header."""
+    pages = [
+        {
+            "id": f"c{n}",
+            "document_id": "book",
+            "source": "a/very/long/path/to/the/only/book/of/the/house/in/many/parts.md",
+            "sequence": 3 * n,
+            "score": 1 - n / 100,
+            "text": f"Gate {n} was built by Ada Weir in {1800 + n}. Here ends chapter {n}.",
+        }
+        for n in range(40)
+    ]
+    context = assemble("Which gate did Ada Weir build?", pages, budget=600, format="grouped")
+
+    assert context.token_count > 540
+
+
+def test_what_did_not_fit_was_not_said() -> None:
+    """B8: where nothing fits, the budget is the reason, whatever was tried."""
+    step = packed((candidate(MILL, id="a", score=0.9),), 1)
+
+    assert [d.reason for d in step.decisions if d.action == "dropped"] == ["over_budget"]
+
+
+def test_what_would_have_come_first_is_said() -> None:
+    """D7: of sentences nobody can say at which budget they fit, but what waits before them."""
+    pool = tuple(
+        candidate(f"The mill {n} grinds corn and rye in autumn. " * 2, id=f"m{n}", score=9.0 - n)
+        for n in range(4)
+    )
+    step = packed((candidate(MILL, id="a", score=10.0), *pool), 8, "Who built the mill in 1871?")
+    numbers = {d.chunk_id: d.numbers for d in step.decisions if d.action == "dropped"}
+    waiting = [int(numbers[f"m{n}"].get("likelier", 0)) for n in range(4)]
+
+    assert waiting == sorted(waiting)
+    assert waiting[-1] > 0
+    assert all("short_by" not in said for said in numbers.values() if "likelier" in said)
+
+
+def test_what_would_be_next_fits_with_so_much_more() -> None:
+    """D7: nothing waits before the next one, so with what it lacks it is shown."""
+    one = candidate("Ada built the mill in 1871.", id="a", score=0.9)
+    other = candidate("The bakery opened in 1890 at the far end of the lane.", id="b", score=0.8)
+    tight = packed((one, other), 6, "Who built the mill in 1871?")
+    (short,) = [int(d.numbers["short_by"]) for d in tight.decisions if "short_by" in d.numbers]
+    wider = packed((one, other), 6 + short, "Who built the mill in 1871?")
+
+    assert [c.id for c in tight.candidates] == ["a"]
+    assert [c.id for c in wider.candidates] == ["a", "b"]
+
+
+def test_a_half_new_text_is_not_said_already() -> None:
+    """D7: what has something new to say was left out for want of room, and so it reads."""
+    text = "Ada built the mill in 1871 and painted its gate green for the fair."
+    pool = (candidate(MILL, id="a", score=0.9), candidate(text, id="b", score=0.8))
+    tight = packed(pool, 20, "Who built the mill in 1871?")
+    same = packed(
+        (pool[0], candidate(MILL[:-1] + ".", id="c", score=0.1)), 60, "Who built the mill?"
+    )
+
+    assert {d.reason for d in tight.decisions if d.chunk_id == "b"} == {"over_budget"}
+    assert {d.reason for d in same.decisions if d.chunk_id == "c"} == {"already_said"}

@@ -1,0 +1,136 @@
+"""Word: headings, lists, tables; what is not shown is not read. python-docx writes and compares."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import docx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents import part_of, repacked, word
+from foveate.ingest.loaders.docx import load_docx
+from foveate.ports import LoadedDocument
+
+MAIN = "word/document.xml"
+WORDS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=8)
+
+
+def _loaded(data: bytes) -> LoadedDocument:
+    (loaded,) = load_docx(data, Path("manual.docx"))
+    return loaded
+
+
+def _of(body: str) -> LoadedDocument:
+    """A Word file with this in its main part, before what python-docx put there."""
+    empty = word(lambda document: None)
+    main = part_of(empty, MAIN).replace("<w:body>", f"<w:body>{body}")
+    return _loaded(repacked(empty, {MAIN: main.encode()}))
+
+
+def _run(text: str, told: str = "") -> str:
+    return f"<w:r><w:rPr>{told}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def test_headings_lists_and_tables() -> None:
+    """T2: headings are sections with their path, lists have their marks, tables their rows."""
+
+    def write(document: Any) -> None:
+        document.add_heading("The boiler", 0)
+        document.add_heading("Pressure", 1)
+        document.add_paragraph("Keep it at one bar.")
+        document.add_heading("Valve", 2)
+        for text in ("Close it.", "Wait."):
+            document.add_paragraph(text, style="List Number")
+        document.add_paragraph("Gloves", style="List Bullet")
+        table = document.add_table(2, 2)
+        for i, cell in enumerate(cell for row in table.rows for cell in row.cells):
+            cell.text = f"cell {i}"
+        document.add_heading("Filter", 1)
+        document.add_paragraph("Clean it.")
+
+    loaded = _loaded(word(write))
+
+    assert loaded.title == "The boiler"
+    assert [section.path for section in loaded.sections] == [
+        "Pressure",
+        "Pressure > Valve",
+        "Filter",
+    ]
+    assert loaded.text == (
+        "# The boiler\n\n# Pressure\n\nKeep it at one bar.\n\n## Valve\n\n1. Close it.\n2. Wait.\n"
+        "- Gloves\n\n| cell 0 | cell 1 |\n| cell 2 | cell 3 |\n\n# Filter\n\nClean it."
+    )
+
+
+@settings(max_examples=25)  # each one writes a whole file
+@given(texts=st.lists(WORDS, max_size=6))
+def test_paragraphs_are_those_that_python_docx_reads(texts: list[str]) -> None:
+    """T2: paragraph for paragraph what another reader finds."""
+
+    def write(document: Any) -> None:
+        for text in texts:
+            document.add_paragraph(text)
+
+    data = word(write)
+    others = [p.text for p in docx.Document(io.BytesIO(data)).paragraphs if p.text]
+    assert _loaded(data).text.split("\n\n") == (others or [""])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<w:p>{_run('seen')}<w:del>{_run('gone')}</w:del></w:p>",
+        f"<w:p>{_run('seen')}<w:moveFrom>{_run('gone')}</w:moveFrom></w:p>",
+        f"<w:p>{_run('gone', '<w:vanish/>')}{_run('seen')}</w:p>",
+        f"<w:p><w:r><w:instrText>PAGE</w:instrText></w:r>{_run('seen')}</w:p>",
+        "<w:p>" + _run("seen", '<w:vanish w:val="0"/>') + "</w:p>",
+    ],
+)
+def test_what_is_not_shown_is_left_out(body: str) -> None:
+    """T2: what was deleted, moved away or hidden, and the codes of fields, are not read."""
+    assert _of(body).text == "seen"
+
+
+def test_what_was_inserted_is_read() -> None:
+    """T2: an insertion that nobody has accepted yet is what a reader sees."""
+    assert _of(f"<w:p><w:ins>{_run('new')}</w:ins></w:p>").text == "new"
+
+
+def test_notes_stand_where_they_are_referred_to() -> None:
+    """T2: a note is said once, in brackets, at its first reference."""
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    refers = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:p>{_run('Boil it')}{refers}{_run(', wait')}{refers}</w:p>"
+    told = f'<w:f {space}><w:footnote w:id="2"><w:p>{_run("to 90 °C")}</w:p></w:footnote></w:f>'
+    empty = word(lambda document: None)
+    name = "word/_rels/document.xml.rels"
+    relation = '<Relationship Id="r9" Type="x/footnotes" Target="footnotes.xml"/></Rel'
+    changes = {
+        MAIN: part_of(empty, MAIN).replace("<w:body>", f"<w:body>{body}"),
+        name: part_of(empty, name).replace("</Rel", relation),
+        "word/footnotes.xml": told,
+    }
+    packed = {part: text.encode() for part, text in changes.items()}
+    assert _loaded(repacked(empty, packed)).text == "Boil it [to 90 °C], wait"
+
+
+def test_a_table_in_a_cell_is_the_cells_text() -> None:
+    """T2: nothing of a nested table is lost, and the outer row stays one row."""
+    inner = f"<w:tbl><w:tr><w:tc><w:p>{_run('in')}</w:p></w:tc></w:tr></w:tbl>"
+    cell = f"<w:tc><w:p>{_run('out')}</w:p>{inner}<w:p/></w:tc>"
+    assert _of(f"<w:tbl><w:tr>{cell}{cell}</w:tr></w:tbl>").text == "| out in | out in |"
+
+
+def test_a_style_takes_its_level_over() -> None:
+    """T2: a style that is based on a heading is one; an earlier format of it does not count."""
+
+    def write(document: Any) -> None:
+        style = document.styles.add_style("Chapter", 1)
+        style.base_style = document.styles["Heading 2"]
+        document.add_paragraph("Valve", style="Chapter")
+
+    assert [section.path for section in _loaded(word(write)).sections] == ["Valve"]

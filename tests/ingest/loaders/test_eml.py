@@ -1,0 +1,151 @@
+"""Mail: headers, text or page, attachments as documents of their own."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents import SENT, pdf
+from foveate.core.errors import BadInput, MissingExtra
+from foveate.ingest.loaders import loader_for
+from foveate.ingest.loaders.eml import load_eml
+from foveate.ingest.loaders.limits import Limits
+from foveate.ports import LoadedDocument, Loader
+
+PATH = Path("mail.eml")
+
+
+def _parts(data: bytes) -> list[LoadedDocument | BadInput]:
+    loader = loader_for(PATH, Limits())
+    assert loader is not None
+    return list(loader(data, PATH))
+
+
+def _mail(subject: str = "The sweep") -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = "Änna <anna@example.org>"
+    message["To"] = "Ben <ben@example.org>"
+    message["Date"] = "Fri, 01 Mar 2024 10:00:00 +0100"
+    message["Subject"] = subject
+    return message
+
+
+def test_headers_and_text() -> None:
+    """T2: the subject is the title; sender, recipient and date are metadata."""
+    message = _mail("Der Kaminfeger kommt – bald")
+    message.set_content("Er kommt am Dienstag.\n", charset="iso-8859-1")
+    message.add_alternative("<p>Anderes</p>", subtype="html")
+    (mail,) = _parts(message.as_bytes())
+    assert isinstance(mail, LoadedDocument)
+    assert (mail.title, mail.text) == ("Der Kaminfeger kommt – bald", "Er kommt am Dienstag.")
+    assert mail.metadata["from"] == "Änna <anna@example.org>"
+    zone = timezone(timedelta(hours=1))
+    assert mail.modified_at == datetime(2024, 3, 1, 10, tzinfo=zone)
+
+
+def test_a_page_where_there_is_no_text() -> None:
+    """T2: an HTML mail is read as a page, its headings are sections."""
+    message = _mail()
+    message.set_content("<h1>Sweep</h1><p>On <b>Tuesday</b>.<script>x</script>", subtype="html")
+    (mail,) = _parts(message.as_bytes())
+    assert isinstance(mail, LoadedDocument)
+    assert mail.text == "# Sweep\n\nOn Tuesday."
+    assert [section.path for section in mail.sections] == ["Sweep"]
+
+
+def test_attachments_are_documents() -> None:
+    """T2: each that has a loader is read under its name, all are named; mails in it are not."""
+    message = _mail()
+    message.set_content("See below.")
+    message.add_attachment(
+        pdf(["one", "two"]), maintype="application", subtype="pdf", filename="../../plan.pdf"
+    )
+    message.add_attachment(b"\0", maintype="image", subtype="png", filename="roof.png")
+    message.add_attachment(_mail("Inner"))
+    parts = _parts(message.as_bytes())
+    mail, plan = parts
+    assert isinstance(mail, LoadedDocument)
+    assert isinstance(plan, LoadedDocument)
+    assert mail.metadata["attachments"] == "plan.pdf, roof.png, attachment 3"
+    assert (mail.id, plan.id, plan.own_id) == ("#mail", "#plan.pdf", False)
+    assert [(s.path, s.page) for s in plan.sections] == [("plan.pdf", 1), ("plan.pdf", 2)]
+
+
+def test_a_bad_attachment_stands_beside_the_mail() -> None:
+    """X2: the mail is read, and the attachment's reason is said with its name."""
+    message = _mail()
+    message.set_content("See below.")
+    message.add_attachment(b"x", maintype="application", subtype="pdf", filename="plan.pdf")
+    mail, refused = _parts(message.as_bytes())
+    assert isinstance(mail, LoadedDocument)
+    assert str(refused).startswith("attachment 'plan.pdf': damaged")
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (MissingExtra("pypdfium2", "documents"), "run: pip install 'foveate[documents]'"),
+        (ZeroDivisionError("page 3"), "could not be read: ZeroDivisionError: page 3"),
+    ],
+)
+def test_an_attachment_that_nobody_here_can_read(failure: Exception, said: str) -> None:
+    """T2, X2: its package is missing or its parser breaks; the mail and the others are read."""
+
+    def broken(data: bytes, path: Path) -> list[LoadedDocument]:
+        raise failure
+
+    def chosen(path: Path) -> Loader | None:
+        return broken if path.suffix == ".pdf" else loader_for(path)
+
+    message = _mail()
+    message.set_content("See below.")
+    message.add_attachment(b"x", maintype="application", subtype="pdf", filename="plan.pdf")
+    message.add_attachment(b"On foot.", maintype="text", subtype="plain", filename="way.txt")
+    mail, refused, way = load_eml(message.as_bytes(), PATH, loader_for=chosen)
+    assert isinstance(mail, LoadedDocument)
+    assert isinstance(way, LoadedDocument)
+    assert (mail.text, way.text) == ("See below.", "On foot.")
+    assert str(refused).startswith("attachment 'plan.pdf': ")
+    assert str(refused).endswith(said)
+
+
+def test_attachments_of_one_name_stay_apart() -> None:
+    """T2: no two documents of a mail have one id, whatever their files are called or hold."""
+    message = _mail()
+    message.set_content("See below.")
+    lines = b'{"text": "one", "id": "a"}\n{"text": "two", "id": "b"}\n{"text": "three"}\n'
+    for data, name in ((b"one", "a.txt"), (b"two", "a.txt"), (lines, "list.jsonl")):
+        message.add_attachment(data, maintype="text", subtype="octet", filename=name)
+    ids = [part.id for part in _parts(message.as_bytes()) if isinstance(part, LoadedDocument)]
+    assert ids == [
+        *("#mail", "#a.txt", "#2 a.txt"),
+        *("#list.jsonl#a", "#list.jsonl#b", "#list.jsonl#3"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["From", "To", "Date", "Subject", "Content-Type"])
+@given(value=st.binary(max_size=40))
+def test_broken_headers_are_not_fatal(name: str, value: bytes) -> None:
+    """X2: whatever a header holds, the mail is read or refused in words."""
+    clean = value.replace(b"\n", b"").replace(b"\r", b"")
+    try:
+        parts = _parts(f"{SENT}{name}: ".encode() + clean + b"\n\nhi\n")
+    except BadInput:
+        return
+    for part in parts:
+        assert isinstance(part, BadInput) or part.text.encode() is not None
+
+
+def test_deep_parts_are_refused() -> None:
+    """X2: parts in parts in parts end with a reason."""
+    head = "".join(
+        f'Content-Type: multipart/mixed; boundary="{i}"\n\n--{i}\n' for i in range(3_000)
+    )
+    with pytest.raises(BadInput) as caught:
+        _parts(f"{SENT}{head}".encode())
+    assert "nested too deeply" in str(caught.value)

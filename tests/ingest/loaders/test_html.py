@@ -1,0 +1,140 @@
+"""HTML: what a reader reads, as blocks; hostile pages cost linear time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.ingest.loaders.html import load_html
+from foveate.ingest.loaders.tags import parse_attributes, parse_tags
+from foveate.ports import LoadedDocument
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "<p>",
+            "</p>",
+            "<div>",
+            "</div>",
+            "<h1>",
+            "</h1>",
+            "<h2>Sub</h2>",
+            "<ul>",
+            "<li>",
+            "</ul>",
+        ),
+        *("<pre>", "</pre>", "<table>", "<tr>", "<td>", "</table>", "<b>", "</b>", "<br>", " "),
+        *("word", "&amp;", "<", "<!--", "-->", "<script>", "</script>", "<a href='x", "\n"),
+        *("<span hidden>", "</span>", "&#xd800;"),
+    ]
+)
+
+
+def _load(html: str) -> LoadedDocument:
+    return load_html(html.encode(), Path("page.html"))[0]
+
+
+@given(html=st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=60)))
+def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
+    """X2: no page is refused; sections are in order and begin at their headings."""
+    loaded = load_html(html.encode("utf-8", "replace").replace(b"\0", b""), Path("page.html"))[0]
+    last = 0
+    for section in loaded.sections:
+        assert section.start >= last
+        assert loaded.text[section.start] == "#"
+        last = section.start
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>One  two\nthree<p>four", "One two three\n\nfour"),
+        ("a<b>b</b> <i> c </i>d", "ab c d"),
+        ("one<br>two", "one\ntwo"),
+        ("<ul><li>a<li>b<ol><li>c<li>d</ol></ul>e", "- a\n- b\n  1. c\n  2. d\n\ne"),
+        ("<table><tr><th>A<th>B<tr><td>1<td><p>2</p></table>x", "| A | B |\n| 1 | 2 |\n\nx"),
+        ("<pre>\nif x:\n    y</pre>z", "```\nif x:\n    y\n```\n\nz"),
+        ("<pre>a ``` b</pre>", "````\na ``` b\n````"),
+        ("<h2>A <i>b</i></h2>text", "## A b\n\ntext"),
+        ("<h2>open<p>text", "## open\n\ntext"),
+        ("<h1></h1>x", "x"),
+        ("1 < 2 &amp;&lt;p&gt; &#65;", "1 < 2 &<p> A"),
+        ("&#" + "9" * 9000 + ";x", "\ufffdx"),
+        (
+            "<script>no</script><style>no</style><nav>no</nav><!-- no --><noscript>no</noscript>x",
+            "x",
+        ),
+        ("<p hidden>no</p><p style='display : none'>no</p><p>yes", "yes"),
+        ("<p hidden>no<div>yes", "yes"),
+        ("<div hidden><p>no<div>no</div></p>no</div>yes", "yes"),
+        ("<dl><dt>a<dd>b</dl>", "a\nb"),
+        ("<title>t</title><p>x", "x"),
+        ("<a href='>'>x</a>", "x"),
+        ("<svg/>x", "x"),
+        ("</p></b>x", "x"),
+    ],
+)
+def test_extracts(html: str, text: str) -> None:
+    """T2: blocks stay apart, inline markup goes, what is not shown is left out."""
+    assert _load(html).text == text
+
+
+def test_sections_and_facts() -> None:
+    """T2: headings give paths at their places; title, description and date come from the head."""
+    loaded = _load(
+        "<meta name=description content='On  tea'><title>Tea &amp; co</title>"
+        "<meta property='article:modified_time' content='2026-03-01'>"
+        "<h1>Green</h1>x<h2>Steep</h2>y<h1>Black</h1>"
+    )
+    assert loaded.title == "Tea & co"
+    assert loaded.summary == "On tea"
+    assert str(loaded.modified_at) == "2026-03-01 00:00:00"
+    assert [s.path for s in loaded.sections] == ["Green", "Green > Steep", "Black"]
+    assert [loaded.text[s.start : s.end].split()[1] for s in loaded.sections] == [
+        "Green",
+        "Steep",
+        "Black",
+    ]
+    assert not loaded.lines
+
+
+def test_declared_encoding() -> None:
+    """A page that says what it is written in is read so."""
+    data = "<meta charset='iso-8859-1'><p>café".encode("latin-1")
+    assert load_html(data, Path("a.html"))[0].text == "café"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<a ",
+        "<",
+        "<!--",
+        "</",
+        "<a b='",
+        '<a b="c" ',
+        "&#",
+        "<script>",
+        "</a ",
+        "<a =",
+        "<script></",
+    ],
+)
+def test_unclosed_markup_is_read_once(unit: str) -> None:
+    """X2: markup without an end is one tag or text, not a search from every place."""
+    assert len(list(parse_tags(unit * 20_000))) <= 2
+
+
+@pytest.mark.parametrize("unit", ["<div>", "<b id=1>", "<h1>x", "<ul><li>", "<table><tr><td>x"])
+def test_deep_pages_are_read(unit: str) -> None:
+    """X2: nesting without end needs no stack of calls."""
+    assert _load(unit * 5_000 + "end").text.endswith("end")
+
+
+def test_attributes() -> None:
+    """Attributes are read quoted or bare, the first of a name counts."""
+    raw = " A=1 b='x y' c = \"&amp;\" hidden a=2"
+    assert parse_attributes(raw) == {"a": "1", "b": "x y", "c": "&", "hidden": ""}

@@ -1,0 +1,161 @@
+"""Excel: records with the names of their columns, values as shown, rows and sheets in sections."""
+
+from __future__ import annotations
+
+import io
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from openpyxl.utils.datetime import to_excel
+
+from documents import PRICES, part_of, repacked, saved, workbook
+from foveate.ingest.loaders.number_formats import format_number
+from foveate.ingest.loaders.xlsx import load_xlsx
+from foveate.ports import LoadedDocument
+
+
+def _loaded(data: bytes) -> LoadedDocument:
+    (loaded,) = load_xlsx(data, Path("prices.xlsx"))
+    return loaded
+
+
+def _rows(loaded: LoadedDocument) -> list[tuple[str, int | None, str]]:
+    return [(s.path, s.row, loaded.text[s.start : s.end]) for s in loaded.sections]
+
+
+def test_a_row_is_a_record() -> None:
+    """T2: sheet, row as the sheet numbers it, and each value with its column's name."""
+    rows = _rows(_loaded(workbook({"Parts": PRICES})))
+    assert rows[0] == ("Parts", 2, "Part: Part 2; Price: 0.5; Checked: 2024-03-02")
+    assert rows[15][:2] == ("Parts", 17)
+    assert rows[15][2].endswith("Note: opens above three bar")
+
+
+def test_without_names_columns_have_letters() -> None:
+    """T2: where the first row is data, or the only one, it is a record like the others."""
+    numbers = _loaded(workbook({"A": [[1, 2], [3, None, "x"]], "B": [["alone"]]}))
+    assert _rows(numbers) == [
+        ("A", 1, "A: 1; B: 2"),
+        ("A", 2, "A: 3; C: x"),
+        ("B", 1, "A: alone"),
+    ]
+
+
+def test_empty_rows_and_hidden_sheets() -> None:
+    """T2: empty rows count but say nothing; a hidden sheet is not read."""
+    book = openpyxl.Workbook()
+    book.active["B3"] = "Part"
+    book.active["B7"] = "valve"
+    hidden = book.create_sheet("secret")
+    hidden["A1"] = "hidden"
+    hidden.sheet_state = "hidden"
+    assert _rows(_loaded(saved(book))) == [("Sheet", 7, "Part: valve")]
+
+
+def test_values_are_those_that_openpyxl_reads() -> None:
+    """T2: texts, truths and errors, as another reader finds them."""
+    cells = ["plain", "ünïcode 値", "two\nlines", True, False, "#DIV/0!", "a < b & c"]
+    data = workbook({"S": [["n"] * len(cells), cells]})
+    sheet = openpyxl.load_workbook(io.BytesIO(data))["S"]
+    others = [str(c.value).upper() if c.value in (True, False) else c.value for c in sheet[2]]
+    said = _rows(_loaded(data))[1][2].split("; ")
+    assert said == [
+        f"{name}: {' '.join(v.split())}" for name, v in zip("ABCDEFG", others, strict=True)
+    ]
+
+
+def test_days_may_count_from_1904() -> None:
+    """T2: the file's own epoch is used."""
+    book = openpyxl.Workbook()
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    book.active["A1"] = date(2024, 3, 1)
+    assert _loaded(saved(book)).text == "A: 2024-03-01"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "expected"),
+    [
+        ("0.30000000000000004", "General", "0.3"),
+        ("1e20", "General", "100000000000000000000"),
+        ("1234567.891", "#,##0.00", "1,234,567.89"),
+        ("0.5", "0%", "50%"),
+        ("-3", '0.00;(0.00);"nil"', "(3.00)"),
+        ("0", '0.00;(0.00);"nil"', "0"),
+        ("-0.004", "0.00", "0.00"),
+        ("7", "000", "007"),
+        ("1.5", "0.0##", "1.5"),
+        ("12.5", '"€" #,##0.00', "€ 12.50"),
+        ("12.5", "[$£-809]#,##0.00", "£12.50"),
+        ("12.5", "[Red]0.0", "12.5"),
+        ("0.75", "# ?/?", "0.75"),
+        ("12345", "0.00E+00", "12345"),
+        ("45352", "d mmmm yyyy", "1 March 2024"),
+        ("45352", "dddd dd/mm/yy", "Friday 01/03/24"),
+        ("45352.354166667", "yyyy-mm-dd hh:mm", "2024-03-01 08:30"),
+        ("0.75", "h:mm AM/PM", "6:00 PM"),
+        ("1.5", "[h]:mm", "36:00"),
+        ("61", "yyyy-mm-dd", "1900-03-01"),
+        ("59", "yyyy-mm-dd", "1900-02-28"),
+        ("-5", "yyyy-mm-dd", "-5"),
+        ("99999999", "yyyy-mm-dd", "99999999"),
+        ("nan", "0.00", "nan"),
+        ("1e999999", "0.00", "1e999999"),
+        ("no number", "0.00", "no number"),
+    ],
+)
+def test_numbers_are_as_shown(value: str, code: str, expected: str) -> None:
+    """T2: what the cell's format shows; what is not read of a format leaves the number plain."""
+    assert format_number(value, code) == expected
+
+
+@given(
+    moment=st.datetimes(datetime(1901, 1, 1), datetime(2199, 1, 1)).map(  # noqa: DTZ001
+        lambda m: m.replace(microsecond=0)
+    )
+)
+def test_moments_are_those_that_openpyxl_wrote(moment: datetime) -> None:
+    """T2: any second of three centuries, as another library counts it."""
+    assert format_number(repr(to_excel(moment)), "yyyy-mm-dd hh:mm:ss") == str(moment)
+
+
+@given(value=st.text(max_size=12), code=st.text(max_size=24))
+def test_no_format_is_fatal(value: str, code: str) -> None:
+    """X2: whatever the format code, a cell shows something and nothing raises."""
+    assert isinstance(format_number(value, code), str)
+
+
+@example(number=1e28, code="0")
+@example(number=1e40, code="#.################")
+@given(number=st.floats(allow_nan=False), code=st.text('0#?.,%;"\\[]$yYmdhs/E-@ ', max_size=16))
+def test_no_number_is_fatal(number: float, code: str) -> None:
+    """X2: the same for numbers of all sizes and codes made of what codes are made of."""
+    assert isinstance(format_number(repr(number), code), str)
+
+
+def test_spoken_texts_are_not_read() -> None:
+    """T2: how a shared text is pronounced is no part of it; a text in runs is one."""
+    shared = (
+        "<s><si><t>No</t></si><si><r><t>値</t></r><r><t>段</t></r><rPh><t>ね</t></rPh></si></s>"
+    )
+    sheet = '<w><sheetData><row><c t="s"><v>1</v></c></row></sheetData></w>'
+    data = workbook({"S": [["x"]]})
+    name = "xl/_rels/workbook.xml.rels"
+    relation = '<Relationship Id="r9" Type="x/sharedStrings" Target="sharedStrings.xml"/></Rel'
+    changes = {
+        "xl/sharedStrings.xml": shared,
+        "xl/worksheets/sheet1.xml": sheet,
+        name: part_of(data, name).replace("</Rel", relation),
+    }
+    packed = {part: text.encode() for part, text in changes.items()}
+    assert _loaded(repacked(data, packed)).text == "A: 値段"
+
+
+def test_a_span_of_days() -> None:
+    """T2: a length of time longer than a day is not cut to the clock."""
+    book = openpyxl.Workbook()
+    book.active["A1"] = timedelta(days=2, hours=3)
+    assert _loaded(saved(book)).text == "A: 51:00:00"

@@ -1,0 +1,78 @@
+"""One options value: the same fields for every face, and an assembler that keeps its options."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from foveate import assemble
+from foveate.core.errors import BadOption, UnknownName
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
+
+ROWS = [
+    {"text": f"Stone {n} is grey and lies by the river.", "source": f"{n}.md", "score": n}
+    for n in range(1, 6)
+]
+
+
+def test_every_field_is_a_keyword():
+    """F1: an option is stated once; keyword arguments are its fields."""
+    names = {field.name for field in fields(AssembleOptions)}
+
+    assert set(AssembleKeywords.__annotations__) == names
+
+
+def test_a_copied_assembler_has_the_same_recipe():
+    """D2: copying an assembler with `keep` adds no second floor, so the recipe hash stays."""
+    first = Assembler(options=AssembleOptions(budget=200, keep=2))
+    again = replace(first, cache=None)
+    twice = replace(again, options=again.options.changed({"budget": 200}))
+
+    hashes = {
+        one.assemble("grey stone", ROWS).manifest.recipe_hash for one in (first, again, twice)
+    }
+    assert len(hashes) == 1
+    assert len(twice.resolve().recipe.stages) == len(first.resolve().recipe.stages)
+
+
+def test_keywords_and_options_say_the_same():
+    """F1: `assemble(…, budget=…)` is `assemble(…, options=AssembleOptions(budget=…))`."""
+    by_keyword = assemble("grey stone", ROWS, budget=60, recipe="chat")
+    by_value = assemble("grey stone", ROWS, options=AssembleOptions(budget=60, recipe="chat"))
+
+    assert by_keyword == by_value
+
+
+def test_keywords_replace_the_assembler_s_options():
+    """F1: a call's keywords stand over the assembler's options for that call alone."""
+    assembler = Assembler(options=AssembleOptions(budget=200))
+
+    assert assembler.assemble("grey stone", ROWS, budget=30).budget.documents == 30
+    assert assembler.assemble("grey stone", ROWS).budget.documents == 200
+
+
+def test_a_misspelled_option_is_named():
+    """X1: an option that does not exist is refused with the near miss."""
+    with pytest.raises(UnknownName, match="budget"):
+        assemble("grey stone", ROWS, bugdet=60)
+
+
+def test_an_assembler_without_a_store_says_what_to_give():
+    """X1: without candidates and without a store there is nothing to assemble."""
+    with pytest.raises(BadOption, match="store="):
+        Assembler().assemble("grey stone")
+
+
+def test_a_recipe_that_does_not_exist_is_refused_at_once():
+    """X1: a wrong name is refused when the assembler is made, not at the first question."""
+    with pytest.raises(UnknownName, match="default"):
+        Assembler(options=AssembleOptions(recipe="defualt"))
+
+
+def test_the_system_prompt_shares_the_window():
+    """B1: `system` is counted like a prompt of the same text."""
+    resolved = resolve_options(AssembleOptions(system="Be brief."))
+
+    assert resolved.messages == (("system", "Be brief."),)

@@ -1,0 +1,143 @@
+"""What is sent as a secret, where to, and that no error repeats it."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate import BadOption, ExternalError, UnknownName
+from foveate.providers.chat import load_model
+from foveate.providers.chat.provider_error import (
+    MAX_MESSAGE_LENGTH,
+    AttemptInfo,
+    broken_stream_error,
+    connection_error,
+    protocol_error,
+    status_error,
+)
+from model_servers import PROTOCOLS, serving
+
+MESSAGES = [{"role": "user", "content": "How deep is the well?"}]
+KEY = "sk-planted-7f3a91"
+PLAIN = {
+    "host",
+    "connection",
+    "accept",
+    "accept-encoding",
+    "content-type",
+    "content-length",
+    "user-agent",
+}
+OF_THE_PROVIDER = {
+    "OPENAI_API_KEY": "sk-hosted-1",
+    "OPENAI_ORG_ID": "org-hosted-2",
+    "OPENAI_PROJECT_ID": "proj-hosted-3",
+    "OPENAI_CUSTOM_HEADERS": "Authorization: Bearer corp-hosted-4\nX-Corp: corp-hosted-5",
+    "ANTHROPIC_API_KEY": "sk-hosted-6",
+    "ANTHROPIC_AUTH_TOKEN": "token-hosted-7",
+    "ANTHROPIC_CUSTOM_HEADERS": "Authorization: Bearer corp-hosted-8\nUser-Agent: corp-hosted-9\n"
+    "anthropic-version: corp-hosted-0\nHost: hosted-11\nX-Corp: corp-hosted-12",
+    "OLLAMA_API_KEY": "sk-hosted-10",
+}
+"""Whatever a vendor's client may find in the environment."""
+
+
+@pytest.fixture
+def provided(monkeypatch):
+    """All of it is set."""
+    for name, value in OF_THE_PROVIDER.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("provided")
+@pytest.mark.parametrize("key", [KEY, ""])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_address_of_ones_own_gets_what_is_meant_for_it(protocol, key, monkeypatch):
+    """X5: our own headers and the own key alone, whatever the environment holds for a provider."""
+    monkeypatch.setenv("FOVEATE_MODEL_KEY", key)
+    refused = pytest.raises(ExternalError, match="answered 401")
+    with serving(protocol, "refuses") as server, refused as caught:
+        load_model(server.name).complete(MESSAGES)
+
+    sent = server.headers[0]
+    carries = "x-api-key" if protocol == "anthropic" else "authorization"
+    more = ({carries} if key else set()) | (
+        {"anthropic-version"} if protocol == "anthropic" else set()
+    )
+    assert set(sent) == PLAIN | more
+    assert sent.get(carries, "").removeprefix("Bearer ") == key
+    assert "hosted" not in repr(sent)
+    assert "hosted" not in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.usefixtures("provided")
+@pytest.mark.parametrize(
+    ("protocol", "address", "key"),
+    [
+        ("openai", "OPENAI_BASE_URL", "sk-hosted-1"),
+        ("anthropic", "ANTHROPIC_BASE_URL", "sk-hosted-6"),
+    ],
+)
+def test_a_provider_gets_its_key_and_what_else_it_is_sent_is_not_repeated(
+    protocol, address, key, monkeypatch
+):
+    """X3, X5: the key stands over a header of the environment; other headers go there, silently."""
+    with serving(protocol, "echoes") as server:
+        monkeypatch.setenv(address, server.name.partition("@")[2])
+        monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Corp: Token corp-hosted-5")
+        monkeypatch.setenv(
+            "OPENAI_CUSTOM_HEADERS", "Authorization: no\nX-Corp: Token corp-hosted-5"
+        )
+        with pytest.raises(ExternalError, match="answered 401") as caught:
+            load_model(f"{protocol}:tiny").complete(MESSAGES)
+
+    sent = server.headers[0]
+    held = [sent[name] for name in ("authorization", "x-api-key") if name in sent]
+    assert [value.removeprefix("Bearer ") for value in held] == [key]
+    assert sent["x-corp"] == "Token corp-hosted-5"
+    assert "hosted" not in str(caught.value)
+
+
+def test_a_key_is_taken_out_before_words_are_cut():
+    """X3: also where the cut would fall into it, in whatever the other side says."""
+    seen = AttemptInfo()
+    seen.secrets = (KEY,)
+    said = "x" * (MAX_MESSAGE_LENGTH - 5) + KEY
+    troubles = [
+        status_error(401, said, seen),
+        broken_stream_error(said, seen),
+        connection_error(ConnectionError(said), seen),
+        protocol_error(said, seen),
+    ]
+
+    assert [one.why for one in troubles if KEY[:5] in one.why] == []
+    assert all("x***" in one.why for one in troubles)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai:m@http://me:sk-secret@host:99999/v1",
+        "openai:m@https://me:sk-secret@[host/v1",
+        "openai:m@me:sk-secret@host/v1",
+        "openai:m@HTTP://me:sk-secret@host/v1",
+        "openai:m@host:8000/v1?key=sk-secret",
+        "opnai:m@http://me:sk-secret@host/v1",
+    ],
+)
+def test_no_address_with_a_password_is_repeated(name):
+    """X1, X3: also where it is no address at all."""
+    with pytest.raises((BadOption, UnknownName)) as caught:
+        load_model(name)
+
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["me:sk-secret@host/v1", "ftp://host?key=sk-secret"])
+def test_nor_is_one_of_the_environment(url, monkeypatch):
+    """X1, X3: an address without its scheme is refused without being printed."""
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    with pytest.raises(BadOption, match="give http://HOST") as caught:
+        load_model("openai:m")
+
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foveate.core.errors import BadOption, ExternalError, FoveateError
+from foveate.providers.embedders import load_embedder
+from foveate.providers.embedders.ollama import OllamaEmbedder, _read_host
+from foveate.providers.embedders.openai import OpenAIEmbedder
+
+KEY = "sk-very-secret"
+
+
+class Server:
+    """A real server on loopback that speaks both protocols; `answer` may be replaced."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str | None, Any]] = []
+        self.answer: Callable[[str, Any], tuple[int, bytes]] = speak
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append((self.path, self.headers.get("Authorization"), body))
+                status, data = outer.answer(self.path, body)
+                self.send_response(status)
+                if status == 302:
+                    self.send_header("Location", f"http://127.0.0.1:{outer.port}/elsewhere")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args: object) -> None:
+                """Nothing on stderr."""
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_port
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def vector(text: str) -> list[float]:
+    """A vector that tells texts apart; not of length 1, as a server may give it."""
+    return [float(len(text) + 1), float(text.count("a")), 3.0]
+
+
+def speak(path: str, body: Any) -> tuple[int, bytes]:
+    """Both protocols, OpenAI's with its answers out of order."""
+    rows = [vector(text) for text in body["input"]]
+    if path == "/api/embed":
+        return 200, json.dumps({"model": body["model"], "embeddings": rows}).encode()
+    data = [{"index": i, "embedding": row, "object": "embedding"} for i, row in enumerate(rows)]
+    return 200, json.dumps({"object": "list", "data": data[::-1]}).encode()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """The server, closed afterwards."""
+    running = Server()
+    yield running
+    running.close()
+
+
+@pytest.fixture(params=["openai", "ollama"])
+def embedder(request: pytest.FixtureRequest, server: Server) -> OpenAIEmbedder | OllamaEmbedder:
+    """Each protocol's embedder, pointed at the server."""
+    if request.param == "openai":
+        return OpenAIEmbedder("small", base_url=f"{server.url}/v1/", api_key=KEY, timeout=5)
+    return OllamaEmbedder("small", base_url=server.url, timeout=5)
+
+
+def test_vectors_come_back_in_the_order_of_the_texts(embedder, server):
+    """T6: whatever order the server answers in, in rows of length 1, over several requests."""
+    texts = [f"{'a' * (i % 5)} {i}" for i in range(300)]
+    rows = embedder.embed(texts)
+    expected = np.array([vector(text) for text in texts])
+    expected /= np.sqrt((expected**2).sum(axis=1, keepdims=True))
+    assert rows.dtype == np.float32
+    assert np.array_equal(rows, expected.astype(np.float32))
+    assert sum(len(body["input"]) for _, _, body in server.requests) == 300
+    assert len(server.requests) > 1
+    assert all(body["model"] == "small" for _, _, body in server.requests)
+
+
+def test_the_width_is_asked_once(embedder, server):
+    """T6: the first `dimensions` costs one request, the next none, and no text none at all."""
+    assert (embedder.dimensions, embedder.dimensions) == (3, 3)
+    assert embedder.embed([]).shape == (0, 3)
+    assert len(server.requests) == 1
+
+
+def test_the_protocols_are_spoken(server):
+    """T6: the paths, and the key as a bearer token where there is one."""
+    OpenAIEmbedder("m", base_url=f"{server.url}/v1", api_key=KEY).embed(["x"])
+    OllamaEmbedder("m", base_url=server.url).embed(["x"])
+    OpenAIEmbedder("m", base_url=f"{server.url}/v1", api_key="").embed(["x"])
+    assert [(path, key) for path, key, _ in server.requests] == [
+        ("/v1/embeddings", f"Bearer {KEY}"),
+        ("/api/embed", None),
+        ("/v1/embeddings", None),
+    ]
+
+
+BROKEN = {
+    "401": lambda path, body: (401, f"bad key {KEY}".encode()),
+    "429": lambda path, body: (429, b"{}"),
+    "500": lambda path, body: (500, b"boom"),
+    "302": lambda path, body: (302, b""),
+    "no json": lambda path, body: (200, b"<html>"),
+    "another json": lambda path, body: (200, b"[1]"),
+    "no embeddings": lambda path, body: (200, b'{"data": [{}]}'),
+    "too few": lambda path, body: speak(path, {**body, "input": body["input"][:-1]}),
+    "ragged": lambda path, body: (200, speak(path, body)[1].replace(b", 3.0]", b"]", 1)),
+    "not numbers": lambda path, body: (200, speak(path, body)[1].replace(b"3.0", b'"x"')),
+    "not finite": lambda path, body: (200, speak(path, body)[1].replace(b"3.0", b"NaN")),
+    "nothing": lambda path, body: (200, b""),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_answer_is_an_outside_failure(embedder, server, how: str):
+    """X3, X5: one kind of error, no key in it, and a redirect is not followed."""
+    server.answer = BROKEN[how]
+    with pytest.raises(ExternalError) as caught:
+        embedder.embed(["one", "two"])
+    assert KEY not in str(caught.value)
+    assert KEY not in repr(embedder)
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_is_down_is_named(server):
+    """X3: the address and what to look at."""
+    gone = Server()
+    gone.close()
+    with pytest.raises(ExternalError, match=r"127\.0\.0\.1.*cannot be reached.*is the server up"):
+        OllamaEmbedder("m", base_url=gone.url, timeout=5).embed(["x"])
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://h/", "h:80", "http://", ""])
+def test_only_http_addresses_are_asked(url: str):
+    """X4: no other scheme is ever opened."""
+    with pytest.raises(BadOption, match="base_url"):
+        OpenAIEmbedder("m", base_url=url or "x", api_key="")
+
+
+def test_a_key_in_the_address_is_refused_unseen():
+    """X5: the message does not repeat it."""
+    with pytest.raises(BadOption) as caught:
+        OpenAIEmbedder("m", base_url=f"https://user:{KEY}@h/v1", api_key="")
+    assert KEY not in str(caught.value)
+
+
+def test_names_and_surroundings_make_an_embedder(monkeypatch: pytest.MonkeyPatch, server):
+    """T6: `load` takes address and key from the environment; the key shows nowhere."""
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    for name in ("openai:small", "ollama:small:latest"):
+        loaded = load_embedder(name)
+        assert (loaded.name, loaded.dimensions) == (name, 3)
+        assert KEY not in repr(loaded)
+    assert [key for _, key, _ in server.requests] == [f"Bearer {KEY}", None]
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("", "http://127.0.0.1:11434"),
+        ("example", "http://example:11434"),
+        ("example:80", "http://example:80"),
+        ("https://example", "https://example"),
+        ("[::1]", "http://[::1]:11434"),
+    ],
+)
+def test_ollama_host_is_read_as_ollama_reads_it(monkeypatch, host: str, expected: str):
+    """T6: scheme and port may be left out."""
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    assert _read_host() == expected
+
+
+def test_all_failures_are_ours(embedder, server):
+    """X1: what is raised is in the error tree."""
+    server.answer = lambda path, body: (503, b"")
+    with pytest.raises(FoveateError, match="503"):
+        embedder.embed(["x"])

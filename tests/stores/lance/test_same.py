@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import product
+
+import numpy as np
+import pytest
+
+from foveate.stores import open_store
+from foveate.stores.lance import LanceStore
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
+from foveate.testing.stores import QUERIES
+
+FILTERS = (
+    *(None, {"lang": "nl"}, {"page": "2"}, {"row": True}, {"line": 2.0}, {"title": "Note 3"}),
+    *({"tags": ["x", "y"], "sequence": [1, 2, 3]}, {"id": "'"}, {"page": "two"}, {"lang": []}),
+    *({"no'\"\\ key": "x"}, {"page": 2**40}, {"section": 1, "lang": "en"}),
+)
+
+
+def filled(store, entries):
+    """With documents, some of them changed and some gone, in several transactions."""
+    for entry in entries[: len(entries) // 2]:
+        entry.put(store)
+    with store.batch():
+        for entry in entries[len(entries) // 2 :]:
+            change_entry(entry).put(store)
+    with store.batch():
+        for entry in entries[::3]:
+            entry.put(store)
+        for entry in entries[1::7]:
+            store.delete(entry.document.id)
+    return store
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The same writes in the embedded and in the distributed store."""
+    folder = tmp_path_factory.mktemp("both")
+    urls = (folder / "embedded", f"lance:{folder}/distributed")
+    options = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+    stores = [filled(open_store(url, **options), corpus(3, 40)) for url in urls]
+    yield stores
+    for store in stores:
+        store.close()
+
+
+@pytest.mark.parametrize("who", PRINCIPALS, ids=str)
+def test_every_answer_is_that_of_the_embedded_store(both, who):
+    """T1, T4, D3: candidates, scores and roots are equal to the bit, whoever asks for what."""
+    compared = 0
+    for query, where in product(QUERIES, FILTERS):
+        for words, vector in ((query, EMBEDDER.embed([query])[0]), (query, None)):
+            options = {"limit": 40, "depth": 15, "principals": who, "where": where}
+            expected, found = (store.search(words, vector, **options) for store in both)
+            assert found == expected, (query, where)
+            vectors = [[c.chunk.embedding for c in each.candidates] for each in (found, expected)]
+            assert np.array_equal(*vectors)
+            compared += len(found.candidates)
+    assert compared > 300
+
+
+def test_figures_documents_and_neighbours_are_those_of_the_embedded_store(both):
+    """T1, D3: whatever else can be asked has the same answer too."""
+    embedded, distributed = both
+    assert distributed.state_root() == embedded.state_root()
+    assert list(distributed.documents()) == list(embedded.documents())
+    places = [(name, at) for name, _ in embedded.documents() for at in range(0, 9, 4)]
+    for who in PRINCIPALS:
+        figures = [store.stats(principals=who) for store in both]
+        for name in ("documents", "chunks", "vectors", "state_root"):
+            assert getattr(figures[1], name) == getattr(figures[0], name)
+        near = [store.neighbours(places, 1, principals=who) for store in both]
+        assert near[1] == near[0]
+        for name, _ in embedded.documents():
+            expected = embedded.document(name, principals=who)
+            assert distributed.document(name, principals=who) == expected
+
+
+def test_vectors_that_stay_in_the_store_are_compared_exactly_too(both, tmp_path):
+    """T4: without an index, what does not fit memory is read block by block."""
+    embedded, distributed = both
+    url = f"lance:{distributed.location.local_path()}"
+    with closing(LanceStore(url, exact=0)) as lean:
+        for query in QUERIES:
+            vector = EMBEDDER.embed([query])[0]
+            found = lean.search(query, vector, principals=("red",))
+            assert found == embedded.search(query, vector, principals=("red",))
+            assert found.exact
+
+
+def test_compacting_changes_no_answer(both):
+    """T4, D3: a store of one segment answers as one of many."""
+    embedded, distributed = both
+    before = len(distributed._versions.current().head.segments)
+    distributed.compact()
+    assert before > 1
+    assert len(distributed._versions.current().head.segments) == 1
+    assert distributed.state_root() == embedded.state_root()
+    for query in QUERIES:
+        vector = EMBEDDER.embed([query])[0]
+        found = distributed.search(query, vector, principals=("blue", "red"))
+        assert found == embedded.search(query, vector, principals=("blue", "red"))
+
+
+@pytest.mark.parametrize("window", [0, 2, 10**9, 2**70])
+def test_neighbours_in_any_window_are_those_of_the_embedded_store(both, window):
+    """D3, X2: a wide window costs what it finds, and numbers beyond 64 bits are only far away."""
+    for at in ([0, 1, 7], [-5, 3], [-(2**63), 2**63 - 1], [2**63 + 5, 2**80, -(2**64)]):
+        places = [(name, one) for name in ("d00", "d03", "d04", "none") for one in at]
+        found = both[1].neighbours(places, window, principals=("red",))
+        every = both[0].neighbours(
+            [(name, one) for name, _ in both[0].documents() for one in range(9)],
+            0,
+            principals=("red",),
+        )
+        assert found == [
+            chunk
+            for chunk in every
+            if any(n == chunk.document_id and abs(a - chunk.sequence) <= window for n, a in places)
+        ]

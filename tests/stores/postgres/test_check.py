@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from foveate.core.errors import BadOption
+from foveate.stores import open_store
+from foveate.testing.store_corpus import EMBEDDER, corpus
+
+NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+
+DAMAGE = [
+    ("rows", "DELETE FROM {s}.documents WHERE document_id = 'd02'"),
+    ("rows", "UPDATE {s}.chunks SET text = text || 'x' WHERE sequence = 0"),
+    ("rows", "UPDATE {s}.chunks SET facts = '{{}}' WHERE sequence = 0"),
+    ("rows", "DELETE FROM {s}.members WHERE principal = '\"red\"'"),
+    ("rows", "UPDATE {s}.documents SET audience = 0"),
+    ("rows", "INSERT INTO {s}.scan SELECT -chunk, audience, terms, norm, vector FROM {s}.scan"),
+    ("words", "DELETE FROM {s}.postings WHERE term = 'granite'"),
+    ("words", "UPDATE {s}.postings SET audience = 0"),
+    ("words", "UPDATE {s}.postings SET document = document + 100000"),
+    ("vectors", "UPDATE {s}.scan SET norm = norm + 1"),
+    ("vectors", "UPDATE {s}.scan SET terms = terms + 1"),
+    ("vectors", "UPDATE {s}.scan SET audience = audience + 1"),
+    ("vectors", "DELETE FROM {s}.scan WHERE audience = 0"),
+    ("state", "UPDATE {s}.audiences SET words = words + 1 WHERE id = 0"),
+    ("state", "UPDATE {s}.audiences SET chunks = chunks - 1 WHERE id = 1"),
+    ("state", "UPDATE {s}.audiences SET state = set_byte(state, 9, 9 # get_byte(state, 9))"),
+]
+
+
+@pytest.mark.parametrize(("part", "damage"), DAMAGE)
+def test_every_kind_of_damage_is_found(new_schema: Callable[[], str], postgres, part, damage):
+    """T5: what was changed behind the store's back is named with its part."""
+    url = new_schema()
+    with closing(open_store(url, **NAMES)) as store:
+        for entry in corpus(count=6):
+            entry.put(store)
+        assert store.check().findings == ()
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(damage.format(s=url.rpartition("schema=")[2]))
+        assert part in {finding.part for finding in store.check().findings}
+
+
+def test_compacting_forgets_what_nothing_uses(new_schema: Callable[[], str], postgres):
+    """T5: readers, counts and readings of what is gone go; answers and roots stay."""
+    url = new_schema()
+    entries = corpus(count=8)
+    with closing(open_store(url, **NAMES)) as store:
+        for entry in entries:
+            entry.put(store)
+        store.keep("v1", {entries[7].chunks[0].content_hash: b"old"})
+        kept = {entries[4].chunks[0].content_hash: b"new"}
+        store.keep("v2", {**kept, "gone": b"x"})
+        for version in ("reading-en-a", "reading-en-b", "reading-nl-a", "reading-en-c"):
+            store.keep(version, kept)
+        for entry in entries:
+            if entry.document.id != "d04":
+                store.delete(entry.document.id)
+        root = store.state_root()
+        found = store.search("granite", None)
+        store.compact()
+        assert (store.state_root(), store.search("granite", None)) == (root, found)
+        assert store.readings("v2", [*kept, "gone"]) == kept
+        assert store.readings("v1", [entries[7].chunks[0].content_hash]) == {}
+        assert store.readings("reading-en-a", list(kept)) == {}
+        assert store.readings("reading-en-b", list(kept)) == kept
+        assert store.counts("f1", [c.content_hash for c in entries[4].chunks])
+        with psycopg.connect(postgres) as connection:
+            s = url.rpartition("schema=")[2]
+            query = (
+                f"SELECT (SELECT count(*) FROM {s}.audiences), (SELECT count(*) FROM {s}.members)"
+            )
+            assert connection.execute(query).fetchone() == (1, 0)
+        assert store.check().findings == ()
+        with store.batch(), pytest.raises(BadOption, match="not inside a batch"):
+            store.compact()

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.stores import open_store
+from foveate.stores.postgres import tables
+from foveate.stores.report import StoreMigrationWarning
+from foveate.testing.store_corpus import EMBEDDER, corpus
+
+NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
+
+
+@pytest.fixture
+def admin(postgres: str):
+    """A superuser's connection."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        yield connection
+
+
+def schema_of(url: str) -> str:
+    """The schema in a URL."""
+    return url.rpartition("schema=")[2]
+
+
+def test_what_is_there_is_opened_as_it_is(new_schema: Callable[[], str]):
+    """T1: the embedder is remembered; another one is refused by name, and changes nothing."""
+    url = new_schema()
+    with closing(open_store(url, **NAMES)) as store:
+        corpus(count=1)[0].put(store)
+        root = store.state_root()
+    with closing(open_store(url, create=False)) as store:
+        assert (store.embedder_name, store.dimensions) == (EMBEDDER.name, EMBEDDER.dimensions)
+        assert store.state_root() == root
+        assert repr(store) == f"PostgresStore({url!r})"
+    with pytest.raises(BadOption, match="not of 'other'"):
+        open_store(url, embedder_name="other", dimensions=8)
+    with pytest.raises(BadOption, match="give both or neither"):
+        open_store(url, embedder_name="other")
+
+
+def test_only_who_may_make_a_store_makes_one(new_schema: Callable[[], str], admin):
+    """T1: `create=False` changes nothing, not even a schema."""
+    url = new_schema()
+    with pytest.raises(BadInput, match="index documents into it first"):
+        open_store(url, create=False)
+    found = admin.execute("SELECT to_regnamespace(%s)", [schema_of(url)]).fetchone()
+    assert found == (None,)
+
+
+def test_a_schema_of_others_is_left_alone(new_schema: Callable[[], str], admin):
+    """X2: tables that are no store's are neither used nor changed."""
+    for table in ("meta (a int)", "documents (a int)"):
+        url = new_schema()
+        admin.execute(f"CREATE SCHEMA {schema_of(url)}")
+        admin.execute(f"CREATE TABLE {schema_of(url)}.{table}")
+        with pytest.raises(BadInput, match="holds other tables and no store"):
+            open_store(url)
+        query = "SELECT count(*) FROM pg_tables WHERE schemaname = %s"
+        assert admin.execute(query, [schema_of(url)]).fetchone() == (1,)
+
+
+@pytest.mark.parametrize("name", ['a"; DROP SCHEMA x --', "100%", "it's", "Ünï", "select", "a.b"])
+def test_any_name_can_be_a_schema(postgres: str, name: str):
+    """T1: names are quoted, whatever is in them."""
+    from urllib.parse import quote
+
+    url = f"{postgres}&schema={quote(name)}"
+    entry = corpus(count=1)[0]
+    with closing(open_store(url, **NAMES)) as store:
+        entry.put(store)
+        found = store.search(entry.chunks[0].text, EMBEDDER.embed(["x"])[0])
+        assert [c.document_id for c in found.candidates][:1] == [entry.document.id]
+        assert store.check().findings == ()
+        assert store.stats().bytes["texts"] > 0
+        store.compact()
+
+
+def test_without_an_embedder_no_extension_is_needed(new_schema: Callable[[], str], postgres, admin):
+    """T1: full text alone works in a database that has no pgvector; vectors say what to do."""
+    admin.execute("CREATE DATABASE plain")
+    admin.execute("CREATE ROLE nobody LOGIN")
+    admin.execute("GRANT CREATE ON DATABASE plain TO nobody")
+    url = new_schema().replace("postgres@/postgres", "nobody@/plain")
+    with closing(open_store(url)) as store:
+        document = Document(id="d", source="d", text="cold lamp")
+        store.put(document, [Chunk(text="cold lamp", document_id="d")], None)
+        found = store.search("lamp", None)
+        assert [c.text for c in found.candidates] == ["cold lamp"]
+        assert found.candidates[0].chunk.embedding is None
+        assert store.check().findings == ()
+    with pytest.raises(ExternalError, match="CREATE EXTENSION vector"):
+        open_store(url + "x", **NAMES)
+    with pytest.raises(BadInput, match="index documents into it first"):
+        open_store(url + "x", create=False)
+
+
+def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin):
+    """T1: with the rights that the documentation lists a role searches, and counts are not kept."""
+    url = new_schema()
+    schema = schema_of(url)
+    entry = corpus(count=1)[0]
+    with closing(open_store(url, **NAMES)) as store:
+        entry.put(store)
+        expected = store.search("granite", EMBEDDER.embed(["granite"])[0])
+    admin.execute("CREATE ROLE reader LOGIN")
+    admin.execute(f"GRANT USAGE ON SCHEMA {schema} TO reader")
+    admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO reader")
+    with closing(open_store(url.replace("postgres@", "reader@"), create=False)) as store:
+        assert store.search("granite", EMBEDDER.embed(["granite"])[0]) == expected
+        store.remember("f9", {"h": 1})
+        store.keep("v1", {"h": b"x"})
+        assert (store.counts("f9", ["h"]), store.readings("v1", ["h"])) == ({}, {})
+        with pytest.raises(ExternalError, match="grant it what"):
+            entry.put(store)
+    admin.execute(
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO reader"
+    )
+    admin.execute(f"GRANT USAGE ON SEQUENCE {schema}.ids TO reader")
+    with closing(open_store(url.replace("postgres@", "reader@"), create=False)) as store:
+        root = store.state_root()
+        entry.put(store)
+        assert store.state_root() == root
+    admin.execute("DROP OWNED BY reader")
+    admin.execute("DROP ROLE reader")
+
+
+def test_an_older_schema_is_brought_up_to_date(new_schema, monkeypatch, admin):
+    """T1: whole or not at all, by who may; who only reads is told what to run."""
+    url = new_schema()
+    with closing(open_store(url, **NAMES)) as store:
+        corpus(count=1)[0].put(store)
+        old, root = store, store.state_root()
+        broken = ("ALTER TABLE {s}.chunks ADD COLUMN extra integer", "SELECT 1 / 0")
+        monkeypatch.setattr(tables, "STEPS", {2: broken})
+        monkeypatch.setattr(tables, "VERSION", 3)
+        with pytest.raises(BadInput, match="foveate store migrate"):
+            open_store(url, create=False)
+        with pytest.raises(ExternalError, match="division by zero"):
+            open_store(url)
+        query = f"SELECT version FROM {schema_of(url)}.meta"
+        assert admin.execute(query).fetchone() == (2,)
+        monkeypatch.setattr(tables, "STEPS", {2: broken[:1]})
+        with pytest.warns(StoreMigrationWarning, match="from schema 2 to 3"):
+            open_store(url, create=False, migrate=True).close()
+        with closing(open_store(url, create=False)) as now:
+            assert now.state_root() == root
+            assert now.check().findings == ()
+        monkeypatch.setattr(tables, "VERSION", 2)
+        with pytest.raises(BadInput, match="knows up to 2; update foveate"):
+            open_store(url)
+        with pytest.raises(ExternalError, match="newer version of foveate"):
+            corpus(count=1)[0].put(old)
+        with pytest.raises(ExternalError, match="newer version of foveate"), old.batch():
+            pytest.fail("a batch began")
+
+
+def test_a_closed_store_says_so(new_schema: Callable[[], str]):
+    """X3: the second close does nothing, and a call after it is an error that says what to do."""
+    store = open_store(new_schema(), **NAMES)
+    store.close()
+    store.close()
+    with pytest.raises(ExternalError, match="closed; open it again"):
+        store.state_root()

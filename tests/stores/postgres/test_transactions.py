@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from threading import Barrier
+
+import psycopg
+import pytest
+
+import foveate
+from foveate.core.errors import BadInput, ExternalError
+from foveate.stores import open_store
+from foveate.stores.postgres import PostgresStore, schema
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+
+SOURCE = str(Path(foveate.__file__).parent.parent)
+INGEST = """
+import sys
+from foveate.stores import open_store
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+store = open_store(sys.argv[1], embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+entries = corpus(count=12)
+for round in range(int(sys.argv[2])):
+    for entry in entries:
+        (entry if round % 2 == 0 else change_entry(entry)).put(store)
+        print(entry.document.id, flush=True)
+"""
+EVERYONE = ("blue", "red")
+
+
+def opened(url: str) -> PostgresStore:
+    """The store for the documents of the laws."""
+    return open_store(url, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+
+
+def ingesting(url: str, rounds: int) -> subprocess.Popen[bytes]:
+    """A process of its own that writes the corpus again and again."""
+    environment = {"PYTHONPATH": SOURCE, "PATH": os.environ.get("PATH", "")}
+    command = [sys.executable, "-c", INGEST, url, str(rounds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+
+
+def roots() -> dict[str, set[str]]:
+    """What each document of the corpus may look like: its text."""
+    return {
+        entry.document.id: {entry.document.text, change_entry(entry).document.text}
+        for entry in corpus(count=12)
+    }
+
+
+def check_whole(store: PostgresStore) -> int:
+    """Every document there is one that was put, and all that is derived agrees; how many."""
+    assert store.check().findings == ()
+    known = roots()
+    present = [name for name, _ in store.documents()]
+    for name in present:
+        document = store.document(name, principals=EVERYONE)
+        assert document is not None
+        assert document.text in known[name]
+    return len(present)
+
+
+def test_a_killed_client_leaves_the_last_good_state(new_schema: Callable[[], str]):
+    """T5: killed at five moments, the store is whole, and nothing acknowledged is lost."""
+    url = new_schema()
+    counts = []
+    for after in (1, 2, 5, 13, 17):
+        process = ingesting(url, 1000)
+        assert process.stdout is not None
+        for _ in range(after):
+            assert process.stdout.readline()
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        with closing(opened(url)) as store:
+            counts.append(check_whole(store))
+            assert counts[-1] >= min(after, 12)
+    assert counts == sorted(counts)
+    with closing(opened(url)) as store, closing(opened(new_schema())) as plain:
+        for entry in corpus(count=12):
+            entry.put(store)
+            entry.put(plain)
+        assert store.state_root() == plain.state_root()
+
+
+def test_a_killed_backend_leaves_the_last_good_state(new_schema: Callable[[], str], postgres: str):
+    """T5, X3: the server ends our session in the middle of a batch; what was before is there."""
+    entries = corpus(count=6)
+    with closing(opened(new_schema())) as store:
+        for entry in entries[:3]:
+            entry.put(store)
+        before = store.state_root()
+        ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> "
+        ended += "pg_backend_pid() AND application_name = 'foveate'"
+
+        def broken_off() -> None:
+            with store.batch():
+                entries[4].put(store)
+                with psycopg.connect(postgres, autocommit=True) as admin:
+                    assert admin.execute(ended).fetchone() > (0,)
+                entries[5].put(store)
+
+        with pytest.raises(ExternalError, match="not there, or went away"):
+            broken_off()
+        assert store.state_root() == before
+        assert check_whole(store) == 3
+        entries[4].put(store)
+        assert check_whole(store) == 4
+
+
+def test_a_killed_server_process_leaves_the_last_good_state(
+    new_schema: Callable[[], str], postgres: str
+):
+    """T5, X3: `kill -9` of a backend restarts the whole server; the store is as it was."""
+    entries = corpus(count=4)
+    with closing(opened(f"{new_schema()}&wait=60")) as store:
+        for entry in entries[:3]:
+            entry.put(store)
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entries[3].put(store)
+                connection = store._current_batch.own_connection()
+                assert connection is not None
+                os.kill(connection.info.backend_pid, signal.SIGKILL)
+                entries[3].put(store)
+
+        with psycopg.connect(postgres) as sibling:
+            with pytest.raises(ExternalError):
+                broken_off()
+            with pytest.raises(psycopg.OperationalError):  # ended with all others
+                sibling.execute("SELECT pg_sleep(60)")
+        # The server refuses connections while it recovers; the pool goes on trying.
+        assert store.state_root() == before
+        assert check_whole(store) == 3
+
+
+def test_two_writers_and_a_reader_do_not_disturb_each_other(new_schema: Callable[[], str]):
+    """T5: two processes write the same documents while this one reads whole states only."""
+    url = new_schema()
+    known = {
+        text
+        for entry in corpus(count=12)
+        for text in (*(c.text for c in entry.chunks), change_entry(entry).document.text)
+    }
+    with closing(opened(url)) as store:
+        writers = [ingesting(url, 4), ingesting(url, 4)]
+        for round_ in range(60):
+            found = store.search("cold lamp", EMBEDDER.embed(["cold lamp"])[0], depth=20)
+            assert {candidate.text for candidate in found.candidates} <= known, round_
+        for writer in writers:
+            output, _ = writer.communicate()
+            assert (writer.returncode, len(output.splitlines())) == (0, 48)
+        assert check_whole(store) == 12
+
+
+def test_threads_share_a_store(new_schema: Callable[[], str]):
+    """T5: readers, writers and who remembers counts, in one process, without error or deadlock."""
+    entries = corpus(count=8)
+    with closing(opened(new_schema())) as store:
+        for entry in entries:
+            entry.put(store)
+        expected = store.search("granite", None)
+        hashes = [chunk.content_hash for entry in entries for chunk in entry.chunks]
+        barrier = Barrier(6)
+
+        def repeated(work: Callable[[int], object]) -> None:
+            barrier.wait()
+            for n in range(10):
+                work(n)
+
+        def read(_: int) -> None:
+            assert store.search("granite", None) == expected
+
+        def write(n: int) -> None:
+            for entry in entries if n % 2 else entries[::-1]:
+                entry.put(store)
+
+        def note(n: int) -> None:
+            store.remember("f1", dict.fromkeys(hashes if n % 2 else hashes[::-1], n))
+
+        with ThreadPoolExecutor(6) as threads:
+            done = list(threads.map(repeated, (read, read, write, write, note, note)))
+        assert done == [None] * 6
+        assert check_whole(store) == 8
+
+
+def test_makers_of_one_store_do_not_disturb_each_other(new_schema: Callable[[], str]):
+    """T5: of several that make it at once, one does; all of them use it."""
+    url = new_schema()
+    barrier = Barrier(4)
+
+    def make(_: int) -> PostgresStore:
+        barrier.wait()
+        return opened(url)
+
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(make, range(4)))
+    corpus(count=1)[0].put(stores[0])
+    assert len({store.state_root() for store in stores}) == 1
+    for store in stores:
+        store.close()
+
+
+def test_a_writer_that_waits_too_long_changes_nothing(new_schema, monkeypatch):
+    """T5: while a batch is open others wait, then are told; readers do not wait at all."""
+    url = new_schema()
+    entries = corpus(count=3)
+    monkeypatch.setattr(schema, "LOCK_TIMEOUT", "50ms")
+    with closing(opened(url)) as store, closing(opened(url)) as other:
+        entries[0].put(store)
+        before = other.state_root()
+        with store.batch():
+            entries[1].put(store)
+            assert store.state_root() != before
+            with pytest.raises(ExternalError, match="another process is writing.*try again"):
+                entries[2].put(other)
+            assert other.state_root() == before
+            other.remember("f1", dict.fromkeys((c.content_hash for c in entries[1].chunks), 7))
+        assert other.state_root() == store.state_root()
+        entries[2].put(other)
+        assert check_whole(store) == 3
+
+
+def test_a_batch_is_one_transaction(new_schema: Callable[[], str]):
+    """T5: what is put in a batch is there at its end, and nothing of it where it fails."""
+    entries = corpus(count=9)
+    with closing(opened(new_schema())) as store, closing(opened(new_schema())) as plain:
+        for entry in entries[:3]:
+            entry.put(plain)
+            entry.put(store)
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entries[4].put(store)
+                assert len(list(store.documents())) == 4
+                store.search("granite", EMBEDDER.embed(["granite"])[0])
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken_off()
+        assert store.state_root() == before
+        with store.batch():
+            for entry in entries[3:]:
+                entry.put(store)
+            with pytest.raises(BadInput):
+                store.put(entries[0].document, entries[1].chunks, None)
+            with pytest.raises(BadInput, match="too large"):
+                store.neighbours([("d00", 2**70)], 1)
+
+            def undone() -> None:
+                with store.batch():
+                    store.delete(entries[0].document.id)
+                    raise KeyError
+
+            with pytest.raises(KeyError):
+                undone()
+        for entry in entries[3:]:
+            entry.put(plain)
+        assert store.state_root() == plain.state_root()
+        query, vector = "granite", EMBEDDER.embed(["granite"])[0]
+        assert store.search(query, vector) == plain.search(query, vector)
+        assert check_whole(store) == 9
+
+
+def test_a_refused_document_changes_nothing(new_schema: Callable[[], str]):
+    """X2: half of a document is never written, and the old one is still there."""
+    first, second = corpus(count=2)
+    with closing(opened(new_schema())) as store:
+        first.put(store)
+        second.put(store)
+        before = store.state_root()
+        rows = EMBEDDER.embed(["x"] * len(first.chunks))
+        twice = (*first.chunks, first.chunks[0])
+        with pytest.raises(BadInput, match="this document has a chunk .* ids are unique"):
+            store.put(first.document, twice, EMBEDDER.embed(["x"] * len(twice)))
+        with pytest.raises(BadInput, match="is of document"):
+            store.put(second.document, first.chunks, rows)
+        with pytest.raises(BadInput, match="counts for"):
+            store.put(first.document, first.chunks, rows, [1] * (len(rows) + 1), fingerprint="f")
+        assert store.state_root() == before
+
+
+def test_neighbours_take_one_round_trip_for_all_places(new_schema, postgres: str):
+    """S5: fifty places cost one round trip, which no scan of a whole table answers."""
+    entries = corpus(count=30)
+    with closing(opened(new_schema())) as store:
+        for entry in entries:
+            entry.put(store)
+        places = [(c.document_id, c.sequence) for e in entries for c in e.chunks][:50]
+        from foveate.stores.postgres import search
+
+        steps = search.load_neighbours(store._names, places, 1, ("red",))
+        asks = next(steps)
+        with psycopg.connect(postgres) as connection:
+            connection.execute("SET enable_seqscan = off")
+            plan = [
+                line
+                for ask in asks
+                for line in connection.execute("EXPLAIN " + ask.sql, ask.bound).fetchall()
+            ]
+            rows = [
+                connection.cursor(binary=True).execute(ask.sql, ask.bound).fetchall()
+                for ask in asks
+            ]
+        with pytest.raises(StopIteration):
+            steps.send(rows)
+        assert len(rows[0]) == len(store.neighbours(places, 1, principals=("red",))) > 20
+    assert not [line for (line,) in plan if "Seq Scan" in line]

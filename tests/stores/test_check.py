@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from foveate.core.errors import BadInput
+from foveate.stores import open_store
+from foveate.stores.sqlite.check import check
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+
+ENTRIES = corpus(count=10)
+
+# What is done to the tables behind the store's back → the part and words of what is found.
+TAMPERED = {
+    "UPDATE chunks SET text = text || 'x' WHERE id = 3": [
+        ("rows", "its text is not the one that was put"),
+        ("rows", "is not what its document says"),
+        ("words", "has"),
+        ("words", "the words it is found by"),
+        ("state", "is not that of the rows"),
+    ],
+    "DELETE FROM scan WHERE chunk = 3": [("rows", "not there for searches")],
+    "INSERT INTO scan SELECT 999, 0, terms, vector FROM scan LIMIT 1": [("rows", "999")],
+    "UPDATE scan SET audience = 99 WHERE chunk = 3": [("rows", "for other readers")],
+    "UPDATE chunks SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
+    "UPDATE documents SET audience = 99 WHERE id = 3": [("rows", "audience of other principals")],
+    "UPDATE chunks SET document = 999 WHERE id = 3": [("rows", "belongs to no document")],
+    "DELETE FROM members WHERE principal = 'red'": [("rows", "the members of the audience")],
+    "INSERT INTO members VALUES ('x', 999)": [("rows", "audience 999 has members")],
+    "UPDATE documents SET text = x'00' WHERE id = 3": [("rows", "cannot be unpacked")],
+    "UPDATE documents SET text_hash = 'x' WHERE id = 3": [("rows", "not the one that was put")],
+    "DELETE FROM postings WHERE document = 3": [("words", "the words it is found by")],
+    "UPDATE postings SET document = 999 WHERE document = 3": [
+        ("words", "under document row 999 is out of order"),
+    ],
+    "UPDATE postings SET places = places || x'0000000000000000' WHERE document = 3": [
+        ("words", "under document row 3 in chunks that are gone"),
+    ],
+    (
+        "UPDATE postings SET places = places || coalesce((SELECT places FROM postings AS p "
+        "WHERE p.term = postings.term AND p.document > 3), x'') WHERE document = 3"
+    ): [("words", "overlap at document row"), ("words", "the words it is found by")],
+    "UPDATE terms SET term = 'zzz' WHERE term = 'lamp'": [("words", "the list of its terms")],
+    "UPDATE indexed SET terms = x'00' WHERE document = 3": [("words", "nobody put there")],
+    "DELETE FROM indexed WHERE document = 3": [("words", "the list of its terms")],
+    "INSERT INTO indexed VALUES (999, x'')": [("rows", "document row 999 are kept")],
+    "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("words", "terms, not")],
+    "UPDATE scan SET vector = x'01' WHERE chunk = 3": [("vectors", "has not 64 dimensions")],
+    "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [("vectors", "other things")],
+    "UPDATE audiences SET state = zeroblob(2048) WHERE id = 0": [("state", "is not that of")],
+    "UPDATE audiences SET chunks = chunks + 1 WHERE id = 0": [("state", "is counted as")],
+    "UPDATE documents SET title = 'other' WHERE id = 3": [("state", "is not that of the rows")],
+    "UPDATE meta SET value = 7 WHERE key = 'generation'": [("state", "the last write noted")],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store that was written, searched, changed and searched again."""
+    store = open_store(tmp_path, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+    with closing(store):
+        for entry in ENTRIES:
+            entry.put(store)
+        store.search("granite", None)
+        change_entry(ENTRIES[-1]).put(store)
+    return tmp_path
+
+
+def tamper(folder: Path, statement: str) -> None:
+    """Change the database by hand."""
+    with closing(sqlite3.connect(folder / "store.db")) as connection, connection:
+        assert connection.execute(statement).rowcount > 0
+
+
+def test_a_store_is_whole(folder: Path):
+    """T5, D3: nothing to find, and the root worked out from the rows is the one kept."""
+    with closing(open_store(folder)) as store:
+        root = store.state_root()
+    report = check(folder)
+
+    assert report.findings == ()
+    assert report.state_root == root
+    assert report.documents == 10
+    assert report.chunks == sum(len(e.chunks) for e in (*ENTRIES[:-1], change_entry(ENTRIES[-1])))
+
+
+def test_an_empty_store_is_whole(tmp_path: Path):
+    """T5: so is one that was just made."""
+    open_store(tmp_path).close()
+    assert check(tmp_path).findings == ()
+
+
+@pytest.mark.parametrize("statement", TAMPERED)
+def test_what_does_not_agree_is_found(folder: Path, statement: str):
+    """T5: rows, words, vectors and state are compared, and what differs is named by its part."""
+    tamper(folder, statement)
+    findings = check(folder).findings
+    for part, words in TAMPERED[statement]:
+        assert [f for f in findings if f.part == part and words in f.what], findings
+
+
+def test_a_damaged_vector_file_is_found(folder: Path):
+    """T5: searches do not use it, and the check says so."""
+    path = folder / "vectors.bin"
+    data = path.read_bytes()
+    path.write_bytes(data[:-3] + bytes([data[-3] ^ 255]) + data[-2:])
+    (finding,) = check(folder).findings
+    assert (finding.part, "is damaged; it is not used" in finding.what) == ("vectors", True)
+    path.unlink()
+    assert check(folder).findings == ()
+
+
+def test_a_damaged_file_is_found(folder: Path):
+    """T5: bytes that were lost on the disk are findings, whatever else still can be read."""
+    path = folder / "store.db"
+    data = bytearray(path.read_bytes())
+    for page in range(4, len(data) // 4096, 3):
+        data[page * 4096 : page * 4096 + 64] = bytes(64)
+    path.write_bytes(data)
+    assert {finding.part for finding in check(folder).findings} & {"file", "rows"}
+    path.write_bytes(bytes(data[:5000]) + b"x" * (len(data) - 5000))
+    assert check(folder).findings
+
+
+def test_a_folder_without_a_store_is_refused(tmp_path: Path):
+    """X1: there is nothing to check, and none is made."""
+    with pytest.raises(BadInput, match="no store in"):
+        check(tmp_path)
+    (tmp_path / "store.db").write_bytes(b"no database " * 400)
+    with pytest.raises(BadInput, match="is not a foveate store"):
+        check(tmp_path)

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from foveate.core.errors import BadInput, ExternalError
+from foveate.stores import open_store
+from foveate.stores.sqlite import backup as backup_
+from foveate.stores.sqlite.backup import backup
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
+from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
+
+EVERYONE = ("blue", "red")
+ENTRIES = corpus(count=14)
+
+
+def opened(folder: Path) -> SqliteStore:
+    """The embedded store for the documents of the laws."""
+    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store with documents, searched once."""
+    with closing(opened(tmp_path / "store")) as store:
+        for entry in ENTRIES:
+            entry.put(store)
+        answers(store)
+    return tmp_path / "store"
+
+
+def answers(store: SqliteStore) -> list[object]:
+    """What a few searches find."""
+    return [
+        store.search(query, EMBEDDER.embed([query])[0], principals=EVERYONE)
+        for query in ("granite", "cold lamp", "river")
+    ]
+
+
+def names(folder: Path) -> list[str]:
+    """What stands in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_stats_count_what_is_there(folder: Path):
+    """T1: documents, chunks, vectors, the embedder, the root, and every byte of the folder."""
+    with closing(opened(folder)) as store:
+        store.delete(ENTRIES[0].document.id)
+        found = store.stats()
+        chunks = sum(len(entry.chunks) for entry in ENTRIES[1:])
+        assert (found.documents, found.chunks, found.vectors) == (13, chunks, chunks)
+        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 4)
+        assert found.state_root == store.state_root()
+        sizes = dict(found.bytes)
+        assert sum(sizes.values()) >= sum(path.stat().st_size for path in folder.iterdir())
+        assert sizes["vectors_file"] == (folder / "vectors.bin").stat().st_size
+        assert min(sizes["texts"], sizes["words"], sizes["vectors"], sizes["counts"]) >= 4096
+        assert "left_over" not in sizes
+        store.put(ENTRIES[0].document, ENTRIES[0].chunks, None)
+        assert store.stats().vectors == chunks
+
+
+def test_what_is_known_of_texts_that_are_gone_is_forgotten(folder: Path):
+    """B7, T1: compacting keeps what is known of texts that are there, in the last versions."""
+    gone, *there = (chunk.content_hash for entry in ENTRIES[:2] for chunk in entry.chunks[:1])
+    with closing(opened(folder)) as store:
+        store.keep("old", dict.fromkeys([gone, *there], b"x"))
+        store.keep("between", dict.fromkeys([gone, *there], b"z"))
+        assert store.stats().bytes["readings"] >= 8192
+        store.keep("new", dict.fromkeys([gone, *there], b"y"))
+        store.delete(ENTRIES[0].document.id)
+        store.compact()
+        assert store.readings("old", [gone, *there]) == {}
+        assert store.readings("new", [gone, *there]) == dict.fromkeys(there, b"y")
+        assert store.counts("f1", [gone]) == {}
+
+
+def test_remembering_does_not_wait_for_a_writer(folder: Path):
+    """B7, X3: what need not be written is left where another writer is busy; later it goes in."""
+    with closing(opened(folder)) as store, closing(opened(folder)) as writer:
+        with writer.batch():
+            writer.delete(ENTRIES[0].document.id)
+            store.remember("f9", {"h": 1})
+            store.keep("v9", {"h": b"x"})
+            assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({}, {})
+        store.remember("f9", {"h": 1})
+        store.keep("v9", {"h": b"x"})
+        assert (store.counts("f9", ["h"]), store.readings("v9", ["h"])) == ({"h": 1}, {"h": b"x"})
+        store.delete(ENTRIES[1].document.id)
+    assert check(folder).findings == ()
+
+
+@pytest.mark.parametrize("who", PRINCIPALS)
+def test_stats_for_a_reader_are_those_of_a_store_without_the_rest(tmp_path: Path, who):
+    """X5: a reader's figures tell nothing of what it may not read, and there are no sizes."""
+    mine = [e for e in ENTRIES if not e.document.principals or {*e.document.principals} & {*who}]
+    with closing(opened(tmp_path / "all")) as store, closing(opened(tmp_path / "mine")) as alone:
+        for entry in ENTRIES:
+            entry.put(store)
+        for entry in mine:
+            entry.put(alone)
+        found = store.stats(principals=who)
+        assert found == alone.stats(principals=who)
+        assert found.documents == len(mine)
+        assert found.bytes == {}
+
+
+def test_a_backup_is_a_store(folder: Path, tmp_path: Path):
+    """T5: it opens, answers, and has the root of the moment; the original may go on."""
+    with closing(opened(folder)) as store:
+        expected, root = answers(store), store.state_root()
+        backup(folder, tmp_path / "new" / "copy")
+        change_entry(ENTRIES[0]).put(store)
+        assert store.state_root() != root
+
+    assert names(tmp_path / "new" / "copy") == ["store.db", "vectors.bin"]
+    assert names(tmp_path / "new") == ["copy"]
+    assert check(tmp_path / "new" / "copy").state_root == root
+    assert check(tmp_path / "new" / "copy").findings == ()
+    with closing(opened(tmp_path / "new" / "copy")) as copy:
+        assert answers(copy) == expected
+        change_entry(ENTRIES[1]).put(copy)
+        assert copy.search("granite", None, principals=EVERYONE).candidates
+
+
+def test_a_backup_in_the_middle_of_a_write_is_of_the_state_before(folder: Path, tmp_path: Path):
+    """T5: a writer that is not done is not in the copy, and is not stopped by it."""
+    with closing(opened(folder)) as store:
+        root = store.state_root()
+        with store.batch():
+            change_entry(ENTRIES[0]).put(store)
+            backup(folder, tmp_path / "copy")
+        assert store.state_root() != root
+
+    assert check(tmp_path / "copy").state_root == root
+
+
+def test_a_backup_with_vectors_of_an_earlier_state_answers_as_the_store(folder: Path, tmp_path):
+    """T5: the copied vectors are brought up to date by whoever opens the copy."""
+    with closing(opened(folder)) as store:
+        change_entry(ENTRIES[2]).put(store)
+        backup(folder, tmp_path / "copy")
+        expected = answers(store)
+    (folder / "vectors.bin").unlink()
+    backup(folder, tmp_path / "bare")
+    assert names(tmp_path / "bare") == ["store.db"]
+    for name in ("copy", "bare"):
+        with closing(opened(tmp_path / name)) as copy:
+            assert answers(copy) == expected
+
+
+@pytest.mark.parametrize("what", ["folder", "file", "link"])
+def test_a_backup_replaces_nothing(folder: Path, tmp_path: Path, what: str):
+    """X2: what is there already is refused and left as it is."""
+    target = tmp_path / "copy"
+    if what == "folder":
+        target.mkdir()
+    elif what == "file":
+        target.write_text("mine")
+    else:
+        target.symlink_to("nowhere")
+    with pytest.raises(BadInput, match="is there already"):
+        backup(folder, target)
+    assert names(tmp_path) == ["copy", "store"]
+
+
+def test_a_backup_goes_beside_the_store(folder: Path, tmp_path: Path):
+    """X2: not inside it, and not from where no store is."""
+    with pytest.raises(BadInput, match="lies inside the store"):
+        backup(folder, folder / "copy")
+    with pytest.raises(BadInput, match="no store in"):
+        backup(tmp_path / "nowhere", tmp_path / "copy")
+    assert names(tmp_path) == ["store"]
+
+
+def test_a_backup_that_fails_leaves_nothing(folder: Path, tmp_path: Path, monkeypatch):
+    """T5: no name, no partial folder; a leftover of another run is written over."""
+    partial = tmp_path / f"copy.{os.getpid()}.partial"
+    partial.mkdir()
+    (partial / "old").write_text("x")
+
+    def full(source: sqlite3.Connection, folder: Path, aside: Path) -> None:
+        assert names(aside) == []
+        raise OSError(28, "No space left on device", str(aside))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backup_, "_copy_files", full)
+        with pytest.raises(ExternalError, match="No space left"):
+            backup(folder, tmp_path / "copy")
+    assert names(tmp_path) == ["store"]
+
+
+def test_compacting_gives_room_back_and_changes_no_answer(folder: Path, tmp_path: Path):
+    """T5, D3: less on disk; answers, root and counts that are in use stay."""
+    with closing(opened(folder)) as store:
+        for entry in ENTRIES[3:]:
+            assert store.delete(entry.document.id)
+        expected, root = answers(store), store.state_root()
+        store.remember("f", {"unknown": 1})
+        old = folder / "store.db.1.2.vectors"
+        old.write_bytes(b"left by a killed process")
+        young = folder / "store.db.1.3.vectors"
+        young.write_bytes(b"being written")
+        os.utime(old, (1, 1))
+        before = store.stats().bytes
+
+        store.compact()
+
+        after = store.stats().bytes
+        assert sum(after.values()) < sum(before.values())
+        assert after["free"] == 0
+        assert (answers(store), store.state_root()) == (expected, root)
+        kept = ENTRIES[0].chunks[0].content_hash
+        assert store.counts("f1", [kept, ENTRIES[5].chunks[0].content_hash]) == {kept: 7}
+        assert store.counts("f", ["unknown"]) == {}
+        assert (old.exists(), young.exists()) == (False, True)
+        for entry in ENTRIES[3:]:
+            entry.put(store)
+        everything = answers(store)
+    assert check(folder).findings == ()
+    with closing(opened(tmp_path / "plain")) as plain:
+        for entry in ENTRIES:
+            entry.put(plain)
+        assert answers(plain) == everything
+
+
+def test_compacting_forgets_readings_that_two_others_came_after(folder: Path):
+    """T5: the last two versions of a language stay, by when something was kept under them."""
+    hash_ = ENTRIES[0].chunks[0].content_hash
+    versions = ["reading-en-a", "reading-en-b", "reading-nl-a", "reading-en-c"]
+    with closing(opened(folder)) as store:
+        for version in versions:
+            store.keep(version, {hash_: b"x"})
+        store.keep("reading-en-a", {hash_: b"y"})
+        store.compact()
+        left = [version for version in versions if store.readings(version, [hash_])]
+        assert left == ["reading-en-a", "reading-nl-a", "reading-en-c"]
+
+
+def test_compacting_forgets_who_may_read_nothing_any_more(tmp_path: Path):
+    """X5: the names of readers go with the last document that is for them."""
+    red = next(entry for entry in ENTRIES if entry.document.principals == ("red",))
+    with closing(opened(tmp_path)) as store:
+        red.put(store)
+        store.delete(red.document.id)
+        store.compact()
+        query = "SELECT count(*) FROM members"
+        assert store._connection.execute(query).fetchone() == (0,)
+        assert store._connection.execute("SELECT principals FROM audiences").fetchall() == [("[]",)]
+        red.put(store)
+        assert store.stats(principals=("red",)).documents == 1
+        assert store.stats(principals=()).documents == 0
+
+
+def test_a_document_with_a_part_for_others_is_not_handed_out_whole(tmp_path: Path):
+    """X5: the text of a document holds all its chunks, so who may not read one gets none of it."""
+    from dataclasses import replace
+
+    entry = next(e for e in ENTRIES if not e.document.principals and len(e.chunks) > 1)
+    chunks = (replace(entry.chunks[0], principals=("red",)), *entry.chunks[1:])
+    with closing(opened(tmp_path)) as store:
+        store.put(entry.document, chunks, None)
+        assert store.document(entry.document.id, principals=("blue",)) is None
+        found = store.document(entry.document.id, principals=("red",))
+        assert found is not None
+        assert found.text == entry.document.text

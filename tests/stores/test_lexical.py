@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.stores.access_control import View, build_view
+from foveate.stores.lexical import bm25
+from foveate.stores.vectors import build_scan as scan_of
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), min_size=1, max_size=8)
+
+
+def view(texts: list[list[str]], mine: int) -> View:
+    """What a reader of the first so many texts has."""
+    rows = len(texts)
+    lengths = np.array([len(text) for text in texts], dtype=np.int32)
+    vectors = np.zeros((rows, 0), dtype=np.int8)
+    audiences = (np.arange(rows) >= mine).astype(np.int32)
+    arrays = (np.arange(rows), audiences, lengths, np.zeros(rows, dtype=np.int32), vectors)
+    return build_view(scan_of(1, bytes(32), *arrays), (0,))
+
+
+def found(texts: list[list[str]], terms: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The postings of these terms."""
+    counts = [Counter(text) for text in texts]
+    result = {}
+    for term in terms:
+        places = [i for i, count in enumerate(counts) if count[term]]
+        occurrences = [counts[i][term] for i in places]
+        result[term] = (np.array(places, dtype=np.int64), np.array(occurrences, dtype=np.int64))
+    return result
+
+
+def oracle(texts: list[list[str]], terms: str) -> list[float]:
+    """BM25 as the paper writes it, term by term in plain Python."""
+    total, average = len(texts), sum(map(len, texts)) / len(texts)
+    frequency = {term: sum(term in text for text in texts) for term in terms}
+    rare = any(0 < 2 * frequency[term] <= total for term in terms)
+    scores = []
+    for text in texts:
+        score = 0.0
+        for term in terms:
+            n, count = frequency[term], text.count(term)
+            if not count or (rare and 2 * n > total):
+                continue
+            idf = log(1 + (total - n + 0.5) / (n + 0.5))
+            score += idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(text) / average))
+        scores.append(score)
+    return scores
+
+
+@given(TEXTS)
+def test_scores_are_bm25(texts: list[list[str]]):
+    """T4: equal to the formula written out, the terms in most rows left out."""
+    scores = bm25(found(texts, "abc"), view(texts, len(texts)))
+    assert scores.tolist() == pytest.approx(oracle(texts, "abc"), abs=1e-7)
+
+
+@given(TEXTS, TEXTS)
+def test_scores_know_nothing_of_unreadable_rows(mine, others):
+    """X5: with others' rows in the index, my scores are those of an index without, to the bit."""
+    both = mine + others
+    scores = bm25(found(both, "abc"), view(both, len(mine)))
+    alone = bm25(found(mine, "abc"), view(mine, len(mine)))
+    assert scores[: len(mine)].tolist() == alone.tolist()
+    assert not scores[len(mine) :].any()
+
+
+def test_a_term_in_most_rows_counts_where_there_is_no_rarer_one():
+    """T4: dropping frequent terms saves time; it must not empty an answer."""
+    texts = [["a"], ["a", "b"], ["a"]]
+    everyone = view(texts, 3)
+    assert (bm25(found(texts, "a"), everyone) > 0).tolist() == [True, True, True]
+    assert (bm25(found(texts, "ab"), everyone) > 0).tolist() == [False, True, False]

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import foveate
+from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
+from foveate.stores import open_store
+from foveate.stores.sqlite import schema
+from foveate.testing.store_corpus import EMBEDDER, corpus
+
+
+@pytest.mark.parametrize("prefix", ["", "sqlite:", "file:", "file://", "SQLITE:"])
+def test_a_url_or_a_path_opens_the_embedded_store(tmp_path: Path, prefix: str):
+    """T1: the scheme chooses the engine; none is the embedded one."""
+    with closing(open_store(f"{prefix}{tmp_path}/a:b/store")) as store:
+        assert repr(store) == f"SqliteStore('{tmp_path}/a:b/store')"
+    assert (tmp_path / "a:b" / "store" / "store.db").is_file()
+
+
+@pytest.mark.parametrize("url", ["postgress://h/x", "nowhere:x", "sqlit:x"])
+def test_an_unknown_scheme_is_refused(url: str):
+    """X1: the message lists or guesses what there is."""
+    with pytest.raises(UnknownName, match=r"sqlite:|file:|postgres:"):
+        open_store(url)
+
+
+def test_a_url_without_a_folder_is_refused():
+    """X1: `sqlite:` alone would be the working directory."""
+    with pytest.raises(BadOption, match="names no folder"):
+        open_store("sqlite:")
+
+
+def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path):
+    """T1: `create=False` says so and leaves no folder behind."""
+    with pytest.raises(BadInput, match=r"no store in .*index documents"):
+        open_store(tmp_path / "missing", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_other_files_is_not_taken_over(tmp_path: Path):
+    """X2: a folder of documents given by mistake stays as it is."""
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(BadInput, match="holds other files"):
+        open_store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_a_file_is_no_store(tmp_path: Path):
+    """X2: a file where a folder is meant."""
+    path = tmp_path / "file"
+    path.write_text("x")
+    with pytest.raises(BadInput, match="is a file"):
+        open_store(path)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, just text" * 40, b""])
+def test_another_file_of_that_name_is_refused(tmp_path: Path, content: bytes):
+    """X2: what is no database, or an empty one, is named and left alone."""
+    (tmp_path / "store.db").write_bytes(content)
+    with pytest.raises(BadInput, match="is not a foveate store"):
+        open_store(tmp_path)
+    assert (tmp_path / "store.db").read_bytes() == content
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path):
+    """X2: a schema from the future is refused with both numbers and the way out."""
+    open_store(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    said = f"has schema 99, this version knows up to {schema.VERSION}; update foveate"
+    with pytest.raises(BadInput, match=said):
+        open_store(tmp_path)
+
+
+def test_another_embedder_is_refused(tmp_path: Path):
+    """D3: vectors of two models never stand in one store."""
+    open_store(tmp_path, embedder_name="a", dimensions=4).close()
+    with pytest.raises(BadOption, match=r"vectors of 'a' .4 dimensions., not of 'b'"):
+        open_store(tmp_path, embedder_name="b", dimensions=4)
+    with closing(open_store(tmp_path)) as store:
+        assert (store.embedder_name, store.dimensions) == ("a", 4)
+
+
+@pytest.mark.parametrize(("name", "dimensions"), [("a", 0), ("", 4), ("a", -1)])
+def test_an_embedder_has_a_name_and_a_width(tmp_path: Path, name: str, dimensions: int):
+    """X1: one without the other is a mistake."""
+    with pytest.raises(BadOption, match="dimensions"):
+        open_store(tmp_path, embedder_name=name, dimensions=dimensions)
+
+
+def test_a_store_without_an_embedder_searches_its_text(tmp_path: Path):
+    """T4: full text alone works, and vectors are refused there."""
+    entry = corpus(count=1)[0]
+    with closing(open_store(tmp_path)) as store:
+        store.put(entry.document, entry.chunks, None)
+        found = store.search(entry.chunks[0].text, None)
+        assert found.candidates[0].id == entry.chunks[0].id
+        assert found.candidates[0].semantic_score is None
+        with pytest.raises(BadInput, match="shape"):
+            entry.put(store)
+
+
+def test_a_closed_store_says_so(tmp_path: Path):
+    """X1: closing twice is fine, using it afterwards is an error of ours."""
+    store = open_store(tmp_path)
+    store.close()
+    store.close()
+    with pytest.raises(ExternalError, match="closed"):
+        store.state_root()
+
+
+def test_many_processes_may_make_one_store(tmp_path: Path):
+    """T5: whoever comes second uses what the first has made."""
+    folder = tmp_path / "store"
+    code = (
+        "import sys; from foveate.stores import open_store;"
+        "s = open_store(sys.argv[1], embedder_name='e', dimensions=4); print(s.state_root())"
+    )
+    source = str(Path(foveate.__file__).parent.parent)
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(folder)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"PYTHONPATH": source},
+        )
+        for _ in range(4)
+    ]
+    answers = [process.communicate() for process in started]
+    assert [error for _, error in answers] == [b""] * 4
+    assert len({root for root, _ in answers}) == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["store.db"]
+
+
+def no_hard_links(*_: object) -> None:
+    """What a file system without them answers."""
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_a_store_is_made_where_there_are_no_hard_links(tmp_path: Path, monkeypatch):
+    """T5: without them it is renamed into place, and no other file is left."""
+    monkeypatch.setattr("os.link", no_hard_links)
+    entry = corpus(count=1)[0]
+    with closing(open_store(tmp_path)) as store:
+        store.put(entry.document, entry.chunks, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"]
+    with closing(open_store(tmp_path, create=False)) as store:
+        assert len(list(store.documents())) == 1
+
+
+def test_without_hard_links_the_first_store_stays(tmp_path: Path, monkeypatch):
+    """T5: what another has made is never renamed over, nor is it made by two at once."""
+    monkeypatch.setattr("os.link", no_hard_links)
+    (tmp_path / "store.db").write_bytes(b"the first")
+    (tmp_path / "new").write_bytes(b"the second")
+    schema._link_into_place(tmp_path / "new", tmp_path / "store.db")
+    assert (tmp_path / "store.db").read_bytes() == b"the first"
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (tmp_path / "store.db.claim").touch()
+    with pytest.raises(ExternalError, match=r"try again .*remove .*store.db.claim"):
+        open_store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db.claim"]
+
+
+def test_a_store_is_searched_where_nothing_can_be_written(tmp_path: Path):
+    """T1: SQLite cannot make its shared memory here (nor could root), and reading goes on."""
+    entry = corpus(count=1)[0]
+    with closing(open_store(tmp_path)) as store:
+        store.put(entry.document, entry.chunks, None)
+        expected = store.search(entry.chunks[0].text, None)
+        root = store.state_root()
+    (tmp_path / "store.db-shm").symlink_to("store.db-shm")
+    with closing(open_store(tmp_path, create=False)) as store:
+        assert store.search(entry.chunks[0].text, None) == expected
+        assert store.state_root() == root
+        store.remember("f", {"h": 1})
+        assert store.counts("f", ["h"]) == {}
+        with pytest.raises(ExternalError, match="readonly"):
+            store.put(entry.document, entry.chunks, None)
+    with pytest.raises(ExternalError, match="unable to open"):
+        open_store(tmp_path)
+
+
+def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
+    """T5: only where no log stands beside the file is it taken for all there is."""
+    path = tmp_path / "a b?" / "store.db"
+    entry = corpus(count=1)[0]
+    with closing(open_store(path.parent)) as store:
+        store.put(entry.document, entry.chunks, None)
+        with closing(sqlite3.connect(schema.read_only_uri(path), uri=True)) as reader:
+            assert schema.read_only_uri(path).endswith("/a%20b%3F/store.db?mode=ro")
+            assert reader.execute("SELECT count(*) FROM documents").fetchone() == (1,)
+            with pytest.raises(sqlite3.OperationalError, match="readonly"):
+                reader.execute("DELETE FROM documents")
+    assert schema.read_only_uri(path).endswith("/store.db?mode=ro&immutable=1")
+
+
+def test_the_embedder_of_the_laws_is_the_one_tested_with():
+    """T6: the suites' embedder has the name and width that stores are opened with."""
+    assert (EMBEDDER.name, EMBEDDER.dimensions) == ("hashing-64@1", 64)

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from foveate.core.errors import BadInput
+from foveate.core.types import Chunk
+from foveate.ports import Document
+from foveate.stores import open_store, postings
+from foveate.stores.postings import decode_int64s, encode_int64s, places_from_terms
+from foveate.stores.sqlite import write
+from foveate.stores.sqlite.check import check
+from foveate.stores.sqlite.store import SqliteStore
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+
+ENTRIES = corpus(count=30)
+QUERY = "cold granite lamp"
+
+
+def opened(folder: Path) -> SqliteStore:
+    """An empty store."""
+    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+
+
+def rows(store: SqliteStore) -> int:
+    """How many rows the inverted index has."""
+    return store._connection.execute("SELECT count(*) FROM postings").fetchone()[0]
+
+
+def answers(store: SqliteStore) -> object:
+    """What a search finds, in the order in which it finds it."""
+    return store.search(QUERY, EMBEDDER.embed([QUERY])[0], principals=("red", "blue"))
+
+
+@pytest.fixture
+def plain(tmp_path: Path):
+    """A store of all the documents, put one by one."""
+    with closing(opened(tmp_path / "plain")) as store:
+        for entry in ENTRIES:
+            entry.put(store)
+        yield store
+
+
+def test_documents_of_a_batch_share_rows(tmp_path: Path, plain: SqliteStore):
+    """T4, T5: fewer rows, the same answers; and each document goes out of them again alone."""
+    with closing(opened(tmp_path / "store")) as store:
+        with store.batch():
+            for entry in ENTRIES:
+                entry.put(store)
+        assert rows(store) < rows(plain) / 3
+        assert answers(store) == answers(plain)
+        for entry in ENTRIES[3:20:4]:
+            assert store.delete(entry.document.id)
+            assert plain.delete(entry.document.id)
+            change_entry(ENTRIES[-1]).put(store)
+            change_entry(ENTRIES[-1]).put(plain)
+            assert answers(store) == answers(plain)
+        assert check(store.folder).findings == ()
+        for entry in ENTRIES:
+            store.delete(entry.document.id)
+        assert rows(store) == 0
+
+
+def test_compacting_puts_documents_into_shared_rows(plain: SqliteStore):
+    """T4: what went in one by one is read in fewer rows afterwards, and found as before."""
+    before, found = rows(plain), answers(plain)
+    plain.compact()
+    assert rows(plain) < before / 3
+    assert answers(plain) == found
+    plain.delete(ENTRIES[4].document.id)
+    assert check(plain.folder).findings == ()
+
+
+def test_a_search_inside_a_batch_sees_what_was_put(tmp_path: Path, plain: SqliteStore):
+    """T5: what waits in memory is written before anybody reads it."""
+    with closing(opened(tmp_path / "store")) as store:
+        with store.batch():
+            for entry in ENTRIES:
+                entry.put(store)
+                store.search(entry.chunks[0].text, None)
+            assert answers(store) == answers(plain)
+        assert answers(store) == answers(plain)
+        assert check(store.folder).findings == ()
+
+
+def test_what_is_undone_inside_a_batch_leaves_no_words(tmp_path: Path):
+    """T5: refused documents, documents put twice or deleted, and inner batches that fail."""
+    with closing(opened(tmp_path / "store")) as store, closing(opened(tmp_path / "b")) as plain:
+        with store.batch():
+            ENTRIES[0].put(store)
+            with pytest.raises(BadInput):
+                store.put(ENTRIES[1].document, ENTRIES[0].chunks, None)
+            with suppress(KeyError), store.batch():
+                ENTRIES[2].put(store)
+                answers(store)
+                ENTRIES[3].put(store)
+                raise KeyError
+            change_entry(ENTRIES[0]).put(store)
+            ENTRIES[4].put(store)
+            store.delete(ENTRIES[4].document.id)
+            ENTRIES[5].put(store)
+        for entry in (change_entry(ENTRIES[0]), ENTRIES[5]):
+            entry.put(plain)
+        assert answers(store) == answers(plain)
+        assert store.state_root() == plain.state_root()
+        assert check(store.folder).findings == ()
+
+
+def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, monkeypatch):
+    """T5, X2: memory is bounded; an error at the end still undoes all of it."""
+    monkeypatch.setattr("foveate.stores.postings._MAX_PENDING_PLACES", 50)
+    with closing(opened(tmp_path / "store")) as store:
+        with suppress(KeyError), store.batch():
+            for entry in ENTRIES:
+                entry.put(store)
+            assert rows(store) > 0
+            raise KeyError
+        assert rows(store) == 0
+        with store.batch():
+            for entry in ENTRIES:
+                entry.put(store)
+        assert answers(store) == answers(plain)
+        assert check(store.folder).findings == ()
+
+
+def test_places_ascend_and_saturate():
+    """T4: chunks in order, occurrences up to what 16 bits hold, packed and read back."""
+    terms = {7: ["a", "b", "a"], 3: ["b", *["c"] * 70_000]}
+    places = places_from_terms(terms)
+    assert places == {"a": [7 << 16 | 2], "b": [3 << 16 | 1, 7 << 16 | 1], "c": [3 << 16 | 65_535]}
+    assert list(decode_int64s(encode_int64s(places["b"]))) == places["b"]
+
+
+FEELS = ("warm", "cold", *["dry"] * 7)
+LONG = [f"Lamp {n} burns, granite {n % 7} is {FEELS[n % 9]}." for n in range(500)]
+
+
+def put_short(store: SqliteStore, name: str) -> None:
+    """A document of one chunk, with words that the long one has too."""
+    text = "A cold lamp is warm when it burns."
+    chunk = Chunk(text=text, id=f"{name}#0", document_id=name, source=name)
+    store.put(Document(id=name, source=name, text=text), [chunk], EMBEDDER.embed([text]))
+
+
+def put_long(store: SqliteStore, *ids: str) -> None:
+    """A document of five hundred chunks; `ids`: of the last of them, instead of their own."""
+    text = "\n".join(LONG)
+    names = [f"long#{number}" for number in range(len(LONG) - len(ids))] + list(ids)
+    chunks, at = [], 0
+    for number, said in enumerate(LONG):
+        chunks.append(
+            Chunk(
+                text=said, id=names[number], document_id="long", source="long",
+                sequence=number, start=at, end=at + len(said),
+            )
+        )  # fmt: skip
+        at += len(said) + 1
+    document = Document(id="long", source="long", text=text)
+    store.put(document, chunks, EMBEDDER.embed(LONG))
+
+
+@pytest.fixture
+def sliced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A store that makes rows of fifty chunks at a time, and lets few words wait in memory."""
+    monkeypatch.setattr(write, "SLICE", 50)
+    monkeypatch.setattr(postings, "_MAX_PENDING_PLACES", 1_000)
+    with closing(opened(tmp_path / "sliced")) as store:
+        yield store
+
+
+def test_a_long_document_is_written_in_slices_and_comes_out_the_same(
+    sliced: SqliteStore, plain: SqliteStore, monkeypatch: pytest.MonkeyPatch
+):
+    """X6, T5: between others of its batch too; found, checked and deleted like any other."""
+    with sliced.batch():
+        for entry in ENTRIES[:15]:
+            entry.put(sliced)
+        put_short(sliced, "before")
+        put_long(sliced)
+        put_long(sliced)
+        put_short(sliced, "after")
+        for entry in ENTRIES[15:]:
+            entry.put(sliced)
+    monkeypatch.undo()
+    put_long(plain)
+    put_short(plain, "before")
+    put_short(plain, "after")
+    assert check(sliced.folder).findings == ()
+    assert sliced.state_root() == plain.state_root()
+    assert answers(sliced) == answers(plain)
+    for store in (sliced, plain):
+        store.delete("long")
+    assert check(sliced.folder).findings == ()
+    assert answers(sliced) == answers(plain)
+
+
+def test_what_waits_of_a_long_document_goes_in_after_another_one_failed(sliced: SqliteStore):
+    """X6, T5: its last words were written along with the other's, which were undone."""
+    with sliced.batch():
+        put_short(sliced, "before")
+        put_long(sliced)
+        for entry in ENTRIES:
+            entry.put(sliced)
+            with pytest.raises(BadInput, match="ids are unique"):
+                put_long(sliced, entry.chunks[0].id)
+    assert check(sliced.folder).findings == ()
+
+
+@pytest.mark.parametrize("taken", ["long#3", ENTRIES[0].chunks[0].id])
+def test_a_document_that_fails_in_its_last_slice_leaves_nothing(sliced: SqliteStore, taken: str):
+    """X6, T5: what was written of it before goes, and the version before it is there as it was."""
+    ENTRIES[0].put(sliced)
+    put_long(sliced)
+    before, found = sliced.state_root(), answers(sliced)
+    with pytest.raises(BadInput, match="ids are unique"):
+        put_long(sliced, taken)
+    with sliced.batch(), suppress(BadInput):
+        put_long(sliced, taken)
+    assert sliced.state_root() == before
+    assert answers(sliced) == found
+    assert check(sliced.folder).findings == ()

@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from threading import Barrier, Thread
+
+import pytest
+
+import foveate
+from foveate.core.errors import BadInput, ExternalError
+from foveate.core.types import Chunk, content_hash
+from foveate.ports import Document
+from foveate.stores import open_store, vectors
+from foveate.stores.sqlite.store import SqliteStore
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+
+SOURCE = str(Path(foveate.__file__).parent.parent)
+INGEST = """
+import sys
+from foveate.stores import open_store
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
+store = open_store(sys.argv[1], embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+entries = corpus(count=12)
+for round in range(int(sys.argv[2])):
+    for entry in entries:
+        (entry if round % 2 == 0 else change_entry(entry)).put(store)
+        print(entry.document.id, flush=True)
+"""
+
+
+def opened(folder: Path) -> SqliteStore:
+    """The embedded store for the documents of the laws."""
+    return open_store(folder, embedder_name=EMBEDDER.name, dimensions=EMBEDDER.dimensions)
+
+
+def ingesting(folder: Path, rounds: int) -> subprocess.Popen[bytes]:
+    """A process of its own that writes the corpus again and again."""
+    command = [sys.executable, "-c", INGEST, str(folder), str(rounds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": SOURCE})
+
+
+def check_whole(store: SqliteStore, folder: Path) -> int:
+    """Every document there is whole, rows, index and vectors agree; how many there are."""
+    assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    entries = {entry.document.id: entry for entry in corpus(count=12)}
+    with closing(opened(folder)) as rebuilt:
+        present = list(store.documents())
+        for name, _ in present:
+            document = store.document(name, principals=("blue", "red"))
+            chunks = store.neighbours([(name, 0)], 100, principals=("blue", "red"))
+            expected = [entries[name], change_entry(entries[name])]
+            assert document is not None
+            assert (document.text, len(chunks)) in [
+                (entry.document.text, len(entry.chunks)) for entry in expected
+            ]
+            query = chunks[0].text
+            found = rebuilt.search(query, EMBEDDER.embed([query])[0], principals=("blue", "red"))
+            scores = {candidate.text: candidate.semantic_score for candidate in found.candidates}
+            assert scores[query] == 1.0
+    return len(present)
+
+
+def test_a_killed_ingest_leaves_the_last_good_state(tmp_path: Path):
+    """T5: killed at six moments, the store is whole, and a later ingest ends as an unbroken one."""
+    folder = tmp_path / "store"
+    counts = []
+    for after in (1, 2, 5, 13, 17, 24):
+        process = ingesting(folder, 1000)
+        assert process.stdout is not None
+        for _ in range(after):
+            assert process.stdout.readline()
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        with closing(opened(folder)) as store:
+            counts.append(check_whole(store, folder))
+            assert counts[-1] >= min(after, 12)
+    assert counts == sorted(counts)
+    with closing(opened(folder)) as store, closing(opened(tmp_path / "plain")) as plain:
+        for entry in corpus(count=12):
+            entry.put(store)
+            entry.put(plain)
+        assert store.state_root() == plain.state_root()
+
+
+def test_two_writers_and_a_reader_do_not_disturb_each_other(tmp_path: Path):
+    """T5: two processes write the same documents while this one reads whole states only."""
+    folder = tmp_path / "store"
+    known = {
+        text
+        for entry in corpus(count=12)
+        for text in (*(c.text for c in entry.chunks), change_entry(entry).document.text)
+    }
+    with closing(opened(folder)) as store:
+        writers = [ingesting(folder, 4), ingesting(folder, 4)]
+        for round_ in range(40):
+            found = store.search("cold lamp", EMBEDDER.embed(["cold lamp"])[0], depth=20)
+            assert {candidate.text for candidate in found.candidates} <= known, round_
+        for writer in writers:
+            output, _ = writer.communicate()
+            assert (writer.returncode, len(output.splitlines())) == (0, 48)
+        assert check_whole(store, folder) == 12
+        query = "SELECT value FROM meta WHERE key = 'generation'"
+        assert store._connection.execute(query).fetchone()[0] >= 96
+
+
+def test_threads_share_a_store(tmp_path: Path):
+    """T5: readers and a writer in one process get whole answers and no error."""
+    entries = corpus(count=8)
+    failures: list[AssertionError] = []
+    with closing(opened(tmp_path / "store")) as store:
+        for entry in entries:
+            entry.put(store)
+        expected = store.search("granite", None)
+        barrier = Barrier(4)
+
+        def read() -> None:
+            barrier.wait()
+            try:
+                for _ in range(20):
+                    assert store.search("granite", None) == expected
+            except AssertionError as error:
+                failures.append(error)
+
+        def write() -> None:
+            barrier.wait()
+            for entry in entries:
+                entry.put(store)
+
+        threads = [Thread(target=read) for _ in range(3)] + [Thread(target=write)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
+def large(number: int) -> tuple[Document, Chunk]:
+    """A document of one chunk that does not compress and has many terms."""
+    text = " ".join(content_hash(f"{number} {i}") for i in range(300))
+    document = Document(id=f"large {number}", source="large", text=text)
+    return document, Chunk(text=text, document_id=document.id, source="large")
+
+
+def test_a_full_disk_leaves_the_last_good_state(tmp_path: Path):
+    """T5: the write that does not fit fails as an outside failure; everything before it stays."""
+    vectors = EMBEDDER.embed(["x"])
+    with closing(opened(tmp_path / "store")) as store:
+        states = [store.state_root()]
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 100}")
+
+        def fill() -> None:
+            for number in range(100):
+                document, chunk = large(number)
+                store.put(document, [chunk], vectors)
+                states.append(store.state_root())
+
+        with pytest.raises(ExternalError, match=r"disk is full.*make room"):
+            fill()
+        written = len(states) - 1
+        assert 0 < written < 100
+        assert store.state_root() == states[-1]
+        assert len(list(store.documents())) == written
+        assert len(store.search("x", vectors[0]).candidates) == min(written, 50)
+    with closing(opened(tmp_path / "store")) as store:
+        assert store.state_root() == states[-1]
+        document, chunk = large(written)
+        store.put(document, [chunk], vectors)
+        assert len(list(store.documents())) == written + 1
+
+
+def test_a_refused_document_changes_nothing(tmp_path: Path):
+    """X2: half of a document is never written, and the old one is still there."""
+    first, second = corpus(count=2)
+    with closing(opened(tmp_path / "store")) as store:
+        first.put(store)
+        before = store.state_root()
+        rows = EMBEDDER.embed(["x"] * len(first.chunks))
+        twice = (*first.chunks[:-1], first.chunks[0]) if len(first.chunks) > 1 else first.chunks * 2
+        with pytest.raises(BadInput, match="ids are unique"):
+            store.put(first.document, twice, EMBEDDER.embed(["x"] * len(twice)))
+        with pytest.raises(BadInput, match="is of document"):
+            store.put(second.document, first.chunks, rows)
+        with pytest.raises(BadInput, match="counts for"):
+            store.put(first.document, first.chunks, rows, [1] * (len(rows) + 1), fingerprint="f")
+        assert store.state_root() == before
+
+
+def test_a_batch_is_one_transaction(tmp_path: Path):
+    """T5: what is put in a batch is there at its end, and nothing of it where it fails."""
+    entries = corpus(count=9)
+    with closing(opened(tmp_path / "a")) as store, closing(opened(tmp_path / "b")) as plain:
+        for entry in entries[:3]:
+            entry.put(plain)
+            entry.put(store)
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entries[4].put(store)
+                assert len(list(store.documents())) == 4
+                store.search("granite", EMBEDDER.embed(["granite"])[0])
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken_off()
+        assert store.state_root() == before
+        statements: list[str] = []
+        store._connection.set_trace_callback(statements.append)
+        with store.batch():
+            for entry in entries[3:]:
+                entry.put(store)
+            with pytest.raises(BadInput):
+                store.put(entries[0].document, entries[1].chunks, None)
+        store._connection.set_trace_callback(None)
+        for entry in entries[3:]:
+            entry.put(plain)
+        assert statements.count("COMMIT") == 1
+        assert store.state_root() == plain.state_root()
+        query, vector = "granite", EMBEDDER.embed(["granite"])[0]
+        assert store.search(query, vector) == plain.search(query, vector)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "no room", "mine"), OverflowError("mine")])
+def test_a_callers_own_error_leaves_a_batch_as_it_is(tmp_path: Path, error: Exception):
+    """T5, X1: what goes wrong between the writes is not the store's, and undoes them."""
+    entry = corpus(count=1)[0]
+    with closing(opened(tmp_path / "store")) as store:
+        before = store.state_root()
+
+        def broken_off() -> None:
+            with store.batch():
+                entry.put(store)
+                raise error
+
+        with pytest.raises(type(error)) as caught:
+            broken_off()
+        assert caught.value is error
+        assert store.state_root() == before
+
+
+def damage(path: Path, how: str) -> None:
+    """Make the derived file unusable in one of the ways that happen."""
+    data = path.read_bytes()
+    if how == "missing":
+        path.unlink()
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "torn":
+        path.write_bytes(data[: len(data) // 2])
+    elif how == "flipped":
+        path.write_bytes(data[:-3] + bytes([data[-3] ^ 255]) + data[-2:])
+    elif how == "foreign":
+        path.write_bytes(b"x" * len(data))
+    else:
+        path.unlink()
+        path.mkdir()
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "torn", "flipped", "foreign", "a folder"])
+def test_a_damaged_vector_file_is_never_trusted(tmp_path: Path, how: str):
+    """T5: the file is derived; whatever became of it, answers are those of the database."""
+    folder = tmp_path / "store"
+    query, vector = "granite", EMBEDDER.embed(["granite"])[0]
+    with closing(opened(folder)) as store:
+        for entry in corpus(count=6):
+            entry.put(store)
+        expected = store.search(query, vector)
+    damage(folder / vectors.FILE, how)
+    with closing(opened(folder)) as store:
+        assert store.search(query, vector) == expected
+
+
+def test_a_file_from_another_history_is_not_used(tmp_path: Path):
+    """T5: a database put back from a copy, with row ids used again, does not meet newer vectors."""
+    folder, copy = tmp_path / "store", tmp_path / "copy"
+    entries = corpus(count=8)
+    with closing(opened(folder)) as store:
+        entries[0].put(store)
+    shutil.copytree(folder, copy)
+    with closing(opened(folder)) as store:
+        for entry in entries[1:4]:
+            entry.put(store)
+        store.search("x", EMBEDDER.embed(["x"])[0])
+    shutil.copy(copy / "store.db", folder / "store.db")
+    query = entries[5].chunks[0].text
+    with closing(opened(folder)) as store, closing(opened(copy)) as other:
+        for one in (store, other):
+            for entry in entries[4:7]:
+                entry.put(one)
+        vector, everyone = EMBEDDER.embed([query])[0], ("blue", "red")
+        found = store.search(query, vector, principals=everyone)
+        assert found == other.search(query, vector, principals=everyone)
+    assert {c.text: c.semantic_score for c in found.candidates}[query] == 1.0
+
+
+def test_the_vector_file_is_brought_up_to_date(tmp_path: Path):
+    """T5: after a small write only the new rows are read again, and the file is left alone."""
+    folder = tmp_path / "store"
+    entries = corpus(count=60)
+    with closing(opened(folder)) as store:
+        for entry in entries:
+            entry.put(store)
+        store.search("x", None)
+        written = (folder / vectors.FILE).read_bytes()
+        statements: list[str] = []
+        small = min(entries, key=lambda entry: len(entry.chunks))
+        small.put(store)
+        store._connection.set_trace_callback(statements.append)
+        store.search("x", None)
+        store._connection.set_trace_callback(None)
+        last = store._connection.execute("SELECT max(chunk) FROM scan").fetchone()[0]
+        (read,) = [sql for sql in statements if "FROM scan WHERE chunk >" in sql]
+        assert f"chunk > {last - len(small.chunks)} " in read
+        assert (folder / vectors.FILE).read_bytes() == written
+
+
+def test_a_foreign_lock_is_reported(tmp_path: Path):
+    """T5: a writer that never ends gives an error that says so, and remembering counts none."""
+    folder = tmp_path / "store"
+    entry = corpus(count=1)[0]
+    with closing(opened(folder)) as store, closing(sqlite3.connect(folder / "store.db")) as other:
+        store._connection.execute("PRAGMA busy_timeout = 1")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ExternalError, match="another process is writing"):
+            entry.put(store)
+        store.remember("f", {"h": 1})
+        assert store.counts("f", ["h"]) == {}
+        other.rollback()
+        entry.put(store)
+        assert len(list(store.documents())) == 1
