@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from foveate import ExternalError, MissingExtra, assemble
-from foveate.core.types import Recipe
+from foveate.core.request import Recipe
 from foveate.core.wire import context_to_json
 from foveate.integrations import tables
 from foveate.plugins import recipe

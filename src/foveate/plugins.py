@@ -18,8 +18,8 @@ from foveate import stores
 from foveate.core import formats, recipes, stages
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import UnknownName
+from foveate.core.request import Recipe
 from foveate.core.spec import ComponentRegistry
-from foveate.core.types import Recipe
 from foveate.entry_points import Broken, Registered, Unusable
 from foveate.ports import Embedder, Model
 from foveate.providers import chat, embedders, tokenizers

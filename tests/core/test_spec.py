@@ -8,6 +8,7 @@ from foveate import plugins
 from foveate.core import formats, stages, types
 from foveate.core.errors import BadOption, UnknownName
 from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Recipe
 from foveate.core.spec import (
     ComponentRegistry,
     recipe_from_dict,
@@ -15,7 +16,6 @@ from foveate.core.spec import (
     recipe_to_dict,
     recipe_to_toml,
 )
-from foveate.core.types import Recipe
 from foveate.core.zones import Budget
 
 KNOWN = ComponentRegistry(stages=stages.BUILTIN, formats=formats.BUILTIN)

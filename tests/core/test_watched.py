@@ -14,7 +14,8 @@ import pytest
 from foveate.core.assemble import assemble
 from foveate.core.errors import BudgetTooSmall, StageBroke
 from foveate.core.recipes import builtin_recipes
-from foveate.core.types import Candidate, Chunk, Inputs, Request, Step
+from foveate.core.request import Inputs, Request
+from foveate.core.types import Candidate, Chunk, Step
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 

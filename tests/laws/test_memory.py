@@ -18,9 +18,10 @@ from bench.forget import forget
 
 from foveate.core.bounded_cache import BoundedCache, size_of
 from foveate.core.formats import BUILTIN
+from foveate.core.request import Recipe
 from foveate.core.stages.dedup.word_weight import says
 from foveate.core.text.profile import PROFILES, weight
-from foveate.core.types import Candidate, Chunk, Recipe
+from foveate.core.types import Candidate, Chunk
 from foveate.evals.measures import measure
 from foveate.pipeline.assembler import assemble
 from foveate.plugins import recipe_table

@@ -19,36 +19,21 @@ from foveate.core.contracts import StepObserver, Tokenizer
 from foveate.core.errors import FoveateError, StageBroke
 from foveate.core.fit import FittedContext, fit
 from foveate.core.header_costs import build_header_costs
-from foveate.core.made import unchecked_constructor
 from foveate.core.manifest import build_manifest, canonical_recipe, stage_name
 from foveate.core.measure import LazyMetrics, compute_metrics, count_exclusions
+from foveate.core.notebook import NotebookTrace
 from foveate.core.render import Renderer, renderer_for_recipe
+from foveate.core.request import Inputs, Request, Stage
 from foveate.core.smallest import budget_too_small_error
 from foveate.core.text.profile import holding_profiles
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import (
-    Candidate,
-    Citation,
-    Context,
-    Inputs,
-    NotebookTrace,
-    Request,
-    Stage,
-    StageTrace,
-    Step,
-    Trace,
-)
+from foveate.core.types import Candidate, Citation, Context, StageTrace, Step, Trace
 from foveate.core.window import remaining_budget
 from foveate.core.zones import Budget
 
 P = ParamSpec("P")
 T = TypeVar("T")
 TokenCountCache = MutableMapping[str, int]
-new_stage_trace, new_request, new_context = (
-    unchecked_constructor(StageTrace),
-    unchecked_constructor(Request),
-    unchecked_constructor(Context),
-)
 MAX_NEAR_MISS = 8  # tokens; how far the estimates of a single block can be off
 
 
@@ -165,7 +150,7 @@ def _build_context(
     def figures() -> dict[str, float]:
         return compute_metrics(fitted.blocks, fitted.candidates, done.trace, fitted.tokens, use)
 
-    return new_context(
+    return Context(
         text=fitted.text,
         token_count=fitted.tokens,
         blocks=fitted.blocks,
@@ -202,7 +187,7 @@ def _build_request(run: AssemblyRun, room: Budget, renderer: Renderer) -> Reques
     inputs = run.inputs
     most = max(99, len(inputs.candidates) + len(inputs.neighbours))
     framed = build_header_costs(inputs.recipe, renderer, most)
-    return new_request(
+    return Request(
         query=inputs.query,
         budget=room,
         token_counter=TokenCounter(
@@ -281,7 +266,7 @@ def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
 
 
 def _stage_trace(name: str, options: str, before: int, step: Step) -> StageTrace:
-    return new_stage_trace(
+    return StageTrace(
         stage=name,
         options=options,
         before=before,

@@ -8,23 +8,13 @@ from typing import Any
 
 from foveate.core.checks import check_text
 from foveate.core.corroborate import corroborating_sources
-from foveate.core.made import unchecked_constructor
 from foveate.core.metadata import plain_metadata
+from foveate.core.request import Recipe
 from foveate.core.stages.pack.budget_tracker import full_rendition
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise, strip_hidden
-from foveate.core.types import (
-    Block,
-    Candidate,
-    Chunk,
-    Decision,
-    Recipe,
-    Rendition,
-    Span,
-    rendition_hash,
-)
+from foveate.core.types import Block, Candidate, Chunk, Decision, Rendition, Span, rendition_hash
 
-new_block = unchecked_constructor(Block)
 _EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 
 
@@ -63,7 +53,7 @@ def block_from_candidate(
     shown = candidate.shown or full_rendition(candidate)
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
-    return new_block(
+    return Block(
         marker=marker,
         text=sanitise_text(text)[0],
         source=strip_hidden(chunk.source),

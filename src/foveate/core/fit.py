@@ -8,24 +8,22 @@ made before decide nothing here; they only make the first try right.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
-from foveate.core.made import unchecked_replacer
 from foveate.core.manifest import canonical_recipe
 from foveate.core.render import Renderer
+from foveate.core.request import Inputs, Request
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     full_rendition,
     tracker_for_budget,
 )
 from foveate.core.text.sanitise import sanitise
-from foveate.core.types import Block, Candidate, Decision, Inputs, Number, Request, StageTrace, rank
+from foveate.core.types import Block, Candidate, Decision, Number, StageTrace, rank
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
-
-replace_block = unchecked_replacer(Block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def fit(
     return FittedContext(
         text=rendered.text,
         tokens=tokens,
-        blocks=tuple(replace_block(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        blocks=tuple(replace(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
         candidates=shown,
         trace=StageTrace(
             stage="render",

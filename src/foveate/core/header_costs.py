@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from foveate.core.blocks import block_from_candidate, rendition_chunks, rendition_text
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.render import Renderer
+from foveate.core.request import Recipe
 from foveate.core.text.sanitise import MAX_CACHED_LENGTH, strip_hidden
 from foveate.core.token_counter import no_header_key
-from foveate.core.types import Block, BlockPosition, Candidate, Chunk, Recipe
+from foveate.core.types import Block, BlockPosition, Candidate, Chunk
 
 _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")

@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from foveate.core.types import Block, Citation, Context, Decision, StageTrace
+# The values of `types`, which show themselves by calling this module.
+Block: TypeAlias = Any
+Citation: TypeAlias = Any
+Context: TypeAlias = Any
+Decision: TypeAlias = Any
+StageTrace: TypeAlias = Any
 
 MAX_ROWS = 40
 """Of a table; the rest is counted."""
@@ -42,6 +46,15 @@ _HIDDEN = (
 )
 _REPLACEMENTS = dict.fromkeys((*_CONTROLS, *_BIDI, *_HIDDEN), "\ufffd")
 del _REPLACEMENTS[9], _REPLACEMENTS[10]
+
+
+class NotebookTrace(tuple[StageTrace, ...]):
+    """A trace that shows itself in a notebook; otherwise the same tuple."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return trace_html(self)
 
 
 def context_html(context: Context) -> str:

@@ -15,6 +15,7 @@ from foveate.core.formats.minimal import Minimal
 from foveate.core.formats.numbered import Numbered
 from foveate.core.formats.source import SourceLabel
 from foveate.core.formats.xml import Xml
+from foveate.core.request import Recipe, Stage
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup.exact import DedupExact
 from foveate.core.stages.dedup.near import DedupNear
@@ -26,7 +27,6 @@ from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.shortlist import Shortlist
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Recipe, Stage
 from foveate.core.zones import Budget
 
 DEDUPLICATION_STAGES: tuple[Stage, ...] = (

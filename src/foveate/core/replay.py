@@ -28,8 +28,9 @@ from foveate.core.manifest import (
     digest,
     part_hashes,
 )
+from foveate.core.request import Inputs
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Context, Inputs, Supplement
+from foveate.core.types import Context, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
 from foveate.core.zones import Budget
 

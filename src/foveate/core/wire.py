@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from foveate.core.manifest import Manifest
-from foveate.core.types import Block, Citation, Context, Decision, Source, StageTrace
+from foveate.core.types import Block, Citation, Context, Decision, Manifest, Source, StageTrace
 
 
 def context_to_json(context: Context) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.compressed_text import Offer
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
+from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.stages.compress import Compress, is_uncompressed
 from foveate.core.text.copied_sentences import find_copied_sentences
-from foveate.core.types import Candidate, Inputs, Recipe, Request, Trace, rank
+from foveate.core.types import Candidate, Trace, rank
 from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
 from foveate.ports import Message, Model, Reply, text_from_content

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.assemble import TokenCountCache, assemble
+from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.expand import Expand
-from foveate.core.types import Candidate, Context, Inputs, Number, Recipe, Supplement
+from foveate.core.types import Candidate, Context, Number, Supplement
 from foveate.pipeline import text_analysis
 from foveate.pipeline.compressor import Compressor, check_compressor_used, compress_for_request
 from foveate.pipeline.context_codec import cache_key, decode_context, encode_context

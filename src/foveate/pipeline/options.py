@@ -18,10 +18,11 @@ from foveate.core import zones
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.formats.minimal import Minimal
+from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.stages.floor import Floor
 from foveate.core.stages.order import Order
-from foveate.core.types import Chunk, Recipe, Supplement, Vector
+from foveate.core.types import Chunk, Supplement, Vector
 from foveate.models import Model
 from foveate.models import model as model_named
 from foveate.pipeline.budget import Budget

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.manifest import Manifest, digest
-from foveate.core.types import Block, Citation, Context, StageTrace
+from foveate.core.manifest import digest
+from foveate.core.types import Block, Citation, Context, Manifest, StageTrace
 from foveate.core.zones import Budget
 
 _PARTS = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
-from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.types import Candidate, Rendition, rank
 
 RenditionOptions = Callable[[Candidate], Sequence[Rendition]]
@@ -98,7 +98,7 @@ def fullest_that_fits(
     for rendition in ways:
         cost = scale.afford(candidate, rendition)
         if cost is not None:
-            return new_choice(candidate=candidate, rendition=rendition, cost=cost)
+            return Choice(candidate=candidate, rendition=rendition, cost=cost)
     return None
 
 
