@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-if TYPE_CHECKING:
-    from foveate.core.types import Block
+from foveate.core.types import Block
 
 StepObserver: TypeAlias = Callable[[str], AbstractContextManager[Any]]
 """What is entered around each step of an assembly; for whoever watches how long they take.

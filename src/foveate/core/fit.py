@@ -8,7 +8,7 @@ made before decide nothing here; they only make the first try right.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
@@ -22,6 +22,7 @@ from foveate.core.stages.pack.budget_tracker import (
 )
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Candidate, Decision, Number, StageTrace, rank
+from foveate.core.unchecked import replace_unchecked
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
 
@@ -69,7 +70,9 @@ def fit(
     return FittedContext(
         text=rendered.text,
         tokens=tokens,
-        blocks=tuple(replace(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        blocks=tuple(
+            replace_unchecked(Block, b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)
+        ),
         candidates=shown,
         trace=StageTrace(
             stage="render",

@@ -22,7 +22,6 @@ from foveate.core.candidates import (
 from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadInput
 from foveate.core.manifest import (
-    Manifest,
     canonical_recipe_text,
     describe_hash_differences,
     digest,
@@ -30,7 +29,7 @@ from foveate.core.manifest import (
 )
 from foveate.core.request import Inputs
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Context, Supplement
+from foveate.core.types import Context, Manifest, Supplement
 from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
 from foveate.core.zones import Budget
 

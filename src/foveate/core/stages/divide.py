@@ -28,7 +28,7 @@ from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Chunk, Decision, Rendition, Sentences, Span, Step
-from foveate.core.unchecked import chunk_with_text
+from foveate.core.unchecked import replace_text
 
 BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
@@ -203,7 +203,7 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
 
 def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
     """The chunk in the place of the passage: its own id and place, with the passage's text."""
-    return chunk_with_text(
+    return replace_text(
         chunk,
         passage.text,
         start=passage.start,

@@ -30,7 +30,7 @@ from foveate.core.request import Request
 from foveate.core.text.overlap import is_consistent_at, overlap
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.types import Candidate, Chunk, Decision, Part, Step, content_hash
-from foveate.core.unchecked import chunk_with_text, new_decision
+from foveate.core.unchecked import new_decision, replace_text
 
 _BREAK = "\n\n"
 MAX_CACHED_PASSAGES = 4  # passages that begin with one text
@@ -199,7 +199,7 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         length = max(length, end)
     start = _document_offset(run[0][0].candidate.chunk) if exact else None
     text, key = _cached_passage_text(run)
-    chunk = chunk_with_text(
+    chunk = replace_text(
         run[0][0].candidate.chunk,
         text,
         start=start,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.compressed_rendition import rendition_from_compressed_text
@@ -20,6 +20,7 @@ from foveate.core.text.salience import (
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
 from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
+from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
@@ -132,7 +133,7 @@ class Compress:
             if not extracts:
                 return None
             numbers |= {"renditions": len(extracts), "why": made}
-            return replace(candidate, renditions=extracts), _build_decision(
+            return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
                 candidate, "model_failed", numbers
             )
         numbers |= {
@@ -141,9 +142,8 @@ class Compress:
             "shorter": request.token_counter.count_text(made.text),
             "model": offer.by,
         }
-        return replace(candidate, renditions=(made, *extracts)), _build_decision(
-            candidate, "offered_by_model", numbers
-        )
+        shown = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
+        return shown, _build_decision(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -183,7 +183,7 @@ def _offer_sentences(
         sentences = found[candidate.id]
         if not sentences.spans:
             continue
-        out[n] = replace(candidate, sentences=sentences)
+        out[n] = replace_unchecked(Candidate, candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
         decisions.append(
             Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
@@ -230,7 +230,9 @@ def _offer_extracts(
         "renditions": len(extracts),
         "shortest_characters": min(len(r.text) for r in extracts),
     }
-    return replace(candidate, renditions=extracts), _build_decision(candidate, "offered", numbers)
+    return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
+        candidate, "offered", numbers
+    )
 
 
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:

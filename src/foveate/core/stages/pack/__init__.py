@@ -28,6 +28,7 @@ from foveate.core.stages.pack.ordered import (
 )
 from foveate.core.stages.pack.value import pack_value
 from foveate.core.types import Candidate, Decision, Number, Rendition, Step
+from foveate.core.unchecked import replace_unchecked
 
 Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
 Overflow = Literal["skip", "stop", "truncate"]
@@ -145,7 +146,7 @@ def _build_step(candidates: tuple[Candidate, ...], choices: Choices, scale: Budg
     """Candidates in the order they came, each knowing how it is shown."""
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
-    kept = tuple([replace(c, shown=choice.rendition) for c, choice in shown])
+    kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
     decisions = [_choice_decision(choice) for c, choice in shown if c.shown != choice.rendition]
     left_out = why_left_out(candidates, choices, scale)
     spent = sum(choice.cost.tokens for choice in choices.chosen)
