@@ -15,7 +15,7 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash
 from foveate.core.request import Inputs
 from foveate.core.text.sanitise import is_invisible
-from foveate.core.types import Candidate, Chunk, Decision, Step, rank
+from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 
 def admit(inputs: Inputs) -> Inputs:
@@ -80,12 +80,14 @@ def _deduplicate_neighbours(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     return tuple(found.values())
 
 
-def deduplicate_candidates(candidates: tuple[Candidate, ...]) -> Step:
+def deduplicate_candidates(
+    candidates: tuple[Candidate, ...], notes: Sequence[tuple[str, Number]] = ()
+) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
     chunks = [c.chunk for c in candidates]
     blank = {c.id for c in chunks if is_invisible(c.text)}
     if not blank and len({c.id for c in chunks}) == len(chunks):
-        return Step(candidates=candidates)
+        return Step(candidates=candidates, notes=dict(notes))
     copies = Counter(c.id for c in chunks)
     first = {c.chunk.id: c for c in reversed(candidates)}
     best = {i: first[i] for i in copies}
@@ -96,4 +98,4 @@ def deduplicate_candidates(candidates: tuple[Candidate, ...]) -> Step:
         if n > 1 and i not in blank
     )
     kept = tuple(candidate for i, candidate in best.items() if i not in blank)
-    return Step(candidates=kept, decisions=tuple(decisions))
+    return Step(candidates=kept, decisions=tuple(decisions), notes=dict(notes))

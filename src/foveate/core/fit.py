@@ -36,6 +36,7 @@ class FittedContext:
     blocks: tuple[Block, ...]
     candidates: tuple[Candidate, ...]
     trace: StageTrace
+    budget_use: float
 
 
 def fit(
@@ -82,7 +83,14 @@ def fit(
             decisions=decisions,
             notes=notes,
         ),
+        budget_use=_budget_use(rendered.text, tokens, budget),
     )
+
+
+def _budget_use(text: str, tokens: int, room: Budget) -> float:
+    """The used share of the tighter limit."""
+    of_tokens = tokens / room.documents if room.documents else 0.0
+    return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
 
 def _excess(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
