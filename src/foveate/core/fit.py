@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
 from foveate.core.manifest import canonical_recipe
 from foveate.core.render import Renderer
+from foveate.core.renditions import full_rendition
 from foveate.core.request import Inputs, Request
-from foveate.core.stages.pack.budget_tracker import (
-    BudgetTracker,
-    full_rendition,
-    tracker_for_budget,
-)
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block, Candidate, Decision, Number, StageTrace, rank
 from foveate.core.unchecked import replace_unchecked
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
+
+if TYPE_CHECKING:
+    from foveate.core.stages.pack.budget_tracker import BudgetTracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ def _drop_least_valued(
     shown: tuple[Candidate, ...], over: int, request: Request
 ) -> tuple[tuple[Candidate, ...], list[Decision]]:
     """Take the least-valued away until the estimate says that it is enough; at least one."""
+    from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     freed, gone = 0, []
     for candidate in sorted(shown, key=rank, reverse=True):
@@ -133,6 +135,8 @@ def place_summaries(
     """
     if not renderer.label or not any(c.chunk.summary for c in shown):
         return {}
+    from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     for candidate in shown:
         scale.take(candidate, scale.cost(candidate, candidate.shown or full_rendition(candidate)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from foveate.core.chat.message_forms import role_and_text_pairs
 from foveate.core.errors import BadInput
 
 
@@ -33,6 +32,8 @@ def parse_messages(
     """
     messages = list(messages)
     if any(map(_has_parts, messages)):
+        from foveate.core.chat.message_forms import role_and_text_pairs
+
         return role_and_text_pairs([_as_mapping(message) for message in messages])
     return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
 

@@ -23,8 +23,8 @@ from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
-from foveate.core.corroborate import corroborating_sources
 from foveate.core.errors import BadOption
+from foveate.core.renditions import corroborating_sources
 from foveate.core.request import Request
 from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Chunk, Decision, Rendition, Sentences, Span, Step

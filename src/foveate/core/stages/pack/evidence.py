@@ -20,7 +20,8 @@ from math import inf
 from operator import neg, truediv
 from typing import TypeAlias
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
 from foveate.core.stages.pack.value import report

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.types import Candidate, Rendition, rank
 

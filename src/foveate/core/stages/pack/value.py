@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition, is_undivided
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker, is_undivided
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
 from foveate.core.token_counter import Cost
