@@ -22,7 +22,8 @@ CORE_FILES = python_files(CORE)
 ALL_FILES = python_files(PACKAGE)
 
 # Standard-library modules that cannot open, fetch, sleep, log, roll dice or read a clock.
-# `datetime` is here for its types, `sys` for its constants and sizes, `_thread` for a lock;
+# `datetime` is here for its types, `sys` for its constants and sizes, `_thread` for a lock,
+# `importlib` for the tables of our own classes;
 # the rest of them is caught below.
 PURE_STANDARD_LIBRARY = {
     "__future__",
@@ -44,6 +45,7 @@ PURE_STANDARD_LIBRARY = {
     "functools",
     "heapq",
     "html",
+    "importlib",
     "inspect",
     "itertools",
     "json",
@@ -254,6 +256,16 @@ def test_a_cold_import_stays_small(figure):
 
     assert heavy == []
     assert len(loaded) < 120
+
+
+def test_the_front_door_loads_what_a_call_needs():
+    """F1: `from foveate import assemble` loads at most 80 of our modules, no stage, no format."""
+    loaded = _loaded("from foveate import assemble")
+    ours = [name for name in loaded if name.partition(".")[0] == "foveate"]
+    registered = ("foveate.core.stages.", "foveate.core.formats.")
+
+    assert len(ours) <= 80
+    assert [name for name in ours if name.startswith(registered)] == []
 
 
 def _module(path: Path) -> str:

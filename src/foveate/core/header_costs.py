@@ -13,10 +13,11 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from foveate.core.blocks import block_from_candidate, rendition_chunks, rendition_text
+from foveate.core.blocks import block_from_candidate, rendition_text
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.contracts import Tokenizer
 from foveate.core.render import Renderer
+from foveate.core.renditions import rendition_chunks
 from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.text.sanitise import MAX_CACHED_LENGTH, strip_hidden
 from foveate.core.token_counter import TokenCounter, no_header_key
