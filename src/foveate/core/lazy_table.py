@@ -18,9 +18,9 @@ class LazyTable(Mapping[str, T]):
         self._made: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._made:
-            self._made[name] = self._makers[name]()
-        return self._made[name]
+        if name in self._made:
+            return self._made[name]
+        return self._made.setdefault(name, self._makers[name]())  # of two threads, the first counts
 
     def __contains__(self, name: object) -> bool:
         return name in self._makers
