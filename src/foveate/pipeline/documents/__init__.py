@@ -1,7 +1,7 @@
 """What frameworks call a document, told apart by where its class comes from, as our own records.
 
 Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
-their metadata untouched; what of it has one meaning here (`document_metadata.py`) is read besides.
+their metadata untouched; what of it has one meaning here (`fields.py`) is read besides.
 
 A retriever's list is an order. Where none of its values has a score, the order becomes one; where
 some have none, those stand below all that have one, in the order they came.
@@ -15,9 +15,17 @@ from numbers import Real
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.pipeline.document_metadata import number_chunks, parse_metadata
+from foveate.pipeline.documents import haystack, langchain, llama_index
+from foveate.pipeline.documents.fields import number_chunks
 
 Reader = Callable[[Any], dict[str, Any]]
+
+READERS: Mapping[str, Reader] = {
+    "langchain_core": langchain.record_from_document,
+    "llama_index": llama_index.record_from_node,
+    "haystack": haystack.record_from_document,
+}
+"""The top-level package that a value's class, or a class it inherits from, comes from."""
 
 RANK_SMOOTHING = 60
 """As in reciprocal rank fusion: the first few places are told apart, and not too much."""
@@ -115,74 +123,3 @@ def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
         if record.get("id") is not None:
             metadata = record["metadata"]
             record["metadata"] = first.setdefault((record["id"], record["text"]), metadata)
-
-
-def _record_from_langchain(document: Any) -> dict[str, Any]:
-    """Text, id and metadata; where it is from, as far as its metadata says so.
-
-    A page's loader makes a document a page, in which a splitter's `start_index` then counts: that
-    is no place in the whole, and is not taken for one. Raises `BadInput` for anything else.
-    """
-    text = getattr(document, "page_content", None)
-    if text is None:
-        raise BadInput(f"give Documents, not {type(document).__name__}")
-    metadata = dict(document.metadata)
-    paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
-    found = parse_metadata(metadata, *(("start",) if paged else ()))
-    if document.id is not None:
-        found["id"] = document.id
-    return {**found, "text": text, "metadata": metadata}
-
-
-def _record_from_llama_index(found: Any) -> dict[str, Any]:
-    """Text, id, score and metadata; the document and the place in it that the node tells of.
-
-    Raises `BadInput` for a node that has no text.
-    """
-    node, score = getattr(found, "node", found), getattr(found, "score", None)
-    text = getattr(node, "text", None)
-    if text is None and hasattr(node, "get_content"):
-        text = node.get_content()
-    if text is None:
-        what = type(node).__name__
-        raise BadInput(f"give nodes with a text, not {what}; filter others out before")
-    metadata = dict(node.metadata)
-    record = parse_metadata(metadata)
-    if node.ref_doc_id:
-        record["document_id"] = node.ref_doc_id
-    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
-    if start is not None:
-        record["start"] = start
-        if end is not None and end - start == len(text):
-            record["end"] = end
-    if score is not None:
-        record["score"] = score
-    if node.embedding is not None:
-        record["embedding"] = node.embedding
-    return {**record, "id": node.node_id, "text": text, "metadata": metadata}
-
-
-def _record_from_haystack(document: Any) -> dict[str, Any]:
-    """Content, id, score, vector and metadata; where it is from, as its metadata says.
-
-    Raises `BadInput` for a document without text, an image for one.
-    """
-    text = getattr(document, "content", None)
-    if text is None or not hasattr(document, "meta"):
-        what = type(document).__name__
-        raise BadInput(f"this {what} has no text; give Documents with content")
-    metadata = dict(document.meta)
-    record = parse_metadata(metadata)
-    if document.score is not None:
-        record["score"] = document.score
-    if document.embedding is not None:
-        record["embedding"] = document.embedding
-    return {**record, "id": document.id, "text": text, "metadata": metadata}
-
-
-READERS: Mapping[str, Reader] = {
-    "langchain_core": _record_from_langchain,
-    "llama_index": _record_from_llama_index,
-    "haystack": _record_from_haystack,
-}
-"""The top-level package that a value's class, or a class it inherits from, comes from."""
