@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
-from foveate.pipeline.table_cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
+from foveate.pipeline.tables.cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
 
 LIKELY_TEXT_COLUMNS = (
     "content",
