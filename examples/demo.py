@@ -17,9 +17,16 @@ from shutil import rmtree
 
 from foveate import plugins
 from foveate.cli.index_run import index_paths, report_lines
-from foveate.cli.layout import wrap_lines, wrap_words
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
-from foveate.cli.show import citation_lines, decision_lines, summary_lines, trace_lines, zone_lines
+from foveate.cli.show import (
+    citation_lines,
+    decision_lines,
+    summary_lines,
+    trace_lines,
+    wrap_lines,
+    wrap_words,
+    zone_lines,
+)
 from foveate.core.assemble import assemble
 from foveate.core.errors import FoveateError, InvalidRequest
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle

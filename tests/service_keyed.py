@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.service.auth.keyfile import edit_keys
-from foveate.service.auth.keys import SCOPES, Key, generate_key, key_digest, utc_now
+from foveate.service.auth.keys import SCOPES, Key, edit_keys, generate_key, key_digest, utc_now
 from http_wire import Answer, ask
 from model_servers import serving as model_serving
 from service_process import Service, running

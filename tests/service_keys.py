@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from foveate.service.auth.keyfile import edit_keys
-from foveate.service.auth.keys import SCOPES, Key, generate_key, key_digest, utc_now
+from foveate.service.auth.keys import SCOPES, Key, edit_keys, generate_key, key_digest, utc_now
 
 
 def put(path: Path, **fields: Any) -> str:

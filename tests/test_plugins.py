@@ -125,6 +125,15 @@ def test_stage_and_recipe_of_another_package(tmp_path: Path) -> None:
     ]
 
 
+def test_reranker_of_another_package(tmp_path: Path) -> None:
+    """T5: a reranker from an entry point is made by its name."""
+    distribution(tmp_path, "[foveate.rerankers]\nlongest = longest:Longest\n")
+    (tmp_path / "longest.py").write_text("class Longest:\n    name = 'longest@1'\n")
+    done = python(tmp_path, "from foveate import plugins; print(plugins.reranker('longest').name)")
+
+    assert (done.stderr, done.stdout) == ("", "longest@1\n")
+
+
 def test_tokenizer_of_another_package(tmp_path: Path) -> None:
     """B5: a tokenizer from an entry point is used by its name; a wrong name names the near miss."""
     distribution(tmp_path, "[foveate.tokenizers]\nletters = letters:Letters\n")

@@ -2,8 +2,9 @@
 
 Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that
 gives one), `foveate.tokenizers` and `foveate.embedders` (functions that give one),
-`foveate.models` (functions that give one for what follows the colon of its name) and
-`foveate.prompts` (functions that give a system prompt for a language). An entry point may not take
+`foveate.models` (functions that give one for what follows the colon of its name),
+`foveate.rerankers` (functions that give one) and `foveate.prompts` (functions that give a system
+prompt for a language). An entry point may not take
 a built-in's name. Nothing is loaded before it is named or listed.
 """
 
@@ -20,7 +21,7 @@ from foveate.core.errors import UnknownName
 from foveate.core.request import Recipe
 from foveate.core.spec import ComponentRegistry
 from foveate.entry_points import Broken, Registered, Unusable
-from foveate.ports import Embedder, Model
+from foveate.ports import Embedder, Model, Reranker
 from foveate.providers import tokenizers
 
 _BUILT_IN: Mapping[str, Mapping[str, Any]] = {
@@ -28,7 +29,9 @@ _BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     "formats": formats.BUILTIN,
     "recipes": recipes.builtin_recipes(),
 }
-GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models", "prompts")
+GROUPS = (
+    "stages", "formats", "recipes", "tokenizers", "embedders", "models", "rerankers", "prompts",
+)  # fmt: skip
 PROMPTS = ("grounded", "soft", "strict", "voice")
 
 
@@ -93,6 +96,15 @@ def model(name: str) -> Model:
         if maker is None:
             raise
         return cast("Model", maker(which))
+
+
+def reranker(name: str) -> Reranker:
+    """The reranker of that name, from an entry point; none is built in."""
+    makers = _registered("rerankers")
+    maker = makers.get(name)
+    if maker is None:
+        raise UnknownName("reranker", name, makers)
+    return cast("Reranker", maker())
 
 
 def prompt(name: str, language: str) -> str:
@@ -169,6 +181,7 @@ def _builtin_adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
         "tokenizers": ("Count the tokens of texts, and cut texts.", tokenizers.NAMES),
         "embedders": ("Turn texts into vectors.", embedders.NAMES),
         "models": ("Answer questions; MODEL@URL asks a server of your own.", chat.NAMES),
+        "rerankers": ("Score what a search found again.", ()),
         "prompts": ("System prompts, in four languages.", PROMPTS),
         "stores": ("Open the store at `NAME:PATH`.", stores.SCHEMES),
         "caches": ("Open the cache at `NAME:…`.", caches.SCHEMES),

@@ -10,7 +10,7 @@ import pytest
 
 from command_line import Ran, on_terminal
 from documents import PRICES, SENT, pdf, slides, word, workbook
-from foveate.cli.limits import parse_limits
+from foveate.cli.index_run import parse_limits
 from foveate.core.errors import BadOption, UnknownName
 
 HASHING = ("--embedder", "hashing")

@@ -12,8 +12,7 @@ from stat import S_IMODE
 
 import pytest
 
-from foveate.service.auth.keyfile import edit_keys, read_keys
-from foveate.service.auth.keys import KEY_PATTERN, SCOPES, key_digest
+from foveate.service.auth.keys import KEY_PATTERN, SCOPES, edit_keys, key_digest, read_keys
 from source_tree import PACKAGE
 
 FILE = "foveate-keys.jsonl"

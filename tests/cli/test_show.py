@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from command_line import CHUNKS, QUERY
-from foveate.cli.layout import format_columns, wrap_lines, wrap_words
-from foveate.cli.show import citation_lines, decision_lines, explain_lines, trace_lines, zone_lines
+from foveate.cli.show import (
+    citation_lines,
+    decision_lines,
+    explain_lines,
+    format_columns,
+    trace_lines,
+    wrap_lines,
+    wrap_words,
+    zone_lines,
+)
 from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Decision
 from foveate.core.zones import Budget

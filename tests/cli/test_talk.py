@@ -16,8 +16,8 @@ import pytest
 
 from foveate import Assembler, ExternalError
 from foveate.answer.ask import AskOptions
+from foveate.cli.assemble_run import load_model
 from foveate.cli.conversation import HINT, PROMPT, Conversation
-from foveate.cli.models import load_model
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from local_model import KEY as SERVED
 from local_model import local_name

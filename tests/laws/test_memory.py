@@ -35,8 +35,7 @@ ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py",
     "core/chat/typed_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py", "models.py",
     "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/text.py", "service/mcp/results.py",
-    "service/observe/metrics.py", "service/playground/charts.py", "service/playground/files.py",
-    "service/playground/page_data.py", "stores/int8.py",
+    "service/observe/metrics.py", "service/playground/routes.py", "stores/int8.py",
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {

@@ -13,7 +13,7 @@ import pytest
 
 from foveate.core.types import Chunk
 from foveate.ports import Document
-from foveate.service import documents
+from foveate.service.routes import documents
 from foveate.service.settings import Settings
 from foveate.stores import open_store
 from service_keyed import new_key
@@ -200,7 +200,7 @@ def test_a_document_that_takes_for_ever_costs_its_own_time(tmp_path, monkeypatch
     settings = Settings(store=str(tmp_path / "own"), embedder="hashing", seconds=1)
     with serving(settings) as client:
         with monkeypatch.context() as patched:
-            patched.setattr("foveate.service.documents.build_chunks", endless)
+            patched.setattr("foveate.service.routes.documents.build_chunks", endless)
             refused = put(client, "long")
         answer = put(client, "short")
         while answer.status_code == 503:

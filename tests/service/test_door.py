@@ -22,11 +22,11 @@ from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, InvalidRequ
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.stages import BUILTIN as STAGES
 from foveate.service.app_state import AppState
-from foveate.service.assemble import assemble_request
 from foveate.service.auth.caller import Caller
 from foveate.service.request_options import RequestOptions
+from foveate.service.routes.assemble import assemble_request
 from foveate.service.settings import Settings
-from foveate.service.wire.assemble import AssembleRequest
+from foveate.service.wire.requests import AssembleRequest
 from service_server import problem
 from source_tree import PACKAGE
 

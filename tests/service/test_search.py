@@ -7,7 +7,7 @@ import pytest
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.service.settings import Settings
-from foveate.service.wire import cursor
+from foveate.service.wire import requests as cursor
 from service_server import SECRET, problem, serving
 
 

@@ -6,13 +6,12 @@ import pytest
 
 from foveate.pipeline.flow import AssemblyResult
 from foveate.service.app_state import AppState
-from foveate.service.assemble import assemble_request
 from foveate.service.auth.caller import Caller
-from foveate.service.documents import prepare_document, write_document
 from foveate.service.problems import ProblemError
+from foveate.service.routes.assemble import assemble_request
+from foveate.service.routes.documents import prepare_document, write_document
 from foveate.service.settings import Settings
-from foveate.service.wire.assemble import AssembleRequest
-from foveate.service.wire.document import DocumentRequest
+from foveate.service.wire.requests import AssembleRequest, DocumentRequest
 
 QUERY = "How deep is the well?"
 

@@ -1,8 +1,8 @@
-"""The command line: one command a file. This one puts them together and starts them.
+"""The command line: this module puts the commands together and runs them.
 
-Rules: what a command makes goes to stdout and nothing else does; progress, warnings, explanations
-and errors go to stderr. An error is one line that says what to do, and an exit code that stays.
-Whatever is heavy is imported inside the command that uses it, so that `--help` is quick.
+Results go to stdout alone; progress, warnings, explanations and errors go to stderr. An error is
+one line that says what to do, with a fixed exit code. Heavy packages are imported inside the
+command that uses them, so that `--help` is quick.
 """
 
 from __future__ import annotations
@@ -16,18 +16,14 @@ import typer
 from foveate.cli import (
     ask,
     assemble,
-    assemble_batch,
     calibrate,
     completion,
     diagnose,
     index,
     keys,
-    mcp,
+    lists,
     output,
-    plugins,
-    recipes,
     replay,
-    search,
     serve,
     store,
 )
@@ -50,20 +46,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 app.command()(index.index)
-app.command()(search.search)
+app.command()(assemble.search)
 app.command()(assemble.assemble)
-app.command("assemble-batch")(assemble_batch.assemble_batch)
+app.command("assemble-batch")(assemble.assemble_batch)
 app.command()(ask.ask)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
 app.command(short_help="Say which layer lost each failing question.")(diagnose.diagnose)
 app.command(short_help="Measure how a model reads each place.")(calibrate.calibrate)
-app.command(cls=serve.ServeCommand, short_help="Serve all of it over HTTP.")(serve.serve)
-app.command(short_help="Serve a store to agents, as tools.")(mcp.mcp)
+app.command(cls=serve.ServeCommand, short_help="Run the HTTP API and the playground.")(serve.serve)
+app.command(short_help="Serve a store to agents, as tools.")(serve.mcp)
 app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
-app.add_typer(recipes.app, name="recipes")
-app.command()(plugins.plugins)
+app.add_typer(lists.app, name="recipes")
+app.command()(lists.plugins)
 app.command()(completion.completion)
 
 

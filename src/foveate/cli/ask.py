@@ -6,26 +6,25 @@ import sys
 
 import typer
 
-from foveate.cli import ask_options as given
 from foveate.cli import options
 from foveate.cli.options import STORE
 
 
 def ask(
-    question: given.Question = None,
+    question: options.AskQuestion = None,
     *,
-    store: given.StoreUrl = str(STORE),
-    model: given.ModelName = None,
-    prompt: given.Prompt = "grounded",
-    channel: given.Channel = "text",
-    language: given.Language = "en",
-    recipe: given.Recipe = None,
+    store: options.AskStore = str(STORE),
+    model: options.AskModel = None,
+    prompt: options.PromptName = "grounded",
+    channel: options.Channel = "text",
+    language: options.PromptLanguage = "en",
+    recipe: options.AskRecipe = None,
     budget: options.Tokens = None,
-    max_tokens: given.MaxTokens = 1024,
-    window: given.Window = None,
-    timeout: given.Timeout = 120.0,
-    continued: given.ConversationFile = None,
-    summariser: given.SummariserName = None,
+    max_tokens: options.MaxTokens = 1024,
+    window: options.Window = None,
+    timeout: options.Timeout = 120.0,
+    continued: options.ConversationFile = None,
+    summariser: options.SummariserName = None,
     principal: options.Principals = None,
     as_json: options.Json = False,
     bundle: options.Bundle = None,
@@ -43,12 +42,13 @@ def ask(
     if not model:
         raise typer.BadParameter(
             "name a model: --model openai:MODEL, ollama:MODEL, anthropic:MODEL (MODEL@URL for an "
-            f"address of your own) or gguf:FILE, or set {given.MODEL_VARIABLE}"
+            f"address of your own) or gguf:FILE, or set {options.MODEL_VARIABLE}"
         )
     talks = continued is not None or question is None
     _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)
     from foveate.answer.ask import AskOptions
     from foveate.cli.ask_run import resolve_ask, run_ask
+    from foveate.cli.assemble_run import load_model
 
     how = AskOptions(
         prompt=prompt,
@@ -75,19 +75,15 @@ def ask(
             as_json=as_json,
         )
         return
-    settled = resolve_ask(question, model, how, recipe=recipe or "default", budget=budget)
+    settled = resolve_ask(
+        load_model(model), question, model, how, recipe=recipe or "default", budget=budget
+    )
     run_ask(question, settled, store=store, principals=who, as_json=as_json, bundle=bundle)
 
 
 def _check_options(
-    question: str | None,
-    *,
-    talks: bool,
-    as_json: bool,
-    bundle: str | None,
-    summariser: str | None,
+    question: str | None, *, talks: bool, as_json: bool, bundle: str | None, summariser: str | None
 ) -> None:
-    """Refuse what cannot go together, before anything is searched."""
     if question is None and not (sys.stdin is not None and sys.stdin.isatty()):
         raise typer.BadParameter("ask a question, or run it on a terminal to have a conversation")
     if question is None and as_json:

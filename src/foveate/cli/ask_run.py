@@ -14,9 +14,7 @@ from foveate.answer.wire import answer_to_json
 from foveate.cli import output
 from foveate.cli.assemble_run import assemble_store, write_bundle
 from foveate.cli.failures import escape_unprintable
-from foveate.cli.layout import wrap_words
-from foveate.cli.models import load_model
-from foveate.cli.show import format_location
+from foveate.cli.show import format_location, wrap_words
 from foveate.core.errors import ExternalError
 from foveate.core.types import Context
 from foveate.models import model as find_model
@@ -29,7 +27,7 @@ MAX_FINDINGS = 8  # findings that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskSettings:
-    """Whom to ask, how, and what the context may be."""
+    """The model, how it is asked, and the options of the context."""
 
     model: Model
     options: AskOptions
@@ -38,18 +36,9 @@ class AskSettings:
 
 
 def resolve_ask(
-    question: str, name: str, how: AskOptions, *, recipe: str, budget: int | None
-) -> AskSettings:
-    """The system prompt follows the recipe's format, and is counted before documents are packed."""
-    return resolve_ask_with_model(
-        load_model(name), question, name, how, recipe=recipe, budget=budget
-    )
-
-
-def resolve_ask_with_model(
     model: Model, question: str, name: str, how: AskOptions, *, recipe: str, budget: int | None
 ) -> AskSettings:
-    """The same for a model that is there already."""
+    """The system prompt follows the recipe's format, and is counted before documents are packed."""
     options = AssembleOptions(
         recipe=recipe,
         budget=budget,
@@ -73,10 +62,9 @@ def run_ask(
     as_json: bool,
     bundle: str | None,
 ) -> None:
-    """The bundle is written before the model is asked: whatever it does, the context is kept."""
-    prepared = assemble_store(
-        store, question, replace(settled.context_options, principals=principals)
-    )
+    """Assemble, ask and print; the bundle is written before the model is asked."""
+    options = replace(settled.context_options, principals=principals)
+    prepared = assemble_store(store, question, options=options)
     if bundle is not None:
         write_bundle(prepared, bundle)
     context = prepared.context
@@ -86,12 +74,12 @@ def run_ask(
         else:
             print_answer(ask_events(context, settled.model, settled.options), context)
     except ExternalError as error:
-        kept = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
-        raise ExternalError(f"{error}; {kept}") from None
+        done = f"the context is kept in {bundle}" if bundle else "--bundle FILE keeps the context"
+        raise ExternalError(f"{error}; {done}") from None
 
 
 def print_answer(events: Iterator[AskEvent], context: Context, more: str = "") -> Answer:
-    """The answer as it comes; then sources and findings, and on stderr what it took, and `more`."""
+    """Print the answer as it arrives, its sources and faults, and its usage on stderr."""
     terminal, begun, answer = output.stdout().isatty(), False, None
     try:
         for event in events:
@@ -115,7 +103,7 @@ def print_answer(events: Iterator[AskEvent], context: Context, more: str = "") -
 
 
 def source_lines(answer: Answer, width: int) -> list[str]:
-    """What each marker in the answer stands for."""
+    """The source of each marker in the answer."""
     if not answer.citations:
         return []
     lines = ["", "Sources"]
@@ -125,7 +113,7 @@ def source_lines(answer: Answer, width: int) -> list[str]:
 
 
 def finding_lines(checked: AnswerCheck, width: int) -> list[str]:
-    """What is wrong with the citations, each once; nothing where nothing is."""
+    """The faults of the citations, each once."""
     found = {f"{one.text} names nothing: {one.reason}": None for one in checked.dangling}
     for claim in checked.claims:
         faults = [fault.replace("_", " ") for fault in claim.faults]
@@ -149,10 +137,10 @@ def usage_lines(answer: Answer, context: Context, width: int, more: str = "") ->
         said.append(f"${answer.cost:.4f}")
     if answer.reply.finish == "length":
         said.append("cut off at --max-tokens")
-    told = ", ".join(said) or "it does not say what it used"
+    usage_text = ", ".join(said) or "it does not say what it used"
     tokens = f"context of {context.token_count:,} tokens"
     return wrap_words(
-        f"{_display_model_name(answer.reply.model or 'model')}: {told}; {tokens}{more}", width
+        f"{_display_model_name(answer.reply.model or 'model')}: {usage_text}; {tokens}{more}", width
     )
 
 

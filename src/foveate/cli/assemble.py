@@ -1,10 +1,60 @@
-"""`foveate assemble`: a question and its candidates, or a store, to the context that is sent."""
+"""`foveate search`, `foveate assemble` and `foveate assemble-batch`."""
 
 from __future__ import annotations
+
+from typing import Annotated, Any
 
 import typer
 
 from foveate.cli import options
+from foveate.cli.options import (
+    STORE,
+    EngineName,
+    Json,
+    Principals,
+    Query,
+    Question,
+    RayAddress,
+    Workers,
+    one_question,
+)
+
+
+def search(
+    question: Question = None,
+    *,
+    query: Query = None,
+    store: Annotated[
+        str, typer.Option("--store", metavar="URL", help="The store to search.")
+    ] = str(STORE),
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=100, help="At most so many chunks.")
+    ] = 10,
+    principal: Principals = None,
+    as_json: Json = False,
+) -> None:
+    """Search a store by meaning and by words."""
+    asked = one_question(question, query)
+    from foveate.cli import output
+    from foveate.cli.show import search_lines
+    from foveate.core.candidates import candidate_to_json
+    from foveate.pipeline.assembler import Assembler
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
+
+    with open_store_with_embedder(store) as (opened, embedder):
+        assembler = Assembler(store=opened, embedder=embedder)
+        found = assembler.search(asked, limit=limit, principals=tuple(principal or ()))
+    records = [candidate_to_json(candidate) for candidate in found.candidates]
+    for record in records:
+        record.pop("embedding", None)
+    result = {
+        "query": asked,
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": records,
+    }
+    output.write_result(result, search_lines(found, output.terminal_width()), as_json=as_json)
 
 
 def assemble(
@@ -38,12 +88,12 @@ def assemble(
         assemble_file,
         assemble_store,
         load_compressor,
-        load_taxonomy,
         write_result,
     )
     from foveate.cli.files import refuse_same_file
     from foveate.core.errors import BadOption
     from foveate.pipeline.options import AssembleOptions
+    from foveate.pipeline.taxonomy import load_taxonomy
 
     refuse_same_file(chunks, bundle)
     if tokenizer is not None and model is not None:
@@ -57,10 +107,58 @@ def assemble(
         order=order,
         principals=tuple(principal or ()),
     )
-    aside, by = load_taxonomy(taxonomy), load_compressor(shortener)
+    ports: dict[str, Any] = {
+        "options": asked,
+        "taxonomy": load_taxonomy(taxonomy) if taxonomy is not None else None,
+        "shortener": load_compressor(shortener),
+    }
     if chunks is None:
-        url = store or str(options.STORE)
-        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, shortener=by)
+        result = assemble_store(store or str(options.STORE), asked_for, **ports)
     else:
-        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, shortener=by)
-    write_result(prepared, as_json=as_json, explain=explain, bundle=bundle)
+        result = assemble_file(chunks, asked_for, **ports)
+    write_result(result, as_json=as_json, explain=explain, bundle=bundle)
+
+
+def assemble_batch(
+    *,
+    requests: Annotated[
+        str,
+        typer.Option(
+            "--in", metavar="REQUESTS", help="A .jsonl or .parquet file, a folder of them, or -."
+        ),
+    ],
+    contexts: Annotated[
+        str,
+        typer.Option(
+            "--out", metavar="CONTEXTS", help="The same; - is stdout. A folder is made if need be."
+        ),
+    ],
+    engine: EngineName = "local",
+    workers: Workers = None,
+    address: RayAddress = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Also the partitions that were done before.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Assemble many requests from a file. Answers come in the same order.
+
+    A request: {"id","query","chunks":[...],"budget","recipe"}, and as needed "tokenizer",
+    "model", "format", "order", "principals", "messages". An answer: "id" and what assemble
+    --json prints. A request that is refused gives {"id","error":{"type","message"}} and the
+    rest go on. JSON Lines has one a line, Parquet one a row: a column "request" with JSON, or
+    columns with these names.
+
+    Of a folder each file is a partition, and its answers a file of the same name. What is done is
+    left alone the next time. A partition that cannot be read (exit code 3), or whose worker died
+    four times (5), is reported; the rest go on.
+    """
+    from foveate.cli.batch_run import print_report, run_batch
+
+    if as_json and contexts == "-":
+        raise typer.BadParameter("--json and --out - both want stdout; give --out a file")
+    report = run_batch(
+        requests, contexts, engine=engine, workers=workers, address=address, anew=anew
+    )
+    if code := print_report(report, as_json=as_json):
+        raise typer.Exit(code)

@@ -5,54 +5,51 @@ from __future__ import annotations
 import sys
 import warnings
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
 from foveate import plugins
 from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
-from foveate.cli.models import load_model
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
 from foveate.core.wire import context_to_json
-from foveate.pipeline import taxonomy as taxonomies
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
-from foveate.pipeline.taxonomy import Taxonomy
+from foveate.ports import Model
 
 
-def load_taxonomy(path: Path | None) -> Taxonomy | None:
-    """The taxonomy of that file, if one is given."""
-    return taxonomies.load_taxonomy(path) if path is not None else None
-
-
-class UnrankedWarning(UserWarning):
-    """Candidates came without scores: what their order was meant to say is lost."""
+def load_model(name: str) -> Model:
+    """The model; raises `ExternalError` if its `check` finds that a package or key is missing."""
+    model = plugins.model(name)
+    check = getattr(model, "check", None)
+    if check is not None:
+        check()
+    return model
 
 
 def load_compressor(name: str | None) -> Compressor | None:
-    """The model that is asked for shorter versions, by its name."""
+    """The model that writes shorter versions, if one is named."""
     return Compressor(model=load_model(name)) if name is not None else None
 
 
-def assemble_file(
-    name: str,
-    query: str,
-    options: AssembleOptions,
-    *,
-    taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
-) -> AssemblyResult:
-    """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
+class UnrankedWarning(UserWarning):
+    """Candidates have no scores, so their order has no effect."""
+
+
+def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
+    """The context of candidates in a file of JSON Lines; its errors name the file.
+
+    `ports`: the options and other fields of an `Assembler`.
+    """
     lines, name = read_text_lines(name), display_name(name)
     try:
         candidates = candidates_from_jsonl(lines)
     except InvalidRequest as error:
-        said = str(error)
-        raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from error
+        message = str(error).removeprefix(f"{name}: ")
+        raise BadInput(f"{name}: {message}") from error
     if not candidates:
         raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
     if len(candidates) > 1 and not any(candidate.score for candidate in candidates):
@@ -62,28 +59,13 @@ def assemble_file(
             UnrankedWarning,
             stacklevel=2,
         )
-    assembler = Assembler(options=options, taxonomy=taxonomy, shortener=shortener)
-    return assembler.run(query, candidates)
+    return Assembler(**ports).run(query, candidates)
 
 
-def assemble_store(
-    url: str,
-    query: str,
-    options: AssembleOptions,
-    *,
-    taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
-) -> AssemblyResult:
-    """Candidates that a store finds for the query."""
+def assemble_store(url: str, query: str, **ports: Any) -> AssemblyResult:
+    """The context of what a store finds for the query."""
     with open_store_with_embedder(url) as (store, embedder):
-        assembler = Assembler(
-            store=store,
-            embedder=embedder,
-            options=options,
-            taxonomy=taxonomy,
-            shortener=shortener,
-        )
-        return assembler.run(query)
+        return Assembler(store=store, embedder=embedder, **ports).run(query)
 
 
 def write_result(

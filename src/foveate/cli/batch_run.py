@@ -12,7 +12,7 @@ from foveate.batch.run import Report, run_partitions
 from foveate.cli import output
 from foveate.cli.failures import INPUT, OUTSIDE, single_line
 from foveate.cli.files import open_output, read_lines, refuse_same_file
-from foveate.cli.progress import progress_bar
+from foveate.cli.output import progress_bar
 from foveate.core.errors import BadInput, ExternalError
 
 FILES = FileAccess(read_lines=read_lines, open_atomic=open_output)
@@ -27,7 +27,7 @@ def run_batch(
     address: str | None,
     anew: bool,
 ) -> Report:
-    """Answer what is there; a file that cannot be answered raises, one of a folder is reported."""
+    """Answer the requests; a single file that fails raises, one of a folder is reported."""
     check_engine(engine, workers, address)
     refuse_same_file(requests, contexts)
     found = partitions(requests, contexts)
@@ -42,7 +42,7 @@ def run_batch(
 
 
 def print_report(report: Report, *, as_json: bool) -> int:
-    """The report on stdout as JSON, or in words on stderr; the exit code that goes with it."""
+    """Print the report, as JSON on stdout or in words on stderr; the exit code."""
     if as_json:
         output.write_json(asdict(report))
     else:

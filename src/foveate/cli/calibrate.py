@@ -48,6 +48,7 @@ def calibrate(
     Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
     """
     from foveate.cli import output
+    from foveate.cli.assemble_run import load_model
     from foveate.cli.calibrate_output import (
         check_writable,
         counts_to_json,
@@ -55,8 +56,7 @@ def calibrate(
         select_kinds,
         write_curve,
     )
-    from foveate.cli.models import load_model
-    from foveate.cli.progress import progress_bar
+    from foveate.cli.output import progress_bar
     from foveate.evals.calibration.curve import curve_to_json
     from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
 
@@ -78,8 +78,5 @@ def calibrate(
     record = curve_to_json(curves["all"], model=reader.name, kinds=sweep.kinds, things=things)
     if out is not None:
         write_curve(out, record)
-    if as_json:
-        output.write_json({**record, **counts_to_json(measured), "said": list(verdict)})
-        return
-    for line in (*curve_lines(curves), *verdict):
-        output.write_line(line)
+    result = {**record, **counts_to_json(measured), "said": list(verdict)}
+    output.write_result(result, (*curve_lines(curves), *verdict), as_json=as_json)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from foveate.cli.files import open_output
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.evals.calibration.curve import Curve
 from foveate.evals.calibration.probes import PROBE_KINDS, ProbeKind
@@ -16,7 +17,7 @@ from foveate.evals.table import Table, table_to_markdown
 
 
 def select_kinds(named: Sequence[str] | None) -> tuple[ProbeKind, ...]:
-    """The kinds asked for, all of them where none is; raises `UnknownName`."""
+    """The named kinds, or all; raises `UnknownName`."""
     for name in named or ():
         if name not in PROBE_KINDS:
             raise UnknownName("probe", name, PROBE_KINDS)
@@ -24,12 +25,9 @@ def select_kinds(named: Sequence[str] | None) -> tuple[ProbeKind, ...]:
 
 
 def counts_to_json(measured: SweepResult) -> Mapping[str, int]:
-    """How many answers came, how many of them said nothing, and how many questions failed."""
-    return {
-        "answers": measured.answers,
-        "empty": measured.empty,
-        "failed": len(measured.failures),
-    }
+    """The numbers of answers, of empty ones, and of failed questions."""
+    failed = len(measured.failures)
+    return {"answers": measured.answers, "empty": measured.empty, "failed": failed}
 
 
 def curve_lines(curves: Mapping[str, Curve]) -> Iterator[str]:
@@ -51,7 +49,7 @@ def _format_point(curve: Curve, number: int) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Before the work: raise `ExternalError` where the curve could not be written afterwards."""
+    """Raise `ExternalError`, before the work, if the curve cannot be written after it."""
     folder = path.parent
     if path.is_dir() or not folder.is_dir():
         what = "is a folder" if path.is_dir() else f"there is no folder {folder}"
@@ -61,12 +59,6 @@ def check_writable(path: Path) -> None:
 
 
 def write_curve(path: Path, record: Mapping[str, Any]) -> None:
-    """The file, all at once; raises `ExternalError` where it cannot be."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        aside.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        raise ExternalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write the curve; raises `ExternalError`."""
+    with open_output(str(path)) as file:
+        file.write(f"{json.dumps(record, indent=1)}\n".encode())

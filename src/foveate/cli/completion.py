@@ -1,7 +1,7 @@
-"""`foveate completion`: what a shell runs to complete commands, options and names by Tab.
+"""`foveate completion`: the script with which a shell completes commands, options and names by Tab.
 
-The shell asks the program itself each time: the scripts name no command and no option, so they stay
-right when foveate is upgraded. What is told to a shell comes from typer.
+The shell runs the program for each completion: the scripts, which typer makes, list no command and
+no option, so they stay right after an upgrade.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ def complete_names(group: str) -> Callable[[str], list[str]]:
     return fitting
 
 
-def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Yours.")],
-) -> None:
+def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Yours.")]) -> None:
     """Print what makes a shell complete by Tab. For bash: source <(foveate completion bash)."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 

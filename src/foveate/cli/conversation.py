@@ -1,8 +1,7 @@
-"""What `foveate ask` does in a conversation: one turn after another, in a file or on a terminal.
+"""`foveate ask` in a conversation: one turn after another, in a file or on a terminal.
 
-Rules: what was answered is kept, what failed is not, so a question can be asked again; the file is
-for its owner alone, is there whole or not at all, and is not written over what another run has put
-there meanwhile.
+An answered turn is saved, a failed one is not, so that the question can be asked again. The file is
+for its owner alone, is written whole, and does not replace what another run wrote meanwhile.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import Any
 from foveate.answer.ask import Answer, AskOptions, ask, ask_events
 from foveate.answer.wire import answer_to_json
 from foveate.cli import output
-from foveate.cli.ask_run import AskSettings, print_answer, resolve_ask_with_model
+from foveate.cli.ask_run import AskSettings, print_answer, resolve_ask
+from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line, name_file_in_errors
 from foveate.cli.files import decode_utf8, open_output, read_lines
-from foveate.cli.models import load_model
 from foveate.core.candidates import parse_json
 from foveate.core.chat.flexible_budget import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
@@ -41,12 +40,12 @@ from foveate.ports import Model
 PROMPT = "> "
 HINT = "Ask; Ctrl-D ends the conversation, Ctrl-C an answer."
 VERBATIM_TURNS = (4, 2, 1, 0)
-"""So many of the last turns stay as they are, the first number that fits."""
+"""Numbers of last turns that stay verbatim; the first that fits is used."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """A conversation with a store and a model; `file`: where it is kept, if anywhere."""
+    """A conversation with a store and a model, saved in `file`."""
 
     assembler: Assembler
     model: Model
@@ -61,16 +60,15 @@ class Conversation:
     _file_bytes: bytes = b""
 
     def __post_init__(self) -> None:
-        """Take up what the file holds; where there is none, the conversation begins."""
+        """Load the conversation in the file, if it exists."""
         if self.file is not None:
             self._file_bytes = _read_bytes(self.file)
-            self.session = (
-                _load_session(self.file, self._file_bytes) if self._file_bytes else Session()
-            )
+            if self._file_bytes:
+                self.session = _load_session(self.file, self._file_bytes)
 
     def run_turn(self, question: str, *, as_json: bool = False) -> None:
-        """Ask, print, and keep what was said."""
-        settled = resolve_ask_with_model(
+        """Ask, print, and save the turn."""
+        settled = resolve_ask(
             self.model, question, self.name, self.options, recipe=self.recipe, budget=None
         )
         asked = self._build_request(question, settled)
@@ -78,7 +76,9 @@ class Conversation:
         given = (asked.context, settled.model, settled.options)
         if as_json:
             answer = ask(*given, sent=request)
-            output.write_json({**answer_to_json(answer, asked.context), **_turn_to_json(asked)})
+            turns = sum(turn.role == "user" for turn in asked.session.turns)
+            record = {**answer_to_json(answer, asked.context), "turn": turns}
+            output.write_json({**record, "reuse": asdict(asked.reuse)})
         else:
             answer = print_answer(
                 ask_events(*given, sent=request), asked.context, _reuse_note(asked)
@@ -86,7 +86,7 @@ class Conversation:
         self._save(asked, answer)
 
     def _build_request(self, question: str, settled: AskSettings) -> TurnRequest:
-        """The request; in a small window fewer of the last turns stay as they were said."""
+        """The request; in a small window fewer of the last turns stay verbatim."""
         for verbatim in VERBATIM_TURNS:
             try:
                 return self._next_turn(question, settled, verbatim)
@@ -129,9 +129,9 @@ class Conversation:
 
 
 def split_budget(room: Budget, documents: int | None) -> tuple[Budget, FlexibleBudget]:
-    """The model's room, a part of it for the conversation; `documents`: the most that those get.
+    """The model's room, split between documents and conversation.
 
-    What they may not get is the conversation's.
+    `documents`: the most that documents get; the rest is the conversation's.
     """
     whole = room.documents or 0
     most = whole - whole // SHARE
@@ -144,14 +144,8 @@ def split_budget(room: Budget, documents: int | None) -> tuple[Budget, FlexibleB
     return budget, zones
 
 
-def _turn_to_json(asked: TurnRequest) -> dict[str, Any]:
-    """What JSON says of the conversation beside the answer."""
-    turns = sum(turn.role == "user" for turn in asked.session.turns)
-    return {"turn": turns, "reuse": asdict(asked.reuse)}
-
-
 def _reuse_note(asked: TurnRequest) -> str:
-    """How much of the request is what was sent before, for a line of figures."""
+    """The number of tokens that were sent before, for the line of figures."""
     reuse = asked.reuse
     if not reuse.request_reused:
         return ""
@@ -159,7 +153,7 @@ def _reuse_note(asked: TurnRequest) -> str:
 
 
 def _read_bytes(name: str) -> bytes:
-    """What the file holds; nothing where there is none."""
+    """The contents of the file; empty if it does not exist."""
     if not Path(name).exists():
         return b""
     return b"\n".join(read_lines(name)) + b"\n"
@@ -181,27 +175,24 @@ def run_conversation(
     how: AskOptions,
     *,
     store: str,
-    recipe: str,
-    budget: int | None,
-    principals: tuple[str, ...],
     summariser: str | None,
-    file: str | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """One turn; or, without a question, turns on a terminal until its end."""
+    """One turn; or, without a question, turns on a terminal until its end.
+
+    `options`: the recipe, budget, principals and file of the `Conversation`.
+    """
     model = load_model(name)
     shorter = Summariser(model=load_model(summariser)) if summariser is not None else None
-    with open_store_with_embedder(store) as (shelf, embedder):
+    with open_store_with_embedder(store) as (opened, embedder):
         talk = Conversation(
-            assembler=Assembler(store=shelf, embedder=embedder),
+            assembler=Assembler(store=opened, embedder=embedder),
             model=model,
             name=name,
             options=how,
-            recipe=recipe,
-            budget=budget,
-            principals=principals,
             summariser=shorter,
-            file=file,
+            **options,
         )
         if question is not None:
             talk.run_turn(question, as_json=as_json)
@@ -210,7 +201,7 @@ def run_conversation(
 
 
 def _prompt_loop(talk: Conversation) -> None:
-    """Questions from the terminal; what goes wrong with one is said, and the next is asked for."""
+    """Read questions from the terminal; an error is printed, and the next question is read."""
     with suppress(ImportError):  # not everywhere
         import readline  # noqa: F401  # the line can be edited, and earlier ones come back
 

@@ -38,8 +38,7 @@ def diagnose(
         typer.Option("--answers", metavar="FILE", help="What was answered: id, answer, baseline."),
     ] = None,
     sessions: Annotated[
-        Path | None,
-        typer.Option("--sessions", metavar="FILE", help="What agents did: id, turns."),
+        Path | None, typer.Option("--sessions", metavar="FILE", help="What agents did: id, turns.")
     ] = None,
     principal: Principals = None,
     as_json: Json = False,
@@ -51,7 +50,7 @@ def diagnose(
     """
     from foveate.cli import output
     from foveate.cli.diagnose_run import run_diagnosis
-    from foveate.cli.layout import format_columns
+    from foveate.cli.show import format_columns
     from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
     from foveate.evals.table import table_to_markdown
 

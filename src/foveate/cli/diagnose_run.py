@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from foveate.cli.eval_steps import limit_cases
 from foveate.cli.failures import name_file_in_errors
-from foveate.cli.progress import progress_bar
+from foveate.cli.output import progress_bar
 from foveate.core.errors import BadInput
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.notes import read_answers, read_sessions
@@ -37,7 +37,7 @@ def run_diagnosis(
     sessions: Path | None,
     principals: Sequence[str],
 ) -> Diagnosis:
-    """Read everything first, so that what is refused is refused before the work."""
+    """Run the diagnosis; all input is read and checked before the work."""
     options = AssembleOptions(recipe=recipe, budget=budget, limit=limit)
     resolve_options(options)  # what is refused is refused before any file is read
     known = _load_cases(names, pools=not store)
@@ -51,13 +51,13 @@ def run_diagnosis(
         turns = read_sessions(sessions) if sessions is not None else {}
         _check_ids(turns, ids)
     with ExitStack() as stack:
-        shelf, embedder = stack.enter_context(
+        opened, embedder = stack.enter_context(
             open_store_with_embedder(store) if store else _temporary_store(cases)
         )
         beside = DiagnosisInputs(
             current=_current_texts(folders) if folders else None, answers=said, sessions=turns
         )
-        assembler = Assembler(store=shelf, embedder=embedder, options=options)
+        assembler = Assembler(store=opened, embedder=embedder, options=options)
         with progress_bar() as on_progress:
             return diagnose(
                 cases, assembler, principals=principals, beside=beside, progress=on_progress
@@ -65,7 +65,7 @@ def run_diagnosis(
 
 
 def _load_cases(names: Sequence[str], *, pools: bool) -> tuple[Case, ...]:
-    """The cases; raises `BadInput`, which knows that candidates are not needed beside a store."""
+    """The cases; the error for missing candidates names --store as the alternative."""
     try:
         return read_cases(names, pools=pools)
     except BadInput as error:
@@ -75,7 +75,7 @@ def _load_cases(names: Sequence[str], *, pools: bool) -> tuple[Case, ...]:
 
 
 def _check_ids(beside: Collection[str], ids: Collection[str]) -> None:
-    """Raise `BadInput` where nothing of it is of any case: it would be passed over in silence."""
+    """Raise `BadInput` if no id is a case's: the file would have no effect."""
     if beside and not any(name in ids for name in beside):
         name = next(iter(beside))
         raise BadInput(f"none of its ids is a case's, such as {name!r}; use those of --dataset")
@@ -83,7 +83,6 @@ def _check_ids(beside: Collection[str], ids: Collection[str]) -> None:
 
 @contextmanager
 def _temporary_store(cases: Sequence[Case]) -> Iterator[tuple[Store, Embedder | None]]:
-    """The cases' candidates in a store that is gone afterwards, with the local embedder."""
     from foveate import plugins
     from foveate.stores import open_store
 
@@ -100,7 +99,7 @@ def _temporary_store(cases: Sequence[Case]) -> Iterator[tuple[Store, Embedder | 
 
 
 def _current_texts(folders: Sequence[Path]) -> CurrentText:
-    """Documents as they are in their folders now, by the ids that an index gives them."""
+    """The documents in their folders now, by the ids that an index gives them."""
     from foveate.ingest.load import load_file, read_file
     from foveate.ingest.loaders.limits import Limits
     from foveate.ingest.run import walk_paths

@@ -1,16 +1,147 @@
-"""`foveate eval`: recipes against each other on golden cases, and what leads there.
-
-Its commands: `run` (meant where none is named), `convert`, `thresholds`.
-"""
+"""`foveate eval`: recipes compared on golden cases. Without a command, `run` is meant."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import Annotated
+
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from foveate.cli.eval_convert import convert
-from foveate.cli.eval_run import RunCommand, run
 from foveate.cli.eval_thresholds import thresholds
+from foveate.cli.failures import GATE
+from foveate.cli.options import Json
+from foveate.core.errors import BadOption
+
+BUILT_IN = "built-in"
+RULE_SUFFIXES = (".json", ".toml")
+
+
+class RunCommand(TyperCommand):
+    """`--gate` takes a file of rules where one follows, and else means the built-in ones."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Give a bare `--gate` its value."""
+        given = []
+        for i, word in enumerate(args):
+            following = args[i + 1] if i + 1 < len(args) else ""
+            bare = word == "--gate" and not following.endswith(RULE_SUFFIXES)
+            given.append(f"--gate={BUILT_IN}" if bare else word)
+        return super().parse_args(ctx, given)
+
+
+def run(
+    *,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset", metavar="FILE...", help="Cases, JSON Lines or .gz; patterns too."
+        ),
+    ] = None,
+    recipes: Annotated[
+        list[str] | None,
+        typer.Option("--recipes", metavar="R,R", help="Names or TOML files [naive,default,tight]."),
+    ] = None,
+    budgets: Annotated[
+        list[str] | None,
+        typer.Option("--budgets", metavar="N,N", help="Tokens [500,1000,2000,4000]."),
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option("--baseline", metavar="R", help="What the others are compared with.")
+    ] = "naive",
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", metavar="T", help="What counts, for all recipes.")
+    ] = "cl100k_base",
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="E", help="Give the candidates its vectors.")
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N cases of each set.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Write results, report and chart; go on from what is there.",
+        ),
+    ] = None,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
+    gate: Annotated[
+        str | None,
+        typer.Option("--gate", metavar="[RULES]", help="Exit code 6 where a rule breaks."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", metavar="M", help="Ask it, and judge the answers as well.")
+    ] = "",
+    answer_tokens: Annotated[
+        int,
+        typer.Option(
+            "--answer-tokens", metavar="N", min=0, help="Of one answer; 0: probabilities alone."
+        ),
+    ] = 64,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", help="Seconds for one call.")
+    ] = 120.0,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="SUMMARY.json", help="Exit code 6 where it was better before."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure recipes on questions whose evidence is known.
+
+    --dataset takes several files; RULES is a file (.json or .toml), without one the built-in
+    rules hold.
+    """
+    from foveate.cli import eval_steps, output
+
+    names = [*(dataset or []), *(files or [])]
+    if not names:
+        raise typer.BadParameter("give the cases: --dataset FILE...")
+    checks = eval_steps.load_checks(None if gate == BUILT_IN else gate, gate is not None, against)
+    summary = eval_steps.run_evaluation(
+        names,
+        recipes=_split_list(recipes, "naive,default,tight"),
+        budgets=[_parse_budget(word) for word in _split_list(budgets, "500,1000,2000,4000")],
+        baseline=baseline,
+        tokenizer=tokenizer,
+        embedder=embedder,
+        limit=limit,
+        jobs=jobs,
+        out=out,
+        wanted=eval_steps.answer_options(model, answer_tokens, timeout),
+    )
+    missing = eval_steps.write_files(summary, out, plot=plot) if out is not None else None
+    eval_steps.print_summary(summary, as_json=as_json)
+    output.flush()
+    if said := checks(summary):
+        sys.stderr.writelines(f"foveate: gate: {line}\n" for line in said)
+        raise typer.Exit(GATE)
+    if missing is not None:
+        raise missing
+
+
+def _split_list(words: list[str] | None, default: str) -> list[str]:
+    """The values of `a,b`, and of a repeated option."""
+    parts = [part.strip() for word in words or [default] for part in word.split(",")]
+    return [part for part in parts if part]
+
+
+def _parse_budget(word: str) -> int:
+    try:
+        return int(word.replace("_", ""))
+    except ValueError:
+        raise BadOption(f"--budgets: {word!r} is no number of tokens") from None
+
 
 RUN = "run"
 
@@ -26,7 +157,7 @@ class RunsByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=RunsByDefault,
-    help="Recipes against each other on golden cases; without a command: run.",
+    help="Evaluate and compare recipes on golden cases; without a command: run.",
     rich_markup_mode=None,
 )
 app.command(RUN, cls=RunCommand)(run)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+from dataclasses import asdict
+from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -21,8 +22,7 @@ MAX_SHOWN_FAILURES = 20
 def convert(
     *,
     format: Annotated[
-        str,
-        typer.Argument(metavar="FORMAT", help="hotpotqa, musique, squad, nq or beir."),
+        str, typer.Argument(metavar="FORMAT", help="hotpotqa, musique, squad, nq or beir.")
     ],
     inputs: Annotated[
         list[str], typer.Argument(metavar="INPUT...", help="Its files, .gz too; beir: its folder.")
@@ -69,10 +69,13 @@ def convert(
 
     count, source = _write_cases(out, read, name or format, pool=pool, limit=limit, seed=seed)
     if as_json:
-        output.write_json(_report_to_json(count, source))
+        failed = [asdict(failure) for failure in source.failed]
+        record = {"cases": count, "left_out": dict(source.left_out), "failed": failed}
+        output.write_json(record)
         return
     if out != "-":
-        sys.stderr.write(f"{count:,} cases written to {out}{_left_out_text(source)}\n")
+        left_out = [f"; {n:,} left out: {reason}" for reason, n in sorted(source.left_out.items())]
+        sys.stderr.write(f"{count:,} cases written to {out}{''.join(left_out)}\n")
     sys.stderr.writelines(f"{line}\n" for line in _failure_lines(source, output.terminal_width()))
 
 
@@ -106,24 +109,16 @@ def _write_cases(
 
 
 def _gzip_file(file: IO[bytes]) -> IO[bytes]:
-    """Without a name and without a clock in its head."""
+    """A gzip file without a name or a time in its header."""
     from gzip import GzipFile
 
     return cast("IO[bytes]", GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
 
 
-def _report_to_json(count: int, source: SourceDataset) -> Mapping[str, Any]:
-    """The report as one object, with every failure."""
-    from dataclasses import asdict
-
-    failed = [asdict(failure) for failure in source.failed]
-    return {"cases": count, "left_out": dict(source.left_out), "failed": failed}
-
-
 def _failure_lines(source: SourceDataset, width: int) -> Iterator[str]:
-    """The records that failed with their reasons; the first of very many."""
+    """The first failed records with their reasons."""
     from foveate.cli.failures import single_line
-    from foveate.cli.layout import wrap_words
+    from foveate.cli.show import wrap_words
 
     if not source.failed:
         return
@@ -133,8 +128,3 @@ def _failure_lines(source: SourceDataset, width: int) -> Iterator[str]:
         yield from wrap_words(said, width, first="  ", rest="    ")
     if more := len(source.failed[MAX_SHOWN_FAILURES:]):
         yield f"  and {more:,} more; --json names them all"
-
-
-def _left_out_text(source: SourceDataset) -> str:
-    said = [f"{count:,} left out: {reason}" for reason, count in sorted(source.left_out.items())]
-    return "".join(f"; {one}" for one in said)

@@ -1,48 +1,180 @@
-"""What `foveate eval run` does, once its flags are read: evaluate, write, show, check."""
+"""What `foveate eval` does after its flags are read."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foveate import plugins
 from foveate._version import __version__
 from foveate.cli import output
-from foveate.cli.eval_answers import AnswerOptions, run_answers
-from foveate.cli.failures import name_file_in_errors
-from foveate.cli.files import read_json
-from foveate.cli.models import load_model
-from foveate.cli.progress import progress_bar
-from foveate.core.errors import ExternalError, MissingExtra
-from foveate.evals.answers.run import AnswerRunOptions
+from foveate.cli.assemble_run import load_model
+from foveate.cli.failures import escape_unprintable, name_file_in_errors
+from foveate.cli.files import display_name, read_json, read_text_lines
+from foveate.cli.output import progress_bar
+from foveate.core.candidates import candidates_from_jsonl
+from foveate.core.errors import BadInput, ExternalError, MissingExtra
+from foveate.core.types import Candidate
+from foveate.evals.answers.figures import AnswersSummary
+from foveate.evals.answers.outcome import Outcome
+from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
+from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.baseline import check_summary, find_regressions
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
 from foveate.evals.gate import Rules, find_broken_rules, read_rules
 from foveate.evals.read import read_cases
-from foveate.evals.report import RESULTS_FILE, format_heading, write_report
+from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
 from foveate.evals.table import table_to_markdown
 from foveate.evals.tables import LEGEND, summary_tables
-from foveate.evals.trials import build_setting
+from foveate.evals.trials import Setting, build_setting
 from foveate.evals.wire import summary_to_json
+from foveate.pipeline.store_with_embedder import open_store_with_embedder
+from foveate.ports import Model
+
+Pools = list[tuple[Candidate, ...]]
+
+_ALL_NEIGHBOURS = 2**31
+"""A window around a document's first chunk that reaches its last one."""
+
+
+def load_pools(chunks: str | None, cases: Sequence[str], store: str | None) -> Pools:
+    """A pool for each case, or one pool of all chunks; raises `BadInput` if there is none."""
+    if cases:
+        return [case.candidates() for case in read_cases(cases)]
+    if store is not None:
+        return [_load_store(store)]
+    name = chunks or ""
+    lines = read_text_lines(name)
+    with name_file_in_errors(display_name(name)):
+        found = candidates_from_jsonl(lines)
+        if not found:
+            raise BadInput("holds no chunks; give one JSON object a line")
+    return [found]
+
+
+def _load_store(url: str) -> tuple[Candidate, ...]:
+    with open_store_with_embedder(url) as (store, _):
+        places = [(document, 0) for document, _hash in store.documents()]
+        found = tuple(Candidate(chunk=c) for c in store.neighbours(places, _ALL_NEIGHBOURS))
+    if not found:
+        raise BadInput(f"{url}: holds no chunks that everybody may read")
+    return found
+
+
+def add_embeddings(pools: Pools, name: str) -> Pools:
+    """The pools with this embedder's vectors for chunks without one; a text is embedded once."""
+    texts = {
+        c.chunk.content_hash: c.text for pool in pools for c in pool if c.chunk.embedding is None
+    }
+    if not texts:
+        return pools
+    vectors = dict(zip(texts, plugins.embedder(name).embed(list(texts.values())), strict=True))
+
+    def embed(c: Candidate) -> Candidate:
+        if c.chunk.embedding is not None:
+            return c
+        return replace(c, chunk=replace(c.chunk, embedding=vectors[c.chunk.content_hash]))
+
+    return [tuple(map(embed, pool)) for pool in pools]
+
+
+_MAX_ERRORS = 3
+"""Errors that are repeated in words; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions:
+    """The model that is asked, and how."""
+
+    model: Model
+    options: AnswerRunOptions
+
+
+def run_answers(
+    wanted: AnswerOptions, cases: Sequence[Case], made: Setting, baseline: str, out: Path | None
+) -> AnswersSummary:
+    """Ask the model about every context; raises `ExternalError` if it stops answering."""
+    kept = out / ANSWERS_FILE if out is not None else None
+    judge = AnswerRunner(wanted.model, wanted.options, kept)
+    judge.detect_scoring()
+    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, wanted.options))
+    try:
+        with progress_bar() as on_progress:
+            outcomes = judge.run(cases, made, on_progress=on_progress)
+    finally:
+        _print_lines(usage_line(judge.usage))
+    _print_lines(*failure_lines(outcomes))
+    return summarise_answers(
+        outcomes,
+        baseline=baseline,
+        model=judge.model.name,
+        prompt=wanted.options.prompt,
+        tokens=wanted.options.tokens,
+    )
+
+
+def estimate_line(need: CallEstimate, model: str, how: AnswerRunOptions) -> str:
+    """The calls and tokens that a run will take.
+
+    >>> estimate_line(
+    ...     CallEstimate(answers=40, scores=40, read=51_000), "small", AnswerRunOptions(tokens=32)
+    ... )
+    'small: 40 answers, 40 probabilities; about 51,000 tokens to read, at most 1,280 to write'
+    """
+    most = need.answers * how.tokens
+    known = f", {need.known:,} known from before" if need.known else ""
+    return (
+        f"{model}: {need.answers:,} answers, {need.scores:,} probabilities{known}; about "
+        f"{need.read:,} tokens to read, at most {most:,} to write"
+    )
+
+
+def usage_line(spent: CallUsage) -> str:
+    """The calls and tokens that a run took.
+
+    >>> usage_line(CallUsage(calls=80, failed=1, read=52_300, wrote=901))
+    'asked: 80 calls, 1 failed; 52,300 tokens read, 901 written, as the model counts them'
+    """
+    failed = f", {spent.failed:,} failed" if spent.failed else ""
+    return (
+        f"asked: {spent.calls:,} calls{failed}; {spent.read:,} tokens read, "
+        f"{spent.wrote:,} written, as the model counts them"
+    )
+
+
+def failure_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """The errors, the most frequent first."""
+    found = Counter(one.failed for one in outcomes if one.failed)
+    lines = [f"failed {count:,} times: {why}" for why, count in found.most_common(_MAX_ERRORS)]
+    more = len(found) - _MAX_ERRORS
+    return [*lines, *([f"and {more:,} other errors"] if more > 0 else [])]
+
+
+def _print_lines(*lines: str) -> None:
+    sys.stderr.writelines(f"foveate: {escape_unprintable(line)}\n" for line in lines)
+    sys.stderr.flush()
+
 
 SummaryCheck = Callable[[Summary], list[str]]
 
 
 def load_checks(rules: str | None, asked: bool, against: str | None) -> SummaryCheck:
-    """What the summary must pass; a file that cannot be read is refused before the work."""
-    held = (read_rules(rules) if rules is not None else Rules()) if asked else None
+    """The checks of a summary; a file that cannot be read is refused before the work."""
+    gate = (read_rules(rules) if rules is not None else Rules()) if asked else None
     earlier = read_json(against) if against is not None else None
     if against is not None:
         with name_file_in_errors(against):
             check_summary(earlier)
 
     def checks(summary: Summary) -> list[str]:
-        said = find_broken_rules(summary, held) if held is not None else []
+        said = find_broken_rules(summary, gate) if gate is not None else []
         if earlier is not None:
             with name_file_in_errors(against):
                 said += find_regressions(summary, earlier)
@@ -64,7 +196,7 @@ def run_evaluation(
     out: Path | None,
     wanted: AnswerOptions | None = None,
 ) -> Summary:
-    """Read, run with a bar, ask the model that is wanted, summarise."""
+    """Read the cases, run them, ask the model if one is named, summarise."""
     made, reference = build_setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
@@ -88,18 +220,15 @@ def run_evaluation(
 
 
 def answer_options(model: str, tokens: int, timeout: float) -> AnswerOptions | None:
-    """Who is asked, where somebody is; what it lacks is said before the work."""
-    return (
-        AnswerOptions(
-            model=load_model(model), options=AnswerRunOptions(tokens=tokens, timeout=timeout)
-        )
-        if model
-        else None
-    )
+    """The model to ask, if one is named; what it lacks is reported before the work."""
+    if not model:
+        return None
+    options = AnswerRunOptions(tokens=tokens, timeout=timeout)
+    return AnswerOptions(model=load_model(model), options=options)
 
 
 def _create_folder(out: Path) -> None:
-    """The folder, before the work; raises `ExternalError` where it cannot be."""
+    """Create the folder before the work; raises `ExternalError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         fine = os.access(out, os.W_OK | os.X_OK)
@@ -113,18 +242,18 @@ def _create_folder(out: Path) -> None:
 
 
 def limit_cases(cases: Sequence[Case], limit: int | None) -> Sequence[Case]:
-    """The first of each set."""
+    """The first cases of each set."""
     seen: Counter[str] = Counter()
-    kept = []
+    chosen = []
     for case in cases:
         seen[case.dataset] += 1
         if limit is None or seen[case.dataset] <= limit:
-            kept.append(case)
-    return kept
+            chosen.append(case)
+    return chosen
 
 
 def write_files(summary: Summary, out: Path, *, plot: bool) -> MissingExtra | None:
-    """The report's files; why there is no chart, where there should be one."""
+    """Write the report; the result is why there is no chart, if one was asked for."""
     try:
         return write_report(summary, out, plot=plot)
     except OSError as error:

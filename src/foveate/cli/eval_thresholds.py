@@ -60,17 +60,17 @@ def thresholds(
     from dataclasses import asdict
 
     from foveate import plugins
-    from foveate.cli import eval_pools, output
-    from foveate.cli.progress import progress_bar
+    from foveate.cli import eval_steps, output
+    from foveate.cli.output import progress_bar
     from foveate.core.stages.dedup.near import DedupNear
     from foveate.evals.thresholds import parse_thresholds, sweep_thresholds
 
     stage = DedupNear(method=cast("Method", method))
     wanted = parse_thresholds(low, high, step)
     counter = plugins.tokenizer(tokenizer)
-    pools = eval_pools.load_pools(chunks, names, store)
+    pools = eval_steps.load_pools(chunks, names, store)
     if stage.method == "semantic":
-        pools = eval_pools.add_embeddings(pools, embedder)
+        pools = eval_steps.add_embeddings(pools, embedder)
     levels: list[Level] = []
     with progress_bar() as on_progress:
         for level in sweep_thresholds(
@@ -79,19 +79,16 @@ def thresholds(
             levels.append(level)
             if on_progress is not None:
                 on_progress(len(levels), len(wanted), f"{level.threshold:g}")
-    if as_json:
-        output.write_json({"method": stage.method, "levels": [asdict(level) for level in levels]})
-        return
-    for line in _threshold_lines(stage.method, levels, pools):
-        output.write_line(line)
+    record = {"method": stage.method, "levels": [asdict(level) for level in levels]}
+    lines = _threshold_lines(stage.method, levels, pools)
+    output.write_result(record, lines, as_json=as_json)
 
 
 def _threshold_lines(
     method: str, levels: Sequence[Level], pools: Sequence[Sequence[Candidate]]
 ) -> Iterator[str]:
-    """The table, then the examples of each threshold."""
-    from foveate.cli.layout import wrap_words
     from foveate.cli.output import terminal_width
+    from foveate.cli.show import wrap_words
     from foveate.evals.table import Table, table_to_markdown
 
     width = terminal_width()

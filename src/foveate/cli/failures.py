@@ -68,7 +68,7 @@ def exit_code_from_error(error: BaseException) -> int:
 
 
 def error_line(error: BaseException) -> str:
-    """What to say about it, in one line; empty where there is nothing to say."""
+    """The error in one line; empty if there is nothing to print."""
     if isinstance(error, SystemExit | KeyboardInterrupt | BrokenPipeError | typer.Abort):
         return ""
     if os.environ.get("FOVEATE_DEBUG"):
@@ -91,7 +91,6 @@ def _error_message(error: BaseException) -> str:
 
 
 def _usage_message(error: BaseException) -> str:
-    """A mistake in the flags, and where to read about them."""
     said = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "foveate"
@@ -112,7 +111,7 @@ def single_line(text: str) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    """What a terminal could take for a command is spelled out; spaces of any kind stay."""
+    """The text with control characters escaped, which a terminal could interpret; spaces stay."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in SPACES else ascii(c)[1:-1] for c in text)

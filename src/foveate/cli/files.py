@@ -1,7 +1,7 @@
-"""Reading what the user names and writing what the user asks for.
+"""Reading and writing the files that the user names.
 
-Rules: `-` is stdin or stdout; what cannot be read is `BadInput` and says why; what is written
-appears whole or not at all, but for a pipe or a device, which is written to as it is.
+`-` is stdin or stdout. A file that cannot be read is `BadInput` with the reason. A file is written
+whole or not at all; a pipe or a device is written directly.
 """
 
 from __future__ import annotations
@@ -86,11 +86,10 @@ def _open_binary(name: str) -> Any:
 
 @contextmanager
 def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A file to write to; it takes its name when all is written, and else is not there.
+    """A file to write to, which gets its name when all is written.
 
-    A link stays a link and a file keeps its mode; what is no file (a pipe, a device) stays what it
-    is and is written to at once. `private`: its owner alone may read it. Raises `ExternalError`
-    where it cannot be written.
+    A link stays a link and a file keeps its mode; a pipe or a device is written directly.
+    `private`: only the owner may read it. Raises `ExternalError` if it cannot be written.
     """
     if name == STDIO:
         with _stdout_bytes() as file:
@@ -110,7 +109,7 @@ def open_output(name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 def refuse_same_file(read: str | None, write: str | None) -> None:
-    """Raise `BadOption` where what is read would be overwritten by what is written."""
+    """Raise `BadOption` if the output would overwrite the input."""
     if read is None or write is None or STDIO in (read, write):
         return
     with suppress(OSError):
@@ -129,6 +128,5 @@ def _stdout_bytes() -> Iterator[IO[bytes]]:
 
 
 def _is_special(name: str) -> bool:
-    """Whether it is there and is neither a file nor a link to one."""
     path = Path(name)
     return path.exists() and not path.is_file()

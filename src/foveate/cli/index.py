@@ -71,8 +71,7 @@ def index(
     With --engine ray, the workers of a Ray cluster read the files, and this process writes them,
     256 documents at a time: for bulk. They must see the files at the same place.
     """
-    from foveate.cli.index_run import open_indexer, write_report
-    from foveate.cli.limits import parse_limits
+    from foveate.cli.index_run import open_indexer, parse_limits, write_report
     from foveate.ingest import Enrich
 
     if watch and engine != "local":
@@ -92,7 +91,7 @@ def index(
         address=address,
     ) as into:
         if watch:
-            from foveate.cli.watching import watch_paths
+            from foveate.cli.index_run import watch_paths
 
             watch_paths(into, paths, as_json=as_json)
             return

@@ -1,35 +1,65 @@
-"""What `foveate index` does, once its flags are read: ingest with a progress bar, and report."""
+"""What `foveate index` does after its flags are read; with --watch, again after each change.
+
+With --watch a run that changed nothing prints nothing. A path that is gone, or is empty while the
+store has documents of it, is left out and its documents stay: a disk that is not mounted looks the
+same. An external failure is reported and tried again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from foveate import plugins
 from foveate.batch.engines.open import check_engine
-from foveate.cli.layout import wrap_words
-from foveate.cli.models import load_model
-from foveate.cli.progress import progress_bar
-from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput
+from foveate.cli import output
+from foveate.cli.assemble_run import load_model
+from foveate.cli.failures import error_line
+from foveate.cli.output import progress_bar
+from foveate.cli.show import wrap_words
+from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.ingest import Enrich, Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.on_ray import ray_engine
 from foveate.ingest.run import Engine, Failure, Report, ingest, local_engine, walk_paths
 from foveate.ingest.walk import Walk
-from foveate.ports import Embedder, Model, Store
+from foveate.ingest.watch import ChangedPaths, Watcher, engine_for_changes, find_empty_scopes
+from foveate.ports import Embedder, Store
 from foveate.stores import open_store_for_writing, redact_url
 from foveate.stores.lazy import LazyStore, StoreCreationFailed
+
+_MAX_DIGITS = 15  # digits: more than any file has bytes
+
+
+def parse_limits(options: Sequence[str]) -> Limits:
+    """The defaults, changed by options of the form NAME=N; raises `BadOption` or `UnknownName`.
+
+    >>> parse_limits(["pages=9_000"]).pages
+    9000
+    """
+    known = [each.name for each in fields(Limits)]
+    values: dict[str, int] = {}
+    for each in options:
+        name, _, number = each.partition("=")
+        digits = number.replace("_", "")
+        if name not in known:
+            raise UnknownName("limit", name, known)
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
+            raise BadOption(f"--limit {each!r}: a limit is NAME=N with a whole number N")
+        values[name] = int(digits)
+    return Limits(**values)
+
 
 TOKENIZER = "cl100k_base"
 
 _TRANSACTION_DOCUMENTS = 256
-"""Documents a transaction at the most: a commit costs more than a document, on an object store much
-more. So much a killed run does again."""
+"""Documents of a transaction: a commit costs more than a document. A killed run repeats so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,38 +74,19 @@ class IndexResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indexer:
-    """An open store, and how files go into it."""
+    """An open store; `ingest` takes paths, an engine and a progress callback."""
 
     url: str
     store: Store
     embedder: Embedder
-    tokenizer: Tokenizer
-    size: int
-    overlap: int
-    limits: Limits | None
-    enrich: Enrich
-    model: Model | None
     engine: Engine
-    at_once: int = 1
+    ingest: Callable[..., Report]
 
     def run(self, paths: Sequence[Path], engine: Engine | None = None) -> IndexResult:
         """Bring the store up to date with the paths, with a progress bar."""
         try:
             with progress_bar() as on_progress:
-                report = ingest(
-                    paths,
-                    self.store,
-                    self.embedder,
-                    self.tokenizer,
-                    size=self.size,
-                    overlap=self.overlap,
-                    limits=self.limits,
-                    enrich=self.enrich,
-                    model=self.model,
-                    engine=engine or self.engine,
-                    at_once=self.at_once,
-                    on_progress=on_progress,
-                )
+                report = self.ingest(paths, engine=engine or self.engine, on_progress=on_progress)
         except StoreCreationFailed as error:
             raise error.why from None
         root = self.store.state_root()
@@ -93,7 +104,7 @@ def index_paths(
     overlap: int,
     limits: Limits | None = None,
 ) -> IndexResult:
-    """Ingest the paths as `foveate index` does where nothing else is asked for."""
+    """Ingest the paths as `foveate index` does by default."""
     enrich = Enrich(questions=True)
     with open_indexer(
         paths, url, embedder, size=size, overlap=overlap, limits=limits, enrich=enrich
@@ -116,62 +127,59 @@ def open_indexer(
     engine: str = "local",
     address: str | None = None,
 ) -> Iterator[Indexer]:
-    """The store to index into; where there is none, it is made with its first document.
+    """The store to index into; a new one is created with its first document.
 
-    A store that is there already is opened even so, for its files may be gone. `jobs`: None for
-    as many processes as are worth starting, or as Ray has processors.
+    An existing store is opened even without files to read: they may have been deleted. `jobs`: None
+    for as many processes as are useful, or as Ray has processors.
     """
     check_engine(engine, jobs, address)
     check_sizes(size, overlap)
     walks = walk_paths(paths)
     reader = plugins.embedder(embedder)
-    counter = plugins.tokenizer(TOKENIZER)
-    writer = load_model(model) if model else None
+    how: dict[str, Any] = {
+        "embedder": reader,
+        "tokenizer": plugins.tokenizer(TOKENIZER),
+        "size": size,
+        "overlap": overlap,
+        "limits": limits,
+        "enrich": enrich or Enrich(),
+        "model": load_model(model) if model else None,
+        "at_once": _TRANSACTION_DOCUMENTS,
+    }
     store = _open_store(url, reader, walks)
     try:
         yield Indexer(
             url=redact_url(url),
             store=store,
             embedder=reader,
-            tokenizer=counter,
-            size=size,
-            overlap=overlap,
-            limits=limits,
-            enrich=enrich or Enrich(),
-            model=writer,
             engine=ray_engine(jobs, address) if engine == "ray" else local_engine(jobs),
-            at_once=_TRANSACTION_DOCUMENTS,
+            ingest=partial(ingest, store=store, **how),
         )
     finally:
         store.close()
 
 
 def _open_store(url: str, reader: Embedder, walks: Sequence[Walk]) -> Store:
-    """The store; raises `BadInput` where there is none, nor a file to read."""
+    """The store; raises `BadInput` if it does not exist and there is no file to read."""
     store = open_store_for_writing(url, embedder_name=reader.name, dimensions=reader.dimensions)
     if any(each.files for each in walks) or not isinstance(store, LazyStore):
         return store
     names = ", ".join(repr(each.scope) for each in walks)
-    reasons = (f" ({each.path}: {each.reason})" for walk in walks for each in _unread_files(walk))
+    reasons = (
+        f" ({each.path}: {each.reason})" for walk in walks for each in (*walk.failed, *walk.skipped)
+    )
     raise BadInput(
         f"no file to read in {names}{next(reasons, '')}; name files, or a folder that holds some, "
         f"of these kinds: {' '.join(suffixes())}"
     )
 
 
-def _unread_files(walk: Walk) -> tuple[Failure, ...]:
-    return (*walk.failed, *walk.skipped)
-
-
 def write_report(done: IndexResult, *, as_json: bool) -> None:
     """The report on stdout, at once."""
     from foveate.cli import output
 
-    if as_json:
-        output.write_json(report_to_json(done))
-    else:
-        for line in report_lines(done, output.terminal_width()):
-            output.write_line(line)
+    lines = report_lines(done, output.terminal_width())
+    output.write_result(report_to_json(done), lines, as_json=as_json)
     output.flush()
 
 
@@ -213,3 +221,111 @@ def report_lines(done: IndexResult, width: int) -> list[str]:
 def _failure_lines(failures: Sequence[Failure], width: int) -> Iterator[str]:
     for failure in failures:
         yield from wrap_words(f"{failure.path}: {failure.reason}", width, first="  ", rest="    ")
+
+
+_COUNT_FIELDS = ("added", "updated", "deleted", "renamed", "chunks")
+_RETRY_SECONDS = 30  # seconds
+
+
+def watch_paths(into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
+    """Run, wait for changes, run again; Ctrl-C ends it with a summary."""
+    watcher = Watcher(paths)
+    watch = _WatchRun(into, paths, as_json=as_json)
+    watch.run(None)
+    names = ", ".join(str(path) for path in paths)
+    _print_message(f"watching {names}; Ctrl-C ends it")
+    try:
+        while True:
+            watch.run(watcher.wait(_RETRY_SECONDS if watch.is_retry_due else None))
+    except KeyboardInterrupt:
+        watch.summary()
+
+
+class _WatchRun:
+    """The runs so far. `is_retry_due`: the last one failed, and is to be repeated."""
+
+    def __init__(self, into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
+        self._indexer, self._paths, self._as_json = into, paths, as_json
+        self._last: IndexResult | None = None
+        self._total = Report()
+        self._runs = 0
+        self._missing: dict[Path, str] = {}
+        self.is_retry_due = False
+
+    def run(self, changed: ChangedPaths) -> None:
+        """Bring the store up to date with what changed, and say so where anything did."""
+        paths = self._usable_paths()
+        if not paths:
+            return
+        doubtful = frozenset(each.path for each in self._last.report.failed) if self._last else ()
+        engine = engine_for_changes(
+            None if self.is_retry_due else changed, frozenset(doubtful), self._indexer.engine
+        )
+        try:
+            done = self._indexer.run(paths, engine)
+        except (ExternalError, BadInput, OSError) as error:
+            if self._last is None:
+                raise
+            self.is_retry_due = True
+            _print_message(f"{error_line(error).removeprefix('foveate: ')}; it is tried again")
+            return
+        self.is_retry_due = False
+        self._report(done)
+
+    def _report(self, done: IndexResult) -> None:
+        before, self._last = self._last, done
+        report = done.report
+        left_out = (report.failed, report.skipped)
+        same = before is not None and left_out == (before.report.failed, before.report.skipped)
+        if same and not any(getattr(report, name) for name in _COUNT_FIELDS):
+            return
+        self._runs += 1
+        counts = {
+            name: getattr(self._total, name) + getattr(report, name) for name in _COUNT_FIELDS
+        }
+        self._total = replace(self._total, **counts)
+        shown = replace(report, failed=(), skipped=()) if same and not self._as_json else report
+        write_report(replace(done, report=shown), as_json=self._as_json)
+
+    def _usable_paths(self) -> list[Path]:
+        """The paths that can be read; messages say which others went or came back."""
+        there = [path for path in self._paths if path.exists()]
+        bare = set(find_empty_scopes(walk_paths(there), self._indexer.store))
+        kept = [path for path in there if not {path.resolve().name, _folder_scope(path)} & bare]
+        lost = {
+            path: "is empty" if path in there else "is gone"
+            for path in self._paths
+            if path not in kept
+        }
+        for path, what in lost.items():
+            if self._missing.get(path) != what:
+                _print_message(f"{path} {what}: its documents stay in the store until it is back")
+        for path in self._missing:
+            if path not in lost:
+                _print_message(f"{path} is back")
+        self._missing = lost
+        return kept
+
+    def summary(self) -> None:
+        """What all runs did together."""
+        total = self._total
+        if self._as_json:
+            counts = {name: getattr(total, name) for name in _COUNT_FIELDS}
+            root = report_to_json(self._last)["state_root"] if self._last else ""
+            output.write_json({"runs": self._runs, **counts, "state_root": root})
+        else:
+            runs = "1 run" if self._runs == 1 else f"{self._runs} runs"
+            output.write_line(
+                f"{runs}: {total.added} added, {total.updated} updated, {total.deleted} deleted, "
+                f"{total.renamed} of them renamed"
+            )
+        output.flush()
+
+
+def _folder_scope(path: Path) -> str:
+    return f"{path.resolve().name}/"
+
+
+def _print_message(line: str) -> None:
+    sys.stderr.write(f"foveate: {line}\n")
+    sys.stderr.flush()

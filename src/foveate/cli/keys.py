@@ -1,18 +1,45 @@
-"""`foveate keys`: who may ask a service, and for what. A key is shown once, when it is made."""
+"""`foveate keys`: the API keys of a service. A key is shown once, when it is made."""
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foveate.cli.options import Json
+from foveate.core.errors import BadOption
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from foveate.service.auth.keys import Key
+
+
+def parse_expiry(text: str, now: datetime) -> datetime:
+    """The moment, in UTC; a time without a zone is in UTC, a date is its first second.
+
+    Raises `BadOption` where it is no such thing, or has passed.
+
+    >>> print(parse_expiry("90d", datetime(2027, 1, 1, tzinfo=UTC)))
+    2027-04-01 00:00:00+00:00
+    >>> print(parse_expiry("2027-01-31", datetime(2027, 1, 1, tzinfo=UTC)))
+    2027-01-31 00:00:00+00:00
+    """
+    days = re.fullmatch(r"(\d{1,5})d", text, re.ASCII)
+    try:
+        ends = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise BadOption(
+            f"--expires {text!r}: give a number of days (90d) or a time (2027-01-31)"
+        ) from None
+    ends = (ends if ends.tzinfo else ends.replace(tzinfo=UTC)).astimezone(UTC)
+    if ends <= now:
+        raise BadOption(f"--expires {text!r}: has passed; give a time to come")
+    return ends.replace(microsecond=0)
+
 
 app = typer.Typer(
     help="Make, list and revoke the API keys of a service. A key is shown once.",
@@ -52,8 +79,7 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
     ] = None,
     name: Annotated[str, typer.Option(metavar="N", help="What you call it.")] = "unnamed",
     expires: Annotated[
-        str | None,
-        typer.Option(metavar="WHEN", help="A number of days (90d), or a time [never]."),
+        str | None, typer.Option(metavar="WHEN", help="A number of days (90d), or a time [never].")
     ] = None,
     keys: KeyFile = None,
     settings: SettingsFile = None,
@@ -64,15 +90,13 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
     A running service takes it with the next request.
     """
     from foveate.cli import output
-    from foveate.cli.expiry import parse_expiry
-    from foveate.service.auth.keyfile import edit_keys
-    from foveate.service.auth.keys import Key, generate_key, key_digest, utc_now
+    from foveate.service.auth.keys import Key, edit_keys, generate_key, key_digest, utc_now
 
     place = _find_key_file(keys, settings, tenant)
     created = utc_now()
     ends = None if expires is None else parse_expiry(expires, created)
-    with edit_keys(place) as held:
-        number, token = generate_key(frozenset(key.id for key in held))
+    with edit_keys(place) as keys_in_file:
+        number, token = generate_key(frozenset(key.id for key in keys_in_file))
         made = Key(
             id=number,
             name=name,
@@ -84,30 +108,26 @@ def add(  # noqa: PLR0917  # typer reads the options from the signature
             revoked=None,
             digest=key_digest(token),
         )
-        held.append(made)
-    if as_json:
-        output.write_json({"key": token, **_key_to_json(made)})
-    else:
-        output.write_line(token)
+        keys_in_file.append(made)
+    output.write_result({"key": token, **_key_to_json(made)}, [token], as_json=as_json)
 
 
 @app.command("list")
 def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """The keys by id: whose they are, what they may do, until when. Never the keys themselves."""
     from foveate.cli import output
-    from foveate.cli.layout import format_columns
-    from foveate.service.auth.keyfile import read_keys
-    from foveate.service.auth.keys import utc_now
+    from foveate.cli.show import format_columns
+    from foveate.service.auth.keys import read_keys, utc_now
 
     place = _find_key_file(keys, settings)
-    held = read_keys(place)
+    keys_in_file = read_keys(place)
     if as_json:
-        output.write_json({"keys": [_key_to_json(key) for key in held]})
+        output.write_json({"keys": [_key_to_json(key) for key in keys_in_file]})
         return
-    if not held:
+    if not keys_in_file:
         output.write_note(f"no keys in {place}; `foveate keys add` makes one")
     moment = utc_now()
-    pairs = [(key.id, _key_line(key, moment)) for key in held]
+    pairs = [(key.id, _key_line(key, moment)) for key in keys_in_file]
     for line in format_columns(pairs, output.terminal_width(), indent=""):
         output.write_line(line)
 
@@ -127,32 +147,28 @@ def revoke(
 
     from foveate.cli import output
     from foveate.core.errors import UnknownName
-    from foveate.service.auth.keyfile import edit_keys
-    from foveate.service.auth.keys import utc_now
+    from foveate.service.auth.keys import edit_keys, utc_now
 
     moment = utc_now()
-    with edit_keys(_find_key_file(keys, settings)) as held:
-        places = {key.id: place for place, key in enumerate(held)}
+    with edit_keys(_find_key_file(keys, settings)) as keys_in_file:
+        places = {key.id: place for place, key in enumerate(keys_in_file)}
         unknown = next((name for name in ids if name not in places), None)
         if unknown is not None:
             raise UnknownName("key", unknown, places)
         for place in (places[name] for name in ids):
-            if held[place].revoked is None:
-                held[place] = replace(held[place], revoked=moment, digest="")
-        gone = [held[places[name]] for name in dict.fromkeys(ids)]
-    if as_json:
-        output.write_json({"keys": [_key_to_json(key) for key in gone]})
-    else:
-        for key in gone:
-            output.write_line(f"{key.id} revoked")
+            if keys_in_file[place].revoked is None:
+                keys_in_file[place] = replace(keys_in_file[place], revoked=moment, digest="")
+        gone = [keys_in_file[places[name]] for name in dict.fromkeys(ids)]
+    record = {"keys": [_key_to_json(key) for key in gone]}
+    output.write_result(record, [f"{key.id} revoked" for key in gone], as_json=as_json)
 
 
 def _find_key_file(keys: Path | None, settings: Path | None, tenant: str = "default") -> Path:
-    """The file of keys; raises `BadOption` for a tenant that the service has no store for."""
+    """The file of keys; raises `BadOption` for a tenant without a store."""
     import os
 
     from foveate.core.errors import BadOption
-    from foveate.service.auth.keyfile import KEY_FILE
+    from foveate.service.auth.keys import KEY_FILE
 
     store = os.environ.get("FOVEATE_SERVE_STORE")
     place = keys or KEY_FILE
@@ -170,14 +186,13 @@ def _find_key_file(keys: Path | None, settings: Path | None, tenant: str = "defa
 
 
 def _key_to_json(key: Key) -> dict[str, Any]:
-    """A key for whoever looks after it: all but its hash."""
-    from foveate.service.auth.keyfile import key_to_json
+    """A key without its hash."""
+    from foveate.service.auth.keys import key_to_json
 
     return {name: value for name, value in key_to_json(key).items() if name != "blake3"}
 
 
 def _key_line(key: Key, moment: datetime) -> str:
-    """The same, for a person."""
     shown = _key_to_json(key)
     readers = ", ".join(key.principals) or "nobody in particular"
     if key.revoked is not None:

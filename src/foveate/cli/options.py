@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -136,3 +136,71 @@ def one_question(question: str | None, query: str | None) -> str:
     if (question is None) == (query is None):
         raise typer.BadParameter('give the question once: foveate COMMAND "QUESTION"')
     return question or query or ""
+
+
+MODEL_VARIABLE = "FOVEATE_MODEL"
+
+AskQuestion = Annotated[
+    str | None,
+    typer.Argument(metavar="QUESTION", help="What you want to know; without it, a conversation."),
+]
+AskStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to answer from.")]
+AskModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="M",
+        envvar=MODEL_VARIABLE,
+        show_envvar=False,
+        help="openai:MODEL, ollama:MODEL, anthropic:MODEL, each also as MODEL@URL, or "
+        "gguf:FILE; else the environment's FOVEATE_MODEL.",
+    ),
+]
+PromptName = Annotated[
+    str,
+    typer.Option(
+        "--prompt", metavar="P", help="grounded, strict, soft, voice, or a file (.md, .txt)."
+    ),
+]
+Channel = Annotated[
+    Literal["text", "voice"],
+    typer.Option("--channel", help="voice: no markers, sources are found by what is said."),
+]
+PromptLanguage = Annotated[
+    str, typer.Option("--language", metavar="L", help="Of the prompt: en, nl, de or fr.")
+]
+AskRecipe = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        metavar="R",
+        help="A recipe's name, or a TOML file [default; in a conversation agent-session].",
+        autocompletion=complete_names("recipes"),
+    ),
+]
+MaxTokens = Annotated[
+    int, typer.Option("--max-tokens", metavar="N", min=1, help="Tokens for the answer.")
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window", metavar="N", min=1, help="Tokens that the model holds [the registry's]."
+    ),
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for the answer.")
+]
+ConversationFile = Annotated[
+    str | None,
+    typer.Option(
+        "--continue", metavar="FILE", help="Go on with the conversation in FILE, or begin it."
+    ),
+]
+SummariserName = Annotated[
+    str | None,
+    typer.Option(
+        "--summariser",
+        metavar="M",
+        help="In a conversation: a model for older turns [their best sentences].",
+    ),
+]

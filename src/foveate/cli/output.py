@@ -1,4 +1,4 @@
-"""Everything that goes to stdout, and what surrounds it: UTF-8, the same bytes everywhere."""
+"""Output on stdout and stderr: UTF-8, the same bytes everywhere."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
+from time import monotonic
 from typing import Any, TextIO
 
-from foveate.cli.failures import PIPE_CLOSED, single_line
+from foveate.cli.failures import PIPE_CLOSED, escape_unprintable, single_line
 from foveate.core.errors import ExternalError
 
 
@@ -26,7 +27,7 @@ def prepare_streams() -> None:
 
 
 def stdout() -> TextIO:
-    """Where output goes; raises `ExternalError` where it was closed before we were started."""
+    """The stream for results; raises `ExternalError` if it was closed at start."""
     if sys.stdout is None:
         raise ExternalError("standard output is closed; nothing can be printed")
     return sys.stdout
@@ -55,13 +56,21 @@ def write_json(value: Any) -> None:
     write_line(encode_json(value))
 
 
+def write_result(record: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """A result as one JSON object, or as lines."""
+    if as_json:
+        write_json(record)
+    else:
+        write("".join(f"{line}\n" for line in lines))
+
+
 def encode_json(value: Any) -> str:
     """How JSON is written everywhere: UTF-8, no NaN, keys in the order they were put in."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def flush() -> None:
-    """Hand everything over, and notice if nobody reads any more."""
+    """Flush stdout; stop if its reader is gone."""
     if sys.stdout is None:
         return
     try:
@@ -77,7 +86,7 @@ def exit_broken_pipe() -> None:
 
 
 def print_lines(lines: Sequence[str], stream: TextIO) -> None:
-    """Lines for a person; on a terminal those that are not indented stand out as headings."""
+    """Print lines; on a terminal those without indentation are bold headings."""
     if not stream.isatty():
         stream.writelines(f"{line}\n" for line in lines)
         return
@@ -98,7 +107,7 @@ def terminal_width() -> int:
 
 
 def write_note(text: str) -> None:
-    """A line on stderr, beside what a program reads."""
+    """Print a note on stderr."""
     sys.stderr.write(f"foveate: {single_line(text)}\n")
 
 
@@ -118,3 +127,44 @@ def print_warnings() -> Iterator[None]:
         finally:
             ours = [w for w in caught if w.category.__module__.partition(".")[0] == "foveate"]
             write_warnings(w.message for w in ours)
+
+
+Advance = Callable[[int, int, str], None]
+"""Told how many are done, of how many, and what is at work."""
+
+
+@contextmanager
+def progress_bar() -> Iterator[Advance | None]:
+    """The function that advances a bar on stderr; None without a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    name = TextColumn("{task.description}", markup=False)
+    speed = TextColumn("{task.fields[rate]}", markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), speed, TimeLeft(compact=True), name)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, rate="")
+        began = monotonic()
+
+        def advance(done: int, total: int, name: str) -> None:
+            rate = format_rate(done, monotonic() - began)
+            shown = escape_unprintable(name)[-50:]
+            bar.update(task, completed=done, total=total, description=shown, rate=rate)
+
+        yield advance
+
+
+def format_rate(done: int, seconds: float) -> str:
+    """How fast it goes, in two or three digits.
+
+    >>> format_rate(30, 2.0), format_rate(1, 4.0), format_rate(0, 0.0)
+    ('15/s', '0.2/s', '')
+    """
+    if not done or seconds <= 0:
+        return ""
+    rate = done / seconds
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"

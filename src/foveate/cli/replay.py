@@ -30,23 +30,19 @@ def replay(
     found = compare_bundles(
         old, _read_bundle(other) if other is not None else _assemble_again(file, old)
     )
-    if as_json:
-        output.write_json(
-            {
-                "identical": found.identical,
-                "stage": found.stage,
-                "first": found.first,
-                "causes": list(found.causes),
-            }
-        )
-    else:
-        output.write_line(str(found))
+    record = {
+        "identical": found.identical,
+        "stage": found.stage,
+        "first": found.first,
+        "causes": list(found.causes),
+    }
+    output.write_result(record, [str(found)], as_json=as_json)
     if not found.identical:
         raise typer.Exit(INPUT)
 
 
 def _read_bundle(name: str) -> Mapping[str, Any]:
-    """What the file holds, as far as a comparison reads it."""
+    """The bundle in the file, checked as far as a comparison needs."""
     from foveate.cli.files import decode_utf8, display_name, read_lines
     from foveate.core.candidates import parse_json
     from foveate.core.replay import check_bundle
@@ -67,7 +63,6 @@ def _read_bundle(name: str) -> Mapping[str, Any]:
 
 
 def _assemble_again(name: str, old: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The bundle of the same inputs, assembled here and now."""
     from foveate import plugins
     from foveate.cli.files import display_name
     from foveate.core.assemble import assemble

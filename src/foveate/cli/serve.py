@@ -1,4 +1,4 @@
-"""`foveate serve`: the HTTP service."""
+"""`foveate serve` and `foveate mcp`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,46 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from foveate.cli.options import STORE, Principals
+
+
+def mcp(
+    store: Annotated[
+        str, typer.Option("--store", metavar="URL", help="The store to answer from.")
+    ] = str(STORE),
+    principal: Principals = None,
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", min=1, help="Tokens, where a call names none.")
+    ] = 4_000,
+    max_budget: Annotated[
+        int, typer.Option("--max-budget", metavar="N", min=1, help="Tokens a call may ask for.")
+    ] = 32_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for one call.")
+    ] = 60.0,
+) -> None:
+    """Serve a store to an agent: the tools assemble, search and check_answer.
+
+    Speaks the Model Context Protocol on standard input and output, as programs that start their
+    tools themselves do, and ends when its input ends. `foveate serve` has the same tools over HTTP,
+    at /mcp.
+    """
+    from foveate.pipeline.store_with_embedder import open_store_with_embedder
+    from foveate.service.mcp.schemas import ToolLimits
+    from foveate.service.mcp.stdio import serve
+
+    with open_store_with_embedder(store) as (opened, embedder):
+        serve(
+            opened,
+            embedder,
+            principals=tuple(principal or ()),
+            bounds=ToolLimits(budget=max_budget, usual_budget=min(budget, max_budget)),
+            seconds=timeout,
+        )
+
 
 class ServeCommand(TyperCommand):
-    """Lists all settings under its options; they are read when somebody asks for help."""
+    """Lists all settings in its help; they are imported only then."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Name, default and purpose of each setting."""

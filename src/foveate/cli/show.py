@@ -1,17 +1,83 @@
-"""A context explained to a person: what each stage did and why, the tokens, the citations.
-
-Pure: values in, lines out, none wider than asked. `--explain` prints them, and so does the demo.
-"""
+"""A context explained in lines of text: the stages, decisions, tokens and citations."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from foveate.cli.layout import format_columns, wrap_words
+from rich.cells import cell_len, chop_cells
+
+from foveate.cli.failures import escape_unprintable
 from foveate.core.types import Chunk, Citation, Context, Decision, Span, StageTrace
 from foveate.pipeline.reason_messages import format_decision, format_number
 from foveate.ports import SearchResult
+
+
+def wrap_words(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
+    """The words in lines of at most `width` columns, the first after `first`, others after `rest`.
+
+    >>> wrap_words("one two three", 9, first="- ")
+    ['- one two', '  three']
+    """
+    indent = " " * cell_len(first) if rest is None else rest
+    lines, line, fresh = [], first, True
+    for word in _split_words(text, width - cell_len(indent)):
+        added = word if fresh else f" {word}"
+        if not fresh and cell_len(line) + cell_len(added) > width:
+            lines.append(line)
+            line, added = indent, word
+        line, fresh = line + added, False
+    return [*lines, line.rstrip()]
+
+
+def _split_words(text: str, room: int) -> Iterator[str]:
+    """The words; one that is longer than a line is split."""
+    for word in escape_unprintable(text).split():
+        if cell_len(word) <= room:
+            yield word
+        else:
+            yield from chop_cells(word, max(room, 2))
+
+
+def wrap_lines(text: str, width: int, *, prefix: str = "") -> list[str]:
+    r"""Every line of the text as it is, one that is too long broken between words where it can be.
+
+    >>> wrap_lines("two words\n\n    x", 8, prefix="| ")
+    ['| two', '| words', '|', '|     x']
+    """
+    room = max(width - cell_len(prefix), 2)
+    lines = []
+    for line in text.split("\n"):
+        rest = escape_unprintable(line.expandtabs(4))
+        while cell_len(rest) > room:
+            piece = chop_cells(rest, room)[0]
+            at = piece.rfind(" ") + 1 if piece.lstrip().count(" ") else 0
+            piece = piece[:at] if at else piece
+            lines.append(f"{prefix}{piece}".rstrip())
+            rest = rest[len(piece) :]
+        lines.append(f"{prefix}{rest}".rstrip())
+    return lines
+
+
+def format_columns(
+    pairs: Sequence[tuple[str, str]], width: int, *, indent: str = "  ", most: int = 24
+) -> list[str]:
+    """Names and texts in two columns; a name over `most` columns has a line of its own.
+
+    >>> format_columns([("a", "one two"), ("bcd", "three")], 40)
+    ['  a    one two', '  bcd  three']
+    """
+    sizes = [cell_len(escape_unprintable(name)) for name, _ in pairs]
+    column = max((size for size in sizes if size <= most), default=2)
+    lines = []
+    for (name, text), size in zip(pairs, sizes, strict=True):
+        shown = escape_unprintable(name)
+        if size > column:
+            lines += wrap_words(shown, width, first=indent)
+            shown, size = "", 0  # noqa: PLW2901
+        lines += wrap_words(text, width, first=f"{indent}{shown}{' ' * (column - size)}  ")
+    return lines
+
 
 SNIPPET_LENGTH = 69  # characters of a citation's snippet: with quotes and " ..." a line of 80
 USED, RESERVED = "█", "░"
@@ -30,7 +96,7 @@ def explain_lines(context: Context, width: int = 80) -> list[str]:
 
 
 def summary_lines(context: Context, width: int = 80) -> list[str]:
-    """What was made, by which recipe, and how much of the budget it took."""
+    """The recipe, the size of the context, and its share of the budget."""
     seal = context.manifest
     blocks, documents = len(context.blocks), len({b.document_id for b in context.blocks})
     said = (
@@ -58,7 +124,6 @@ def trace_lines(context: Context, width: int = 80) -> list[str]:
 
 
 def _stage_counts(stage: StageTrace) -> str:
-    """How many of each kind of decision, and the stage's own figures."""
     done = Counter(d.action for d in stage.decisions)
     said = [f"{done[action]} {action}" for action in sorted(done)]
     said += [f"{name.replace('_', ' ')} {format_number(v)}" for name, v in stage.notes.items() if v]
@@ -80,7 +145,7 @@ def decision_lines(context: Context, width: int = 80, *, most: int | None = None
 
 
 def _first_of_each_kind(made: tuple[Decision, ...], most: int | None) -> list[Decision]:
-    """Of each action and reason the first `most`; all of them where it is None."""
+    """The first `most` decisions of each action and reason."""
     seen: Counter[tuple[str, str]] = Counter()
     shown = []
     for decision in made:
@@ -110,7 +175,7 @@ def zone_lines(context: Context, width: int = 80) -> list[str]:
 
 
 def _waterfall(context: Context, window: int, cells: int) -> Iterator[str]:
-    """Each zone's bar begins where the one above it ends; together they are the window."""
+    """A bar for each zone, which begins where the bar above it ends."""
     budget, start = context.budget, 0
     named = ("system", "documents", "conversation", "query", "generation", "buffer")
     sizes = {name: getattr(budget, name) or 0 for name in named}
@@ -134,7 +199,6 @@ def _bar(part: int, whole: int, cells: int) -> str:
 
 
 def _usage_text(context: Context) -> str:
-    """Used of allowed, in the units that the budget has."""
     said = []
     for used, allowed, unit in (
         (context.token_count, context.budget.documents, "tokens"),
@@ -146,7 +210,7 @@ def _usage_text(context: Context) -> str:
 
 
 def citation_lines(context: Context, width: int = 80) -> list[str]:
-    """What each marker stands for, where it is in the source, and how it begins."""
+    """The source of each marker, its place, and the beginning of its text."""
     lines = ["Citations"]
     for entry in context.citations:
         first = f"  [{entry.marker}] "
@@ -171,20 +235,18 @@ def format_location(entry: Citation) -> str:
 
 
 def _position_parts(entry: Citation | Chunk) -> list[str]:
-    """Page, row, line, as far as they are known."""
     named = (("page", entry.page), ("row", entry.row), ("line", entry.line))
     return [f"{name} {value}" for name, value in named if value is not None]
 
 
 def _format_chunk_ids(ids: tuple[str, ...]) -> str:
-    """Their ids; where the next one begins like the first up to `#`, the rest of it alone."""
+    """The ids, of which those that share the first one's `NAME#` are shortened."""
     stem = ids[0].rpartition("#")[0]
     rest = [i.removeprefix(stem) if stem and i.startswith(f"{stem}#") else i for i in ids[1:]]
     return ("chunks " if rest else "chunk ") + ", ".join((ids[0], *rest))
 
 
 def _snippet(text: str) -> str:
-    """The first words, on one line."""
     flat = " ".join(text.split())
     if len(flat) <= SNIPPET_LENGTH:
         return flat
@@ -192,7 +254,6 @@ def _snippet(text: str) -> str:
 
 
 def _format_spans(spans: tuple[Span, ...]) -> str:
-    """From where to where, and in how many pieces."""
     whole = f"characters {spans[0][0]}-{spans[-1][1]}"
     return whole if len(spans) == 1 else f"{whole} in {len(spans)} pieces"
 

@@ -1,14 +1,19 @@
-"""`foveate store`: what a store holds, whether it is whole, a copy of it. For whoever keeps it."""
+"""`foveate store`: statistics, checks, copies and upkeep of a store."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from foveate.cli.failures import INPUT
 from foveate.cli.options import STORE, Json, Principals
+
+if TYPE_CHECKING:
+    from foveate.stores.report import Report, Stats
+
 
 app = typer.Typer(
     help="Look after a store. What it holds, whether it is whole, a copy of it.",
@@ -25,20 +30,12 @@ def stats(
 
     With --principal, what that reader may see of it, and no sizes.
     """
-    from dataclasses import asdict
-
-    from foveate.cli import output
-    from foveate.cli.store_output import stats_lines
-    from foveate.stores import redact_url
+    from foveate.cli.output import terminal_width
     from foveate.stores.maintenance import open_for_maintenance
 
-    with open_for_maintenance(store) as shelf:
-        found = shelf.stats(principals=principal)
-    if as_json:
-        output.write_json({"store": redact_url(store), **asdict(found)})
-        return
-    for line in stats_lines(found, output.terminal_width()):
-        output.write_line(line)
+    with open_for_maintenance(store) as opened:
+        found = opened.stats(principals=principal)
+    _write(store, asdict(found), stats_lines(found, terminal_width()), as_json=as_json)
 
 
 @app.command(short_help="Say whether a store is whole.")
@@ -47,18 +44,12 @@ def check(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
 
     Each thing that is wrong is named, and then the exit code is 3. Nothing is changed.
     """
-    from dataclasses import asdict
-
-    from foveate.cli import output
-    from foveate.cli.store_output import report_lines
-    from foveate.stores import maintenance, redact_url
+    from foveate.cli.output import terminal_width
+    from foveate.stores import maintenance
 
     report = maintenance.check(store)
-    if as_json:
-        output.write_json({"store": redact_url(store), "ok": not report.findings, **asdict(report)})
-    else:
-        for line in report_lines(report, output.terminal_width()):
-            output.write_line(line)
+    record = {"ok": not report.findings, **asdict(report)}
+    _write(store, record, report_lines(report, terminal_width()), as_json=as_json)
     if report.findings:
         raise typer.Exit(INPUT)
 
@@ -75,16 +66,12 @@ def backup(
     not at all, and what is there already is never replaced. A store on a server is copied by the
     server's own tools.
     """
-    from foveate.cli import output
-    from foveate.cli.store_output import format_bytes
     from foveate.stores import maintenance
 
     maintenance.backup(store, to)
     size = maintenance.store_bytes(str(to))
-    if as_json:
-        output.write_json({"store": store, "copy": str(to), "bytes": size})
-    else:
-        output.write_line(f"copied to {to}: {format_bytes(size)}")
+    record = {"copy": str(to), "bytes": size}
+    _write(store, record, [f"copied to {to}: {format_bytes(size)}"], as_json=as_json)
 
 
 @app.command()
@@ -95,20 +82,14 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
     it works. On a server the room is left to what comes next, and a large store gets its index of
     vectors.
     """
-    from foveate.cli import output
-    from foveate.cli.store_output import format_bytes
-    from foveate.stores import maintenance, redact_url
+    from foveate.stores import maintenance
 
-    with maintenance.open_for_maintenance(store) as shelf:
+    with maintenance.open_for_maintenance(store) as opened:
         before = maintenance.store_bytes(store)
-        shelf.compact()
+        opened.compact()
     after = maintenance.store_bytes(store)
-    if as_json:
-        output.write_json(
-            {"store": redact_url(store), "bytes_before": before, "bytes_after": after}
-        )
-    else:
-        output.write_line(f"{format_bytes(before)} before, {format_bytes(after)} now")
+    line = f"{format_bytes(before)} before, {format_bytes(after)} now"
+    _write(store, {"bytes_before": before, "bytes_after": after}, [line], as_json=as_json)
 
 
 @app.command(short_help="Index a large store's vectors approximately.")
@@ -124,16 +105,11 @@ def approximate(
     Searches use it from then on, and say in the manifest that they were not exact. Chunks that
     come later are compared one by one, until this is run again. Delete nearby-*.bin to go back.
     """
-    from foveate.cli import output
-    from foveate.stores import maintenance, redact_url
+    from foveate.stores import maintenance
 
     built = maintenance.build_vector_indexes(store, least)
-    if as_json:
-        output.write_json({"store": redact_url(store), "built": built})
-    elif built:
-        output.write_line(f"{built} built")
-    else:
-        output.write_line(f"none built: no {least:,} chunks have the same readers")
+    none = f"none built: no {least:,} chunks have the same readers"
+    _write(store, {"built": built}, [f"{built} built" if built else none], as_json=as_json)
 
 
 @app.command(short_help="Bring a store of an older version to this one.")
@@ -142,15 +118,64 @@ def migrate(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
 
     Older versions no longer open it; keep a copy where one may be needed (foveate store backup).
     """
-    from foveate.cli import output
-    from foveate.stores import redact_url
     from foveate.stores.maintenance import open_for_maintenance
 
-    with open_for_maintenance(store, migrate=True) as shelf:
-        found = shelf.stats()
-    if as_json:
-        output.write_json(
-            {"store": redact_url(store), "schema": found.schema, "state_root": found.state_root}
-        )
-    else:
-        output.write_line(f"schema {found.schema}, state root {found.state_root}")
+    with open_for_maintenance(store, migrate=True) as opened:
+        found = opened.stats()
+    record = {"schema": found.schema, "state_root": found.state_root}
+    line = f"schema {found.schema}, state root {found.state_root}"
+    _write(store, record, [line], as_json=as_json)
+
+
+def _write(store: str, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    from foveate.cli.output import write_result
+    from foveate.stores import redact_url
+
+    write_result({"store": redact_url(store), **record}, lines, as_json=as_json)
+
+
+def stats_lines(found: Stats, width: int) -> list[str]:
+    """One figure a line, sizes by part at the end."""
+    from foveate.cli.show import format_columns
+
+    pairs = [
+        ("documents", f"{found.documents:,}"),
+        ("chunks", f"{found.chunks:,}"),
+        ("vectors", f"{found.vectors:,}"),
+        ("embedder", f"{found.embedder} ({found.dimensions})" if found.embedder else "none"),
+        ("schema", f"{found.schema}"),
+        ("state root", found.state_root),
+    ]
+    lines = format_columns(pairs, width, indent="")
+    if found.bytes:
+        total = sum(found.bytes.values())
+        parts = [(name.replace("_", " "), format_bytes(size)) for name, size in found.bytes.items()]
+        lines += [f"on disk: {format_bytes(total)}", *format_columns(parts, width)]
+    return lines
+
+
+def report_lines(report: Report, width: int) -> list[str]:
+    """A line for each finding, and the numbers of documents and chunks."""
+    from foveate.cli.show import wrap_words
+
+    lines = list[str]()
+    for finding in report.findings:
+        lines += wrap_words(f"{finding.part}: {finding.what}", width, rest="  ")
+    looked = f"{report.documents:,} documents, {report.chunks:,} chunks"
+    if not report.findings:
+        return [f"whole: {looked}, state root {report.state_root}"]
+    many = "1 finding" if len(report.findings) == 1 else f"{len(report.findings)} findings"
+    return [*lines, f"not whole: {many} in {looked}"]
+
+
+def format_bytes(size: int) -> str:
+    """A size for people.
+
+    >>> format_bytes(999), format_bytes(1_500_000)
+    ('999 B', '1.5 MB')
+    """
+    amount, units = float(size), ["B", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount /= 1000
+        del units[0]
+    return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"

@@ -105,9 +105,14 @@ def compress_for_request(
     return compress_texts(find_texts_to_compress(inputs, tokenizer, known)[: by.most], by, around)
 
 
+def uses_compressor(recipe: Recipe) -> bool:
+    """Whether a stage of the recipe asks a model for shorter versions."""
+    return any(isinstance(s, Compress) and s.model_method is not None for s in recipe.stages)
+
+
 def check_compressor_used(recipe: Recipe) -> None:
     """Raise `BadOption` for a recipe that wants no model's versions."""
-    if not any(isinstance(s, Compress) and s.model_method is not None for s in recipe.stages):
+    if not uses_compressor(recipe):
         raise BadOption(
             f"shortener: the recipe {recipe.name!r} asks no model; give its compress "
             'offer = "llm_extract" or "llm_abstract", or leave the shortener out'

@@ -1,5 +1,6 @@
-"""The HTTP service: many tenants, one process or several. `app.py` wires it, `run.py` starts it.
+"""The HTTP service: many tenants, one process or several.
 
-Rules: names of a request become values in `door.py` alone, from closed lists; what goes wrong is
-said by `problems.py` alone; CPU work goes through `work.py`; what is held open is in `held.py`.
+`app.py` wires it and `run.py` starts it. Names of a request become values in `request_options.py`,
+errors become problems in `problems.py`, CPU work runs in `worker_pool.py`, and `app_state.py` has
+all that is open.
 """

@@ -11,44 +11,32 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from foveate._version import __version__
 from foveate.service import problems
-from foveate.service.app_state import AppState, close_on_exit
+from foveate.service.app_state import AppState
 from foveate.service.guard import build_guard, install_layers
-from foveate.service.head import Head
 from foveate.service.mcp import http as mcp
+from foveate.service.middleware import Head, RequestIds
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
-from foveate.service.requestid import RequestIds
-from foveate.service.routes import (
-    ask,
-    assemble,
-    documents,
-    health,
-    metrics,
-    recipes,
-    replay,
-    search,
-)
+from foveate.service.routes import ask, assemble, documents, names, replay
 from foveate.service.settings import Settings
 
 ROUTERS = (
     assemble.router,
-    search.router,
     ask.router,
     replay.router,
     documents.router,
-    recipes.router,
-    health.router,
+    names.router,
+    names.health_router,
     mcp.router,
     playground,
-    metrics.router,
 )
 GZIP_MIN_BYTES = 1_024
 """Bytes of an answer below which packing it is not worth the while."""
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; what it holds (`app.state.app_state`) is closed when it has served."""
+    """The application; its state is closed at the end of its lifespan."""
     app = FastAPI(
         title="foveate",
         version=__version__,
@@ -65,7 +53,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.guard = build_guard(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
     app.state.guard.rates.on_local_count = app.state.telemetry.metrics.rate_misses.inc
-    problems.install_error_handlers(app, [route for router in ROUTERS for route in router.routes])
+    routes = [route for router in ROUTERS for route in router.routes]
+    paths = [getattr(route, "path", "") for route in routes]
+    problems.install_error_handlers(app, routes)
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the outermost.
@@ -73,14 +63,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Head)
     install_layers(app, app.state.guard, settings)
     app.add_middleware(RequestIds)
-    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=route_paths())
+    app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry, routes=paths)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
     return app
-
-
-def route_paths() -> list[str]:
-    """The routes as they are written."""
-    return [getattr(route, "path", "") for router in ROUTERS for route in router.routes]
 
 
 def openapi_schema(app: FastAPI) -> dict[str, Any]:
@@ -94,10 +79,13 @@ def openapi_schema(app: FastAPI) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
-    async with (
-        close_on_exit(app.state.app_state) as found,
-        app.state.guard.lifespan() as told,
-        mcp.mcp_lifespan(app, found),
-        app.state.telemetry.lifespan(found),
-    ):
-        yield told
+    state: AppState = app.state.app_state
+    try:
+        async with (
+            app.state.guard.lifespan() as shared,
+            mcp.mcp_lifespan(app, state),
+            app.state.telemetry.lifespan(state),
+        ):
+            yield shared
+    finally:
+        await state.close()

@@ -1,54 +1,111 @@
 """What a running service holds: stores by tenant, the cache, the models, its threads.
 
-Made before the process serves, so that a setting which names nothing is said at once; closed when
-it has finished what it took. A store is opened when its tenant first asks; what is wrong with it
-is the operator's to read in the log.
+It is made before the process serves, so that a wrong setting is reported at start, and closed when
+all accepted requests are finished.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
+from foveate import plugins
+from foveate.core.request import Recipe
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.compressor import Compressor, uses_compressor
 from foveate.pipeline.observers import StepObserver
-from foveate.pipeline.taxonomy import Taxonomy, load_taxonomy
-from foveate.ports import Cache
-from foveate.service.answer_slots import AnswerSlots
+from foveate.pipeline.options import AssembleOptions
+from foveate.pipeline.taxonomy import load_taxonomy
+from foveate.ports import Cache, CacheStats
+from foveate.service.problems import busy_problem
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
-from foveate.service.tenant_cache import TenantCache
 from foveate.service.tenant_stores import TenantStores
 from foveate.service.worker_pool import WorkerPool
 from foveate.stores.caches import open_cache
 
 
-class AppState:
-    """All that is open. `around`: who watches every assembly, None for nobody.
+@dataclass(frozen=True, slots=True)
+class TenantCache:
+    """A tenant's part of a cache: equal content of two tenants has equal state roots.
 
-    `draining`: no longer ready, though requests are still taken.
+    Tenants' names hold no colon, so the parts are disjoint.
     """
+
+    cache: Cache
+    tenant: str
+
+    def get(self, key: str) -> bytes | None:
+        """What this tenant put under the key."""
+        return self.cache.get(self._tenant_key(key))
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it for this tenant."""
+        self.cache.put(self._tenant_key(key), value)
+
+    def stats(self) -> CacheStats:
+        """The figures of all tenants together."""
+        return self.cache.stats()
+
+    def close(self) -> None:
+        """Leave it open, for the others."""
+
+    def _tenant_key(self, key: str) -> str:
+        return f"{self.tenant}:{key}"
+
+
+class AnswerSlots:
+    """Up to `most` answers of models at once, `seconds` for each; none waits for a slot.
+
+    `on_change` is called with the slots in use, and all there are.
+    """
+
+    name = "answering"
+
+    def __init__(self, *, most: int, seconds: float) -> None:
+        self.on_change: Callable[[int, int], None] | None = None
+        self._limit = most
+        self.seconds = seconds
+        self.in_use = 0
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """A slot for one answer; raises a 503 problem if none is free."""
+        if self.in_use >= self._limit:
+            raise busy_problem("all models are being asked; come again in a moment", after=2)
+        self._change_count(1)
+        try:
+            yield
+        finally:
+            self._change_count(-1)
+
+    def _change_count(self, places: int) -> None:
+        self.in_use += places
+        if self.on_change is not None:
+            self.on_change(self.in_use, self._limit)
+
+
+class AppState:
+    """What is open. `draining`: new requests are still accepted, and the process is not ready."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.draining = False
         self.observers: StepObserver | None = None
         self.request_options = RequestOptions(settings)
-        self.taxonomy: Taxonomy | None = (
-            load_taxonomy(settings.taxonomy) if settings.taxonomy is not None else None
-        )
-        self.cache: Cache | None = open_cache(settings.cache) if settings.cache else None
+        self.taxonomy = load_taxonomy(settings.taxonomy) if settings.taxonomy is not None else None
+        self.reranker = plugins.reranker(settings.reranker) if settings.reranker else None
+        self.compressor = _load_compressor(settings)
+        self.cache = open_cache(settings.cache) if settings.cache else None
         self.stores = TenantStores(settings)
-        self.pool = WorkerPool(
-            threads=settings.threads, waiting=settings.waiting, seconds=settings.seconds
-        )
+        waiting, seconds = settings.waiting, settings.seconds
+        self.pool = WorkerPool(threads=settings.threads, waiting=waiting, seconds=seconds)
         self.answer_slots = AnswerSlots(most=settings.asking, seconds=settings.answer_seconds)
         # In the tenant's lane, one write at a time: a store has one writer.
         self.write_pool = WorkerPool(
-            threads=settings.writers,
-            waiting=settings.waiting,
-            seconds=settings.seconds,
-            name="writing",
+            threads=settings.writers, waiting=waiting, seconds=seconds, name="writing"
         )
 
     @property
@@ -56,12 +113,29 @@ class AppState:
         """Whether new requests should come here."""
         return not self.draining
 
-    def cache_for_tenant(self, tenant: str) -> Cache | None:
-        """The cache as this tenant sees it; None where nothing is kept."""
-        return None if self.cache is None else TenantCache(self.cache, tenant)
+    @contextmanager
+    def assembler(
+        self, tenant: str, options: AssembleOptions, *, store: bool = True
+    ) -> Iterator[Assembler]:
+        """The ports for a tenant's request; with the tenant's store, unless `store` is false."""
+        recipe = options.recipe
+        shortens = isinstance(recipe, Recipe) and uses_compressor(recipe)
+        assembler = Assembler(
+            options=options,
+            reranker=self.reranker,
+            taxonomy=self.taxonomy,
+            shortener=self.compressor if shortens else None,
+            around=self.observers,
+        )
+        if not store:
+            yield assembler
+            return
+        with self.stores.borrow(tenant) as opened:
+            cache = None if self.cache is None else TenantCache(self.cache, tenant)
+            yield replace(assembler, store=opened.store, embedder=opened.embedder, cache=cache)
 
     async def close(self) -> None:
-        """Finish what runs, then let go of everything."""
+        """Finish what runs, then close everything."""
         await self.pool.close()
         await self.write_pool.close()
         await asyncio.to_thread(self.stores.close)
@@ -69,10 +143,10 @@ class AppState:
             self.cache.close()
 
 
-@asynccontextmanager
-async def close_on_exit(held: AppState) -> AsyncIterator[AppState]:
-    """What the service holds, for as long as it serves."""
-    try:
-        yield held
-    finally:
-        await held.close()
+def _load_compressor(settings: Settings) -> Compressor | None:
+    """Its calls take half of a request's time at most: the context is assembled after them."""
+    if not settings.compressor:
+        return None
+    seconds = settings.seconds / 2
+    model = plugins.model(settings.compressor)
+    return Compressor(model=model, seconds=seconds, within=seconds)

@@ -1,14 +1,13 @@
-"""Who asked for what state of the store, and which context came out: one JSON object a line.
+"""The audit log: who read which state of the store, and which context was made.
 
-A line says when, the request's id, the key's id, tenant, principals, the endpoint (its pattern,
-not what stood in it), the status, and of what was made the state root and the hashes of recipe,
-inputs and output. It never holds a text, a question, an id of a document, or a key.
+A line is a JSON object with the time, the request's id, the key's id, tenant, principals, the
+endpoint's pattern, the status, the state root, and the hashes of recipe, inputs and output. It
+never holds a text, a question, a document's id or a key.
 
-Rules: a line is written before the first byte of the answer goes out, in one piece and at the end
-of the file, so several processes share one; where it cannot be written the answer is not given.
-`sync` brings each line to the disk first; else it survives the process, and not a loss of power.
-A file that was moved away is opened anew, and one that was cut to nothing is written on: both ways
-of rotating logs work, without a signal.
+A line is appended in one piece before the first byte of the response, so several processes share
+a file; if it cannot be written, the response is not sent. With `sync` each line is on the disk
+first. A file that was moved is opened again, and one that was emptied is appended to, so that logs
+are rotated without a signal.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.core.errors import ExternalError
 from foveate.service.auth.caller import Caller
-from foveate.service.limits.asgi import is_public, send_problem
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.limits.asgi import Layer, is_public, send_problem
+from foveate.service.problems import busy_problem
 
 HASHES = ("recipe_hash", "inputs_hash", "output_hash")
 UNAUDITED_PATHS = frozenset({"/metrics", "/openapi.json"})
-"""Asked for by machines that keep watch; they concern nobody's documents."""
+"""Polled by machines; they concern no documents."""
 
 log = logging.getLogger("foveate.service.audit")
 
@@ -43,10 +42,10 @@ def add_audit_fields(
     state_root: str | None = None,
     principals: Iterable[str] | None = None,
 ) -> None:
-    """Put down what an answer is made of; a route calls it before it answers.
+    """Note what a response is made of; a route calls it before it responds.
 
-    `manifests` as `core/wire.py` spells them; `state_root` where there is none (a search, a
-    write); `principals` where the request is for fewer than the key has.
+    `manifests` are those of `core/wire.py`; `state_root` is for a response without one;
+    `principals` is for a request with fewer than the key has.
     """
     found: dict[str, Any] = scope["state"].setdefault("audit", {})
     if principals is not None:
@@ -60,7 +59,7 @@ def add_audit_fields(
 
 
 class Audit:
-    """The file. Safe for threads; `write` raises `ExternalError` where a line cannot be kept."""
+    """The file. Threads may share it."""
 
     def __init__(self, path: Path, *, sync: bool = False) -> None:
         self.path = path
@@ -72,7 +71,7 @@ class Audit:
             self._open()
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Add a line."""
+        """Append a line; raises `ExternalError`."""
         data = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         with self._lock:
             try:
@@ -81,7 +80,7 @@ class Audit:
                 raise ExternalError(_write_error_message(self.path, error)) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._close()
 
@@ -99,7 +98,7 @@ class Audit:
             os.fsync(number)
 
     def _current_file(self) -> int:
-        """The file that has the name now."""
+        """The file that has the path now."""
         if self._file is not None:
             try:
                 if os.path.samestat(os.fstat(self._file), self.path.stat()):
@@ -124,16 +123,16 @@ class Audit:
             self._file = None
 
 
-class AuditMiddleware:
-    """Writes a line for every request that was let in, before its answer begins."""
+class AuditMiddleware(Layer):
+    """Writes a line for every admitted request, before its response begins."""
 
     def __init__(self, app: ASGIApp, *, audit: Audit) -> None:
-        self._app = app
+        super().__init__(app)
         self._audit = audit
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hold back the start of the answer until there is something to it, and it is noted."""
-        if scope["type"] != "http" or is_public(scope["path"]) or scope["path"] in UNAUDITED_PATHS:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hold back the start of the response until its line is written."""
+        if is_public(scope["path"]) or scope["path"] in UNAUDITED_PATHS:
             await self._app(scope, receive, send)
             return
         line = _RequestRecord(scope=scope, audit=self._audit)
@@ -148,7 +147,9 @@ class AuditMiddleware:
             if held:
                 lost = not await line.write(held[0]["status"])
                 if lost:
-                    await send_problem(scope, receive, send, _audit_unavailable())
+                    detail = "the service cannot keep its audit, so it gives no answers"
+                    problem = busy_problem(detail, after=5, kind="audit")
+                    await send_problem(scope, receive, send, problem)
                 else:
                     await send(held[0])
                 held.clear()
@@ -164,7 +165,7 @@ class AuditMiddleware:
 
 
 class _RequestRecord:
-    """What is kept of one request; once more where more was noted after its answer began."""
+    """The lines of one request: a second one if more is noted after the response began."""
 
     def __init__(self, *, scope: Scope, audit: Audit) -> None:
         self._scope = scope
@@ -173,11 +174,11 @@ class _RequestRecord:
         self._last_written: dict[str, Any] | None = None
 
     async def write(self, status: int | None) -> bool:
-        """Whether the audit holds it now."""
+        """Write the line, unless it is written; False if that fails."""
         self._status = self._status or status
         record = audit_record(self._scope, self._status)
-        told = {name: value for name, value in record.items() if name != "when"}
-        if told == self._last_written:
+        content = {name: value for name, value in record.items() if name != "when"}
+        if content == self._last_written:
             return True
         try:
             if self._audit.sync:
@@ -187,12 +188,12 @@ class _RequestRecord:
         except ExternalError as error:
             log.error("request %s is not in the audit: %s", record["request"], error)  # noqa: TRY400
             return False
-        self._last_written = told
+        self._last_written = content
         return True
 
 
 def audit_record(scope: Scope, status: int | None) -> dict[str, Any]:
-    """A request as the audit holds it; `status` None: the client left before an answer."""
+    """The line of a request; `status` is None if the client left before a response."""
     state = scope["state"]
     caller: Caller = state["caller"]
     pattern = getattr(scope.get("route"), "path", "-")
@@ -206,12 +207,6 @@ def audit_record(scope: Scope, status: int | None) -> dict[str, Any]:
         "status": status,
         **state.get("audit", {}),
     }
-
-
-def _audit_unavailable() -> ProblemError:
-    return busy_problem(
-        "the service cannot keep its audit, so it gives no answers", after=5, kind="audit"
-    )
 
 
 def _write_error_message(path: Path, error: OSError) -> str:

@@ -1,19 +1,17 @@
-"""Computing whose time is over is ended, so that a request's time bounds its work too.
+"""Ends computing whose time is over, so that a request's time limit bounds its work too.
 
-A thread cannot be ended from outside, but something can be raised in it between two steps of the
-interpreter. So pure computing ends at any such place; what others share, a store, a cache, the
-list of open stores, is used within `unstopped` and goes on to its end first. A single step that
-is long by itself (a pattern, a query of a database) is waited for.
+A thread cannot be ended from outside, but an exception can be raised in it between two steps of the
+interpreter. What requests share (a store, a cache, the list of open stores) is used within `shield`
+and finishes first. A single long step (a pattern, a database query) is waited for.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock, get_ident
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from foveate.pipeline.observers import CALL_STEPS
@@ -22,7 +20,7 @@ T = TypeVar("T")
 
 
 class Cancelled(BaseException):
-    """Raised where nobody waits for the outcome; no error of anybody's, so nobody handles it."""
+    """Raised in work that is cancelled; not an `Exception`, so that no code handles it."""
 
 
 class CancellableCall(Generic[T]):
@@ -36,7 +34,7 @@ class CancellableCall(Generic[T]):
         self._shields = 0
 
     def __call__(self) -> T:
-        """What the call gives; raises `Cancelled`."""
+        """Run the call; raises `Cancelled`."""
         token = _CURRENT_CALL.set(self)
         try:
             self._thread = get_ident()
@@ -89,28 +87,18 @@ class CancellableCall(Generic[T]):
 _CURRENT_CALL: ContextVar[CancellableCall[Any] | None] = ContextVar("foveate_job", default=None)
 
 
-class _Shield:
-    __slots__ = ("_job",)
-
-    def __init__(self, job: CancellableCall[Any]) -> None:
-        self._job = job
-
-    def __enter__(self) -> None:
-        self._job.change_shields(1)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._job.change_shields(-1)
-
-
-def shield() -> AbstractContextManager[None]:
-    """For what others share: it goes on to its end."""
-    job = _CURRENT_CALL.get()
-    return nullcontext() if job is None else _Shield(job)
+@contextmanager
+def shield() -> Iterator[None]:
+    """A block that is not cancelled, for resources that requests share."""
+    call = _CURRENT_CALL.get()
+    if call is None:
+        yield
+        return
+    call.change_shields(1)
+    try:
+        yield
+    finally:
+        call.change_shields(-1)
 
 
 def cancellation_observer(name: str) -> AbstractContextManager[None]:
@@ -119,5 +107,4 @@ def cancellation_observer(name: str) -> AbstractContextManager[None]:
 
 
 def _raise_in_thread(thread: int) -> None:
-    """Have the interpreter raise `Cancelled` in that thread as soon as it goes on."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Cancelled))

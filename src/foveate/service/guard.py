@@ -1,19 +1,17 @@
-"""The layers around the application: which there are, and in what order. The only place that says.
+"""The layers around the application and their order, from the outside in:
 
-From the outside in; each is asked only if those before it let the request pass:
-
-1. `SecurityHeaders`   headers for browsers, on every answer, refusals included
-2. `UnreadBody`     ends the connection behind an answer to a body that nobody read
-3. proxies      the client's address, from proxies that the settings trust and from no others
-4. `HeaderLimit`    not too many, not too long, not two meanings: so that all layers read the same
-5. `HostCheck`      our names, our pages: before anything that could be told to a strange page
-6. CORS         for pages that the settings let in; answers their preflights, which have no key
-7. `Identify`   whose key it is; refuses nobody yet
-8. `RateLimit`      how often: those without a key too, so that trying keys is slow
-9. `RequireKey`   nobody gets further without a key
-10. `ConcurrencyLimit`     how many at once
-11. `AuditMiddleware`   who asked for what: of those who were let in
-12. `BodyLimit`      received whole, not too large, not too slow: last, when we know for whom
+1. `SecurityHeaders` - headers for browsers, on every response
+2. `UnreadBody` - closes the connection after a response to a request whose body was not read
+3. proxies - the client's address, from proxies that the settings trust
+4. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
+5. `HostCheck` - host names and origins, before anything that a foreign page could learn
+6. CORS - for origins in the settings; answers their preflights, which have no key
+7. `Identify` - finds the caller by its key; refuses nobody
+8. `RateLimit` - requests without a key too, so that trying keys is slow
+9. `RequireKey` - refuses requests without a caller
+10. `ConcurrencyLimit` - requests at once
+11. `AuditMiddleware` - a line for each admitted request
+12. `BodyLimit` - the body, received whole; last, when the caller is known
 """
 
 from __future__ import annotations
@@ -32,18 +30,19 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from foveate.core.errors import BadOption
 from foveate.service.audit import Audit, AuditMiddleware
-from foveate.service.auth.bearer import Identify, RequireKey
+from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
-from foveate.service.limits.body import BodyLimit
-from foveate.service.limits.concurrency import ConcurrencyLimit
+from foveate.service.limits.body import BodyLimit, UnreadBody
 from foveate.service.limits.connections import LIMITS_KEY, ConnectionLimits
-from foveate.service.limits.headers import HeaderLimit
-from foveate.service.limits.hosts import HostCheck, allowed_hosts, is_loopback
-from foveate.service.limits.rate_limit import RateLimit
-from foveate.service.limits.rates import RateCounter, parse_rate
-from foveate.service.limits.security import SecurityHeaders
-from foveate.service.limits.unread_body import UnreadBody
+from foveate.service.limits.headers import (
+    HeaderLimit,
+    HostCheck,
+    SecurityHeaders,
+    allowed_hosts,
+    is_loopback,
+)
+from foveate.service.limits.rates import ConcurrencyLimit, RateCounter, RateLimit, parse_rate
 from foveate.service.settings import Settings
 
 CORS_REQUEST_HEADERS = (
@@ -55,7 +54,7 @@ CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """What the layers look things up in. `audit` None: none is kept."""
+    """The values that the layers use. `audit` None: no audit log."""
 
     ring: KeyRing
     rates: RateCounter
@@ -76,7 +75,7 @@ class Guard:
 
 
 def build_guard(settings: Settings) -> Guard:
-    """What the settings say; raises `BadOption` or `BadInput` where nobody may start like that."""
+    """The values from the settings; raises `BadOption` or `BadInput` for an unsafe service."""
     ring = KeyRing(settings.keys)
     refuse_unprotected(settings, ring)
     _check_settings(settings)
@@ -96,7 +95,7 @@ def build_guard(settings: Settings) -> Guard:
 
 
 def refuse_unprotected(settings: Settings, ring: KeyRing) -> None:
-    """Raise `BadOption` where others could ask and nobody needs a key, or no key is there."""
+    """Raise `BadOption` if others can reach the service and no key protects it."""
     if not ring.in_use and "keys" in settings.model_fields_set:
         raise BadOption(
             f"keys is {str(settings.keys)!r}, and there is no such file; make a key with: "
@@ -111,7 +110,7 @@ def refuse_unprotected(settings: Settings, ring: KeyRing) -> None:
 
 
 def _check_settings(settings: Settings) -> None:
-    """Raise `BadOption` for names that would let in more than one thinks."""
+    """Raise `BadOption` for names that would let in more than intended."""
     for proxy in settings.proxies:
         try:
             ip_network(proxy)
@@ -124,55 +123,38 @@ def _check_settings(settings: Settings) -> None:
 
 def install_layers(app: FastAPI, guard: Guard, settings: Settings) -> None:
     """Put the layers around the application, in the order above; the last added is outermost."""
+    proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
+    sizes = {
+        "most": settings.body_bytes,
+        "together": settings.bodies_bytes,
+        "seconds": settings.body_seconds,
+    }
     inward: list[tuple[Any, dict[str, Any]]] = [
         (SecurityHeaders, {}),
         (UnreadBody, {}),
-        *_proxy_layers(settings),
+        *([(ProxyHeadersMiddleware, {"trusted_hosts": list(proxies)})] if proxies else []),
         (HeaderLimit, {"most": settings.header_bytes}),
-        (
-            HostCheck,
-            {
-                "names": allowed_hosts(settings.host, settings.hosts),
-                "origins": settings.origins,
-            },
-        ),
+        (HostCheck, {"names": hosts, "origins": settings.origins}),
         *_cors_layers(settings),
         (Identify, {"ring": guard.ring, "principals": settings.principals}),
         (RateLimit, {"rates": guard.rates, "key": guard.key_rate, "address": guard.address_rate}),
         (RequireKey, {}),
         (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
         *([(AuditMiddleware, {"audit": guard.audit})] if guard.audit is not None else []),
-        (
-            BodyLimit,
-            {
-                "most": settings.body_bytes,
-                "together": settings.bodies_bytes,
-                "seconds": settings.body_seconds,
-            },
-        ),
+        (BodyLimit, sizes),
     ]
     for layer, options in reversed(inward):
         app.add_middleware(layer, **options)
 
 
-def _proxy_layers(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
-    if not settings.proxies:
-        return []
-    return [(ProxyHeadersMiddleware, {"trusted_hosts": list(settings.proxies)})]
-
-
 def _cors_layers(settings: Settings) -> list[tuple[Any, dict[str, Any]]]:
-    """Pages of other origins, by name; never with credentials that a browser adds by itself."""
+    """CORS for the named origins; never with credentials that a browser adds by itself."""
     if not settings.origins:
         return []
-    return [
-        (
-            CORSMiddleware,
-            {
-                "allow_origins": settings.origins,
-                "allow_methods": ("GET", "POST", "PUT", "DELETE"),
-                "allow_headers": CORS_REQUEST_HEADERS,
-                "expose_headers": CORS_RESPONSE_HEADERS,
-            },
-        )
-    ]
+    options = {
+        "allow_origins": settings.origins,
+        "allow_methods": ("GET", "POST", "PUT", "DELETE"),
+        "allow_headers": CORS_REQUEST_HEADERS,
+        "expose_headers": CORS_RESPONSE_HEADERS,
+    }
+    return [(CORSMiddleware, options)]

@@ -1,23 +1,103 @@
-"""The OpenAPI description: the framework's, made true.
+"""The OpenAPI description: the framework's, with our own schemas and problems.
 
-Where a schema is our own (a candidate, a bundle), models name it by `x-schema`, and it stands
-once among the components; so does each problem. Every answer carries the request's id.
+Models name a schema of ours (a candidate, a bundle) by `x-schema`; it becomes a reference to one
+component, and so does each problem. Every response carries the request's id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from foveate.models import registry
-from foveate.service.problems import LAYER_STATUSES, status_sentence
+from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
 from foveate.service.request_options import RequestOptions
-from foveate.service.wire.candidate import CANDIDATE_SCHEMA
-from foveate.service.wire.problem import EXAMPLES, MEDIA_TYPE, Problem
+
+_IDS = ("id", "document_id")
+_TEXTS = ("source", "title", "summary")
+_INTEGERS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
+_SCORES = ("score", "semantic_score", "lexical_score", "rerank_score")
+
+
+def _nullable(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": [kind, "null"], **more}
+
+
+CANDIDATE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["text"],
+    "properties": {
+        "text": {"type": "string"},
+        **{name: {"type": ["string", "integer", "null"]} for name in _IDS},
+        **{name: _nullable("string") for name in _TEXTS},
+        **{name: _nullable("integer", minimum=0) for name in _INTEGERS},
+        **{name: _nullable("number") for name in _SCORES},
+        "section": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+        "modified_at": _nullable("string", format="date-time"),
+        "principals": _nullable("array", items={"type": "string"}),
+        "metadata": _nullable("object"),
+        "embedding": _nullable("array", items={"type": "number"}, minItems=1),
+        "origin": {"enum": ["retrieved", "neighbour", None]},
+    },
+    "additionalProperties": True,
+    "description": "A chunk with its scores; a key that is not named here is metadata.",
+    "examples": [{"id": "c1", "source": "boiler.md", "score": 0.9, "text": "Keep it at one bar."}],
+}
+
+
+class WrongField(BaseModel):
+    """One field that is wrong."""
+
+    field: str = Field(description="Where it stands, `candidates.3.score`; empty: the body.")
+    message: str = Field(description="What is wrong with it.")
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    type: str = Field(description="`urn:foveate:problem:KIND`; the kind stays.")
+    title: str = Field(description="The status in words.")
+    status: int = Field(ge=400, le=599, description="The status.")
+    detail: str = Field(description="What is wrong with this request, and what to do.")
+    instance: str = Field(description="The request's id, as in X-Request-Id.")
+    field: str = Field("", description="The field that is wrong.")
+    line: int = Field(1, ge=1, description="The candidate that is wrong, counted from 1.")
+    fields: list[WrongField] = Field([], description="All fields that are wrong.")
+    name: str = Field("", description="The name that does not exist.")
+    known: list[str] = Field([], description="The names that do.")
+    needed: int = Field(1, ge=1, description="The smallest budget that would do.")
+    budget: int = Field(1, description="The budget that is too small.")
+    unit: str = Field("tokens", description="What both are counted in.")
+    scope: str = Field("", description="The scope that the key would need.")
+
+
+def _example(status: int, kind: str, detail: str, **more: Any) -> dict[str, Any]:
+    return {
+        "type": f"urn:foveate:problem:{kind}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "instance": "5f0c6c2f9d9e4f1d8a3b7c1e2d4f6a8b",
+        **more,
+    }
+
+
+_TOO_SMALL = (
+    "budget too small: the smallest context needs 31 tokens, the budget is 9; "
+    "raise the budget to at least 31"
+)
+_NOT_FINITE = "line 2, field 'score': must be a finite number, not nan"
+EXAMPLES = {
+    400: _example(400, "bad-input", _NOT_FINITE, line=2, field="score"),
+    422: _example(422, "budget-too-small", _TOO_SMALL, budget=9, needed=31, unit="tokens"),
+    503: _example(503, "busy", "all places are taken; come again in a second"),
+}
+
 
 REF = "#/components/{kind}/{name}"
 PUBLIC_PATHS = ("/healthz", "/readyz")
@@ -84,27 +164,26 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
 
 
 def _enumerate_names(schemas: dict[str, Any], app: FastAPI) -> None:
-    """The names that this service knows, where a request takes one of them."""
-    door = RequestOptions(app.state.settings)
+    """List the names that this service knows as the values of fields that take one."""
+    names = RequestOptions(app.state.settings)
     known: dict[str, Iterable[str]] = {
-        "tokenizer": door.tokenizers,
-        "model": (*door.answer_models, *registry()),
-        "format": door.formats,
-        "order": door.orders,
-        "prompt": door.prompts,
-        "language": door.languages,
-        "recipe": door.recipes,
+        "tokenizer": names.tokenizers,
+        "model": (*names.answer_models, *registry()),
+        "format": names.formats,
+        "order": names.orders,
+        "prompt": names.prompts,
+        "language": names.languages,
+        "recipe": names.recipes,
     }
     for schema in ("AssembleRequest", "AskRequest", "CheckRequest"):
         for name, field in schemas[schema]["properties"].items():
             if name in known:
                 _set_enum(field, [*known[name]])
-    if door.answer_models:
-        _set_enum(schemas["AskRequest"]["properties"]["model"], [*door.answer_models])
+    if names.answer_models:
+        _set_enum(schemas["AskRequest"]["properties"]["model"], [*names.answer_models])
 
 
 def _set_enum(field: dict[str, Any], names: list[str]) -> None:
-    """What is a string there is one of these."""
     for one in (field, *field.get("anyOf", ())):
         if one.get("type") == "string":
             one["enum"] = names
@@ -113,7 +192,7 @@ def _set_enum(field: dict[str, Any], names: list[str]) -> None:
 
 
 def _normalise_responses(answers: dict[str, Any], shared: dict[str, Any]) -> None:
-    """Problems by reference, the framework's own left out, the id on what remains."""
+    """Refer to shared problems, drop the framework's own, add the request's id."""
     for status, answer in list(answers.items()):
         if int(status) >= LAYER_STATUSES[0]:
             if "HTTPValidationError" in str(answer):
@@ -127,7 +206,6 @@ def _normalise_responses(answers: dict[str, Any], shared: dict[str, Any]) -> Non
 
 
 def _problem_response(status: int) -> dict[str, Any]:
-    """A problem of this status."""
     content: dict[str, Any] = {"schema": {"x-schema": "Problem"}}
     if status in EXAMPLES:
         content["example"] = EXAMPLES[status]
@@ -146,14 +224,13 @@ def _response_headers(*, after: bool = False) -> dict[str, Any]:
 
 
 def _problem_schemas() -> dict[str, Any]:
-    """The problem's schemas; what a problem does not say is not there, never null."""
+    """The problem's schemas; an absent part is left out, and is never null."""
     template = REF.format(kind="schemas", name="{model}")
     schema = TypeAdapter(Problem).json_schema(ref_template=template)
     return {**schema.pop("$defs", {}), "Problem": schema}
 
 
 def _resolve_references(value: Any) -> Any:
-    """Every `x-schema` as the reference that it stands for."""
     if isinstance(value, list):
         return [_resolve_references(one) for one in value]
     if not isinstance(value, dict):

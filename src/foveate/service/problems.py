@@ -1,4 +1,4 @@
-"""What went wrong → application/problem+json (RFC 9457). The only place that maps the two.
+"""Errors become application/problem+json (RFC 9457), here alone.
 
 | status | kind | when |
 |---|---|---|
@@ -10,8 +10,8 @@
 | 502, 503 | outside | a model or the store |
 | 504 | too-slow | it took longer than it may |
 
-Rules: a detail says what to do; it never holds a path, a URL, a key or a trace back, so what
-comes from outside is never quoted; `instance` is the request's id, under which the log has more.
+A detail says what to do. It never holds a path, a URL, a key or a traceback, so external errors are
+not quoted. `instance` is the request's id, under which the log has more.
 """
 
 from __future__ import annotations
@@ -36,12 +36,58 @@ from foveate.core.errors import (
     InvalidRequest,
     UnknownName,
 )
-from foveate.service.wire.field_errors import field_path, wrong_fields
 from foveate.service.wire.json import encode_json
-from foveate.service.wire.problem import MEDIA_TYPE, Problem
 
+_MESSAGES = {
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "missing": "is missing",
+    "string_pattern_mismatch": "is empty, or holds what it may not",
+}
+_REQUEST_PARTS = ("body", "query", "path")
+
+
+def wrong_fields(errors: Iterable[Mapping[str, Any]], body: Any) -> list[dict[str, str]]:
+    """The `field` and `message` of each error, the innermost first; an empty `field` is the body.
+
+    The framework reports a field of several types once for each; here it is one field.
+    """
+    found: dict[str, list[str]] = {}
+    for error in errors:
+        messages = found.setdefault(field_path(error, body), [])
+        said = _MESSAGES.get(error["type"]) or _rephrase(str(error["msg"]))
+        if said not in messages:
+            messages.append(said)
+    named = [{"field": field, "message": ", or ".join(said)} for field, said in found.items()]
+    return sorted(named, key=lambda one: -one["field"].count("."))
+
+
+def field_path(error: Mapping[str, Any], body: Any) -> str:
+    """The path of a wrong field in the request, as in `candidates.3.score`."""
+    place = tuple(error["loc"])
+    if place[:1] != ("body",):
+        return ".".join(map(str, place[1:] if place[0] in _REQUEST_PARTS else place))
+    here, kept = body, []
+    for part in place[1:]:
+        if (isinstance(here, dict) and part in here) or (
+            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        ):
+            here = here[part]
+        elif error["type"] != "missing" or part != place[-1]:
+            continue  # a name that the framework gives to one of several types
+        kept.append(str(part))
+    return ".".join(kept)
+
+
+def _rephrase(message: str) -> str:
+    """`Input should be a valid integer` as `must be a valid integer`."""
+    return message.replace("Input should", "must").replace("String should", "must")
+
+
+MEDIA_TYPE = "application/problem+json"
 MAX_DETAIL_LENGTH = 1_000
-"""Characters of a detail; a wrong value can be a megabyte long."""
+"""Characters of a detail, which may quote a wrong value."""
 MAX_FIELDS = 20
 """Wrong fields that are listed."""
 
@@ -65,49 +111,44 @@ class ProblemError(HTTPException):
         self.extensions = more
 
 
-def busy_problem(detail: str, *, after: int = 1, kind: str = "busy") -> ProblemError:
-    """503: try again after so many seconds."""
-    return ProblemError(503, kind, detail, headers={"Retry-After": str(after)})
+def busy_problem(
+    detail: str, *, after: int = 1, kind: str = "busy", status: int = 503
+) -> ProblemError:
+    """A problem with the seconds after which the request may be repeated."""
+    return ProblemError(status, kind, detail, headers={"Retry-After": str(after)})
 
 
 def problem_from_error(error: Exception) -> ProblemError:
-    """The problem that an error is; what is no fault of the caller is said in general words."""
+    """The problem for an error; general words for what is not the caller's fault."""
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, BudgetTooSmall):
-        return ProblemError(
-            422,
-            "budget-too-small",
-            _shorten(str(error)),
-            budget=error.budget,
-            needed=error.needed,
-            unit=error.unit,
-        )
+        figures: dict[str, Any] = {
+            "budget": error.budget,
+            "needed": error.needed,
+            "unit": error.unit,
+        }
+        return ProblemError(422, "budget-too-small", _shorten(str(error)), **figures)
     if isinstance(error, InvalidRequest):
-        return ProblemError(
-            400,
-            _invalid_request_kind(error),
-            _shorten(str(error)),
-            **_invalid_request_fields(error),
-        )
+        kind, fields = _invalid_request_parts(error)
+        return ProblemError(400, kind, _shorten(str(error)), **fields)
     if isinstance(error, ExternalError):
-        return busy_problem(
-            "something that the service needs did not answer; try again later", kind="outside"
-        )
+        detail = "something that the service needs did not answer; try again later"
+        return busy_problem(detail, kind="outside")
     if isinstance(error, HTTPException):
         return _problem_from_http(error)
     return ProblemError(500, "fault", "a fault in the service; its log has this request's id")
 
 
 def problem_response(request: Request, error: Exception) -> Response:
-    """The answer that says what is wrong; what the operator must know goes to the log."""
+    """The response for an error."""
     found = problem_from_error(error)
     body = encode_json(problem_to_json(request, error))
     return Response(body, found.status_code, media_type=MEDIA_TYPE, headers=found.headers)
 
 
 def problem_to_json(request: Request, error: Exception) -> dict[str, Any]:
-    """The problem as JSON; a fault and a failure outside go to the log, under the same id."""
+    """The problem as JSON; a fault or an external error is logged under the same id."""
     found = problem_from_error(error)
     instance = str(request.scope.get("state", {}).get("request_id", ""))
     if found.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and found is not error:
@@ -123,16 +164,16 @@ def problem_to_json(request: Request, error: Exception) -> dict[str, Any]:
 
 
 def install_error_handlers(app: FastAPI, routes: Iterable[BaseRoute] = ()) -> None:
-    """Every error of a route leaves as a problem; of a method, with those that do: `routes`."""
+    """Turn every error into a problem; `routes` give the allowed methods of a path."""
     app.state.routes = tuple(routes)
     for kind in (FoveateError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle_error)
 
 
 LAYER_STATUSES = (400, 401, 403, 421, 429, 431, 500, 503)
-"""What the layers around the application answer with, whatever is asked (`guard.py`)."""
+"""The problems of the layers around the application (`guard.py`)."""
 BODY_STATUSES = (408, 413, 415, 422)
-"""What comes of a body besides."""
+"""The problems of a body."""
 
 
 def problem_responses(*own: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -142,7 +183,7 @@ def problem_responses(*own: int, body: bool = False) -> dict[int | str, dict[str
 
 
 def status_sentence(status: int) -> str:
-    """A status in a sentence."""
+    """A sentence for a status."""
     return _STATUS_SENTENCES.get(status, HTTPStatus(status).phrase)
 
 
@@ -155,7 +196,7 @@ async def _handle_error(request: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(request: Request) -> str:
-    """The methods of this address: of all routes, where the framework looks at the first."""
+    """The methods of a path over all its routes; the framework looks at the first alone."""
     found: set[str] = set()
     for route in request.app.state.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
@@ -164,7 +205,7 @@ def _allowed_methods(request: Request) -> str:
 
 
 def _problem_from_fields(error: RequestValidationError) -> ProblemError:
-    """A body, a query or a path that is not of the shape; our own checks speak for themselves."""
+    """A problem for a body, query or path of the wrong shape; our own errors keep their words."""
     found = error.errors()
     for one in found:  # an error, its frames and their list of errors hold each other, and the body
         if isinstance(own := one.get("ctx", {}).get("error"), Exception):
@@ -173,10 +214,11 @@ def _problem_from_fields(error: RequestValidationError) -> ProblemError:
         own = one.get("ctx", {}).get("error")
         if isinstance(own, FoveateError):
             known = problem_from_error(own)
-            inner = known.extensions.get("field") or _unknown_field(own)
-            known.extensions["field"] = (
-                ".".join(filter(None, (field_path(one, error.body), inner))) or None
-            )
+            inner = known.extensions.get("field")
+            if isinstance(own, UnknownName) and own.kind in ("field", "parameter"):
+                inner = _shorten(own.name)
+            path = ".".join(filter(None, (field_path(one, error.body), inner)))
+            known.extensions["field"] = path or None
             return known
     whole = any(one["loc"] == ("body",) for one in found)
     if whole and isinstance(error.body, bytes):
@@ -187,46 +229,30 @@ def _problem_from_fields(error: RequestValidationError) -> ProblemError:
     return ProblemError(422, "bad-fields", _shorten(detail), field=first["field"], fields=fields)
 
 
-def _unknown_field(error: FoveateError) -> str:
-    """The field that does not exist, where that is what is wrong."""
-    if isinstance(error, UnknownName) and error.kind in ("field", "parameter"):
-        return _shorten(error.name)
-    return ""
-
-
 def _problem_from_http(error: HTTPException) -> ProblemError:
-    """What the framework refuses, in its words for the status."""
+    """An error of the framework, in our words for its status."""
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return ProblemError(
-        error.status_code, kind, status_sentence(error.status_code), headers=error.headers
-    )
+    detail = status_sentence(error.status_code)
+    return ProblemError(error.status_code, kind, detail, headers=error.headers)
 
 
-def _invalid_request_kind(error: InvalidRequest) -> str:
-    named = {BadInput: "bad-input", BadOption: "bad-option", UnknownName: "unknown-name"}
-    return next((kind for cls, kind in named.items() if isinstance(error, cls)), "bad-request")
-
-
-def _invalid_request_fields(error: InvalidRequest) -> dict[str, Any]:
+def _invalid_request_parts(error: InvalidRequest) -> tuple[str, dict[str, Any]]:
+    """The kind of the problem, and its fields."""
     if isinstance(error, BadInput):
-        return {"line": error.line, "field": error.field}
+        return "bad-input", {"line": error.line, "field": error.field}
     if isinstance(error, UnknownName):
-        return {"name": _shorten(error.name), "known": list(error.known)}
-    return {}
+        return "unknown-name", {"name": _shorten(error.name), "known": list(error.known)}
+    return "bad-option" if isinstance(error, BadOption) else "bad-request", {}
 
 
 def _shorten(text: str) -> str:
-    """Printable, in one line, and no longer than one reads."""
-    if (
-        len(text) > 4 * MAX_DETAIL_LENGTH
-    ):  # of the middle nothing is shown, so nothing of it is looked at
+    """One printable line of bounded length."""
+    if len(text) > 4 * MAX_DETAIL_LENGTH:  # the middle is not shown
         text = f"{text[: 2 * MAX_DETAIL_LENGTH]} {text[-2 * MAX_DETAIL_LENGTH :]}"
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
-    return (
-        line
-        if len(line) <= MAX_DETAIL_LENGTH
-        else f"{line[: MAX_DETAIL_LENGTH // 2]} … {line[-MAX_DETAIL_LENGTH // 2 :]}"
-    )
+    if len(line) <= MAX_DETAIL_LENGTH:
+        return line
+    return f"{line[: MAX_DETAIL_LENGTH // 2]} … {line[-MAX_DETAIL_LENGTH // 2 :]}"
 
 
 _STATUS_SENTENCES = {
@@ -250,13 +276,3 @@ _STATUS_SENTENCES = {
     503: "Busy, or not ready; Retry-After says when to come again.",
     504: "It took longer than a request may.",
 }
-
-__all__ = [
-    "Problem",
-    "ProblemError",
-    "busy_problem",
-    "install_error_handlers",
-    "problem_from_error",
-    "problem_response",
-    "problem_responses",
-]

@@ -1,9 +1,8 @@
-"""Names in a request → values. The border: everything comes from a closed list.
+"""The names in a request become values from closed lists.
 
-Rules: no file, no URL and no package of a request is ever opened or asked for. A name is looked
-up in a list made beforehand, and only then handed on; where elsewhere a name may be a path
-(`mine.toml`, `hf:PATH`, `attention:FILE.json`, `prompt.md`, `openai:m@http://…`), here it is
-unknown. Inline recipes are values all through: stages and formats by name, options by type.
+No file, URL or package of a request is ever opened. The library takes names that may be paths
+(`mine.toml`, `hf:PATH`, `attention:FILE.json`, `prompt.md`, `openai:m@http://…`); here a name is
+looked up in a list first. Inline recipes name stages and formats, and their options are values.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
@@ -31,9 +30,12 @@ from foveate.pipeline.prompts.text import LANGUAGES
 from foveate.ports import Model
 from foveate.providers.tokenizers import ENCODINGS
 from foveate.service.settings import Settings
-from foveate.service.wire.request import BudgetIn
+from foveate.service.wire.requests import BudgetIn, ContextRequest
 
 MAX_STAGES = 32
+_OPTIONS = (
+    "recipe", "budget", "tokenizer", "model", "format", "order", "language", "channel", "prompt",
+)  # fmt: skip
 _POOLS = ("candidates", "neighbours", "supplements", "offers")
 _NEIGHBOUR_REACH = 3
 """How far `expand` looks to either side, so many neighbours a candidate may have."""
@@ -41,7 +43,7 @@ _NAME_PATTERN = re.compile(r"[\w.-]+")
 
 
 class RequestOptions:
-    """The closed lists of one service, made when it starts. Holds values only."""
+    """The closed lists of one service, made when it starts."""
 
     def __init__(self, settings: Settings) -> None:
         self.recipes = _load_recipes(settings)
@@ -61,49 +63,44 @@ class RequestOptions:
         self._max_bundle_items = 2 * _NEIGHBOUR_REACH * settings.candidates
         self._loaded_models: dict[str, Model] = {}
 
-    def options(
-        self,
-        *,
-        recipe: str | Mapping[str, Any] | None = None,
-        budget: int | BudgetIn | None = None,
-        tokenizer: str | None = None,
-        model: str | None = None,
-        format: str | None = None,
-        order: str | None = None,
-        language: str = "en",
-        channel: Literal["text", "voice"] = "text",
-        prompt: str | None = None,
-        max_output: int = 1024,
-    ) -> AssembleOptions:
-        """The options of a request, with values in place of names.
+    def options(self, **names: Any) -> AssembleOptions:
+        """The options with these fields, of which names become values from the closed lists.
 
         Raises `UnknownName` or `BadOption`.
         """
+        tokenizer, model, budget = (names.get(one) for one in ("tokenizer", "model", "budget"))
         if tokenizer is not None and model is not None:
             raise BadOption("give a tokenizer or a model, not both: a model brings its tokenizer")
-        chosen = self.recipe(recipe)
+        recipe = self.recipe(names.get("recipe"))
         known = self.model(model) if model is not None else None
-        counter = tokenizer or (known.tokenizer if known else chosen.tokenizer)
-        return AssembleOptions(
-            recipe=chosen,
-            budget=_budget_from_request(budget),
-            tokenizer=self.tokenizer(counter),
-            model=known,
-            format=_check_optional_name("format", format, self.formats),
-            order=_check_optional_name("order", order, self.orders),
-            language=self.language(language),
-            channel=channel,
-            prompt=self._check_prompt(prompt, language),
-            max_output=max_output,
-        )
+        counter = tokenizer or (known.tokenizer if known else recipe.tokenizer)
+        for kind, allowed in (("format", self.formats), ("order", self.orders)):
+            if names.get(kind) is not None:
+                _check_name(kind, names[kind], allowed)
+        language = self.language(names.get("language", "en"))
+        if names.get("prompt") is not None:
+            _check_name("language of prompts", language, LANGUAGES)
+            _check_name("prompt", names["prompt"], self.prompts)
+        values = {
+            "recipe": recipe,
+            "budget": Budget(**budget.model_dump()) if isinstance(budget, BudgetIn) else budget,
+            "tokenizer": self.tokenizer(counter),
+            "model": known,
+        }
+        return AssembleOptions(**{**names, **values})
 
-    def recipe(self, asked: str | Mapping[str, Any] | None) -> Recipe:
-        """By name, or as an object."""
-        if asked is None:
+    def options_from(self, body: ContextRequest, **changes: Any) -> AssembleOptions:
+        """The options that a request names, with `changes` in their place."""
+        names = {name: getattr(body, name) for name in _OPTIONS if name in type(body).model_fields}
+        return self.options(**{**names, **changes})
+
+    def recipe(self, recipe: str | Mapping[str, Any] | None) -> Recipe:
+        """The recipe of that name, or written out as an object; None is the default one."""
+        if recipe is None:
             return self.recipes[self._default_recipe]
-        if isinstance(asked, str):
-            return self.recipes[_check_name("recipe", asked, self.recipes)]
-        return self.parse_recipe(asked)
+        if isinstance(recipe, str):
+            return self.recipes[_check_name("recipe", recipe, self.recipes)]
+        return self.parse_recipe(recipe)
 
     def parse_recipe(self, record: Mapping[str, Any]) -> Recipe:
         """A recipe that is written out in the request."""
@@ -113,7 +110,7 @@ class RequestOptions:
         return found
 
     def parse_bundle(self, bundle: Mapping[str, Any]) -> Inputs:
-        """The inputs of a bundle, whose recipe passes the same door; raises `BadInput`."""
+        """The inputs of a bundle, checked like a request; raises `BadInput`."""
         record = bundle.get("recipe")
         if not isinstance(record, Mapping):
             raise BadInput("the bundle has no 'recipe'; make it again with /v1/assemble")
@@ -136,13 +133,13 @@ class RequestOptions:
         return self._recipe_parts
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """One of the list, or what one of the operator's models counts by."""
+        """A tokenizer of the list, or of one of the operator's models."""
         if not any(self.model(one).tokenizer == name for one in self._models):
             _check_name("tokenizer", name, self.tokenizers)
         return plugins.tokenizer(name)
 
     def model(self, name: str) -> KnownModel:
-        """What is known of a model, for its window and tokenizer; nothing is asked of it."""
+        """The window and tokenizer of a model, which is not called."""
         if name in self._models:
             known = find_answer_model(self._models[name], self._windows.get(name))
             return known or KnownModel(name=name, window=SAFE_WINDOW)
@@ -152,14 +149,14 @@ class RequestOptions:
         return found
 
     def answer_model(self, name: str) -> Model:
-        """One of the models that the operator allows, to be asked; one object for all requests."""
+        """A model of the operator's list; one object for all requests."""
         spelled = self._models[_check_name("model", name, self._models)]
         if name not in self._loaded_models:
             self._loaded_models[name] = plugins.model(spelled)
         return self._loaded_models[name]
 
     def language(self, name: str) -> str:
-        """One of the list."""
+        """A language of the list."""
         return _check_name("language", name, self.languages)
 
     @staticmethod
@@ -168,12 +165,6 @@ class RequestOptions:
         if isinstance(listed, list) and len(listed) > MAX_STAGES:
             raise BadOption(f"recipe: {len(listed)} stages; give {MAX_STAGES} at the most")
 
-    def _check_prompt(self, name: str | None, language: str) -> str | None:
-        if name is None:
-            return None
-        _check_name("language of prompts", language, LANGUAGES)
-        return _check_name("prompt", name, self.prompts)
-
 
 def _check_name(kind: str, name: str, known: Any) -> str:
     if name not in known:
@@ -181,23 +172,14 @@ def _check_name(kind: str, name: str, known: Any) -> str:
     return name
 
 
-def _check_optional_name(kind: str, name: str | None, known: Any) -> str | None:
-    return None if name is None else _check_name(kind, name, known)
-
-
-def _budget_from_request(asked: int | BudgetIn | None) -> int | Budget | None:
-    return Budget(**asked.model_dump()) if isinstance(asked, BudgetIn) else asked
-
-
 def _allowed_parts(*, plugin_stages: bool) -> ComponentRegistry:
-    """Ours alone, unless the operator says otherwise: an option of theirs may be a path."""
+    """The built-in parts, unless the operator allows plugins: their options may be paths."""
     if plugin_stages:
         return plugins.component_registry()
     return ComponentRegistry(stages=dict(stages.BUILTIN), formats=dict(formats.BUILTIN))
 
 
 def _load_recipes(settings: Settings) -> dict[str, Recipe]:
-    """Those that are registered, and the operator's own."""
     found = dict(plugins.recipe_table())
     for name in settings.recipes:
         recipe = _load_recipe(Path(name))
@@ -206,7 +188,7 @@ def _load_recipes(settings: Settings) -> dict[str, Recipe]:
 
 
 def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
-    """The name, where it is one; raises `UnknownName`, or `OutsideFailure` for a broken plugin."""
+    """The name if it exists; raises `UnknownName`, or `ExternalError` for a broken plugin."""
     if name not in recipes:
         try:
             plugins.recipe_table()[name]
@@ -225,13 +207,13 @@ def _load_recipe(path: Path) -> Recipe:
 
 
 def _allowed_tokenizers(settings: Settings) -> tuple[str, ...]:
-    """The offline ones, with the margins that models need, and the operator's own."""
+    """The offline ones, those with margins for models, and the operator's own."""
     margins = {model.tokenizer for model in registry().values()}
     inner = [name for name in margins if name.partition("*")[0] in ENCODINGS]
     return tuple(dict.fromkeys((*ENCODINGS, "simple", *sorted(inner), *settings.tokenizers)))
 
 
 def _allowed_prompts() -> tuple[str, ...]:
-    """By name; one that looks like a file's name would be read as one."""
+    """Prompts by name; a name like a file's would be read as one."""
     names = [p.name for p in plugins.list_plugins() if p.group == "prompts"]
     return tuple(n for n in names if _NAME_PATTERN.fullmatch(n) and not n.endswith((".md", ".txt")))

@@ -1,8 +1,8 @@
-"""`foveate serve`: the application in a server, or in several, that stop in good order.
+"""`foveate serve`: the application in one server process, or in several.
 
-Told to stop (SIGTERM, Ctrl-C), it says at once that it is not ready, still takes requests for
-`drain` seconds, since whoever sends them has yet to notice, then takes no more, finishes what it
-took, and ends with 0. Told again, it does not wait to be noticed; a third time, for nothing.
+At SIGTERM or Ctrl-C it reports at once that it is not ready, and still accepts requests for `drain`
+seconds, until callers notice. Then it accepts no more, finishes the open ones, and ends with 0. A
+second signal skips the wait for callers; a third one that for requests.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 from fastapi import FastAPI
@@ -31,9 +32,9 @@ from foveate.service.settings import Settings
 from foveate.service.workers import ParentLine, WorkerProcesses
 
 BACKLOG = 2_048
-"""Connections that wait to be taken."""
+"""Connections that wait to be accepted."""
 GC_THRESHOLD = 10_000
-"""Objects more than before, after which circles of them are looked for."""
+"""New objects after which cycles are collected."""
 
 log = logging.getLogger("foveate.service")
 
@@ -41,7 +42,7 @@ log = logging.getLogger("foveate.service")
 class DrainingServer(Server):
     """A server that is not ready some time before it stops.
 
-    `leash`: where it is one of several, the line to who started it, who hands signals on.
+    `leash`: the pipe to the parent, if it is one of several; the parent hands signals on.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class DrainingServer(Server):
         self._stop_requests = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, and report it."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if not self.started:
@@ -75,12 +76,12 @@ class DrainingServer(Server):
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal: red, then closed; the next one hurries."""
+        """Handle a signal."""
         if self._parent is None or sig != signal.SIGINT:
             self.request_stop()
 
     def request_stop(self) -> None:
-        """As by a signal, from any thread."""
+        """Stop as at a signal; from any thread."""
         self._stop_requests += 1
         if self._stop_requests > 2:
             self.force_exit = True
@@ -90,33 +91,28 @@ class DrainingServer(Server):
             self._loop.call_soon_threadsafe(self._begin_drain)
 
     def _begin_drain(self) -> None:
-        """Red; and every answer from now on is the last one of its connection."""
+        """Report not ready; each response from now on is the last of its connection."""
         self._app.state.app_state.draining = True
-        if (b"connection", b"close") not in self.config.encoded_headers:
-            self.config.encoded_headers.append((b"connection", b"close"))
-            self.server_state.default_headers = [
-                *self.server_state.default_headers,
-                (b"connection", b"close"),
-            ]
+        close = (b"connection", b"close")
+        if close not in self.config.encoded_headers:
+            self.config.encoded_headers.append(close)
+            headers = self.server_state.default_headers
+            self.server_state.default_headers = [*headers, close]
         if self._stop_requests > 1 or not self._drain:
             self.should_exit = True
         else:
             if self._parent is None:
-                log.info(
-                    "ends in %g seconds, so that callers notice; a second signal ends it now",
-                    self._drain,
-                )
-            asyncio.get_running_loop().call_later(self._drain, self._stop)
-
-    def _stop(self) -> None:
-        self.should_exit = True
+                text = "ends in %g seconds, so that callers notice; a second signal ends it now"
+                log.info(text, self._drain)
+            stop = partial(setattr, self, "should_exit", True)
+            asyncio.get_running_loop().call_later(self._drain, stop)
 
 
 def build_config(app: FastAPI, settings: Settings, *, shares: bool = False) -> Config:
-    """How the server is set up: no log of its own for each request, no name in its answers.
+    """The server's settings: no access log of its own, and no server header.
 
-    `shares`: it has the port with others, and takes one connection at a time, so that none of
-    them takes all that wait.
+    `shares`: it shares the port with others, and accepts one connection at a time, so that none
+    accepts all that wait.
     """
     return Config(
         app,
@@ -136,10 +132,10 @@ def build_config(app: FastAPI, settings: Settings, *, shares: bool = False) -> C
 
 
 def serve(settings: Settings) -> int:
-    """Serve until told to stop; the exit code.
+    """Serve until a stop signal; the exit code.
 
-    Raises `BadOption` where `guard.py` lets nobody, `UnknownName` or `BadInput` for a setting that
-    names nothing, `ExternalError` where the port is taken.
+    Raises `BadOption`, `UnknownName` or `BadInput` for wrong settings, `ExternalError` if the port
+    is taken.
     """
     logs.configure_logging(settings)
     for one in broken():
@@ -147,9 +143,7 @@ def serve(settings: Settings) -> int:
     if settings.audit is not None and hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what rotates logs sends it; workers inherit
     if settings.workers == 1:
-        server = DrainingServer(
-            create_app(settings), settings, on_started=reduce_garbage_collection
-        )
+        server = _build_server(settings)
         with open_listener(settings) as port:
             server.run([port])
         return 0 if server.started else 1
@@ -159,13 +153,16 @@ def serve(settings: Settings) -> int:
         return WorkerProcesses(settings=settings, listener=port, run=run_worker).serve()
 
 
+def _build_server(settings: Settings, leash: ParentLine | None = None) -> DrainingServer:
+    app = create_app(settings)
+    return DrainingServer(app, settings, leash=leash, on_started=reduce_garbage_collection)
+
+
 def run_worker(settings: Settings, port: socket.socket, leash: ParentLine) -> int:
-    """One of several processes, from beginning to end; its exit code."""
+    """Run one of several processes; its exit code."""
     logs.configure_logging(settings)
     try:
-        server = DrainingServer(
-            create_app(settings), settings, leash=leash, on_started=reduce_garbage_collection
-        )
+        server = _build_server(settings, leash)
     except FoveateError as error:
         log.error("%s", error)  # noqa: TRY400  # said in full; where it was raised says nothing
         return os.EX_CONFIG
@@ -174,10 +171,10 @@ def run_worker(settings: Settings, port: socket.socket, leash: ParentLine) -> in
 
 
 def reduce_garbage_collection() -> None:
-    """Look less often for objects that only hold each other: an assembly leaves none.
+    """Collect reference cycles less often: an assembly leaves none.
 
-    What a process has when it begins to serve, it keeps; looking through all of that takes longer
-    than most requests do.
+    Objects from before the first request stay; looking through them takes longer than most
+    requests.
     """
     gc.collect()
     gc.freeze()
@@ -185,7 +182,7 @@ def reduce_garbage_collection() -> None:
 
 
 def open_listener(settings: Settings) -> socket.socket:
-    """The port, taken; the log says where it is."""
+    """Open the port, and log its address."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         port = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)

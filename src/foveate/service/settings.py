@@ -1,7 +1,7 @@
-"""What an operator settles: from flags, from the environment, from a TOML file, in that order.
+"""The operator's settings: from flags, the environment and a TOML file, in that order.
 
 An environment variable is `FOVEATE_SERVE_` and the name in capitals; lists and tables are written
-as JSON there. A name that does not exist is refused, wherever it stands.
+as JSON there. An unknown name is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from foveate.core.errors import BadInput, BadOption, UnknownName
-from foveate.service.auth.keyfile import KEY_FILE
+from foveate.service.auth.keys import KEY_FILE
 
 PREFIX = "FOVEATE_SERVE_"
 MEGABYTE = 1_000_000
@@ -65,6 +65,14 @@ class Settings(BaseSettings):
     )
     taxonomy: Path | None = Field(
         None, description="A TOML file of side knowledge; none if unset (docs/side-knowledge.md)."
+    )
+    reranker: str = Field(
+        "", description="Reranker of search results before assembly, by its plugin's name."
+    )
+    compressor: str = Field(
+        "",
+        description="Model that writes shorter versions for recipes that ask for them, written "
+        "as in `foveate ask`.",
     )
     languages: tuple[str, ...] = Field(
         ("de", "en", "es", "fr", "it", "nl", "pt"), description="Languages of the texts."
@@ -166,9 +174,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(path: str | Path | None = None, **given: Any) -> Settings:
-    """The settings of a file, over which stands the environment, over which stands what is given.
+    """The settings of a file, overridden by the environment, overridden by `given`.
 
-    Raises `BadInput` for the file, `UnknownName` and `BadOption` for what it says.
+    Raises `BadInput` for the file, `UnknownName` and `BadOption` for its contents.
     """
     values = _read_toml(Path(path)) if path is not None else {}
     _refuse_unknown(values)
@@ -185,7 +193,7 @@ def load_settings(path: str | Path | None = None, **given: Any) -> Settings:
 
 
 def describe_settings() -> Mapping[str, tuple[str, str]]:
-    """Each setting: its default as one types it in TOML, and what it is for."""
+    """The default of each setting, as in TOML, and its description."""
     fields = Settings.model_fields
     return {name: (_format_toml(f.get_default(call_default_factory=True)), f.description or "")
             for name, f in fields.items()}  # fmt: skip
@@ -209,7 +217,7 @@ def _refuse_unknown(names: Any) -> None:
 
 
 def _validation_message(error: ValidationError) -> str:
-    """Each wrong setting with what is wrong; never its value, which may hold a password."""
+    """Each wrong setting and its error, without the value, which may be a password."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
         for one in error.errors(include_url=False, include_input=False, include_context=False)

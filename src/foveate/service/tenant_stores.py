@@ -1,4 +1,4 @@
-"""Stores by tenant: opened at first use, closed when others are used more, never while in use."""
+"""Stores by tenant: opened at first use, and closed when others are used more."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ log = logging.getLogger("foveate.service")
 
 @dataclass(slots=True, kw_only=True)
 class TenantStore:
-    """A tenant's store, the embedder of its vectors, and how many use it now.
+    """A tenant's store, the embedder of its vectors, and the number of its users.
 
-    The embedded store is opened once more to write, so that nobody who reads waits for a writer.
+    An embedded store is opened a second time to write, so that readers do not wait for a writer.
     """
 
     url: str
@@ -39,7 +39,7 @@ class TenantStore:
     _lock: Lock = field(default_factory=Lock)
 
     def writer(self) -> Store:
-        """The store, to be written to."""
+        """The store for writing."""
         with self._lock:
             if self._writer is None:
                 apart = not (is_server_url(self.url) or is_lance_url(self.url))
@@ -47,7 +47,7 @@ class TenantStore:
             return self._writer
 
     def close(self) -> None:
-        """Let go of both."""
+        """Close all."""
         with self._lock:
             if self._writer is not None and self._writer is not self.store:
                 self._writer.close()
@@ -55,7 +55,7 @@ class TenantStore:
 
 
 class TenantStores:
-    """The stores of all tenants. Safe to share between threads; opening one holds up the rest."""
+    """The stores of all tenants, for all threads; opening one blocks the others."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -64,41 +64,41 @@ class TenantStores:
 
     @contextmanager
     def borrow(self, tenant: str) -> Iterator[TenantStore]:
-        """The tenant's store, which stays open meanwhile; raises a 404 or 503 problem."""
-        shelf: TenantStore | None = None
+        """The tenant's store, open within the block; raises a 404 or 503 problem."""
+        opened: TenantStore | None = None
         try:
             with shield():
-                shelf = self._acquire(tenant)
-            yield shelf
+                opened = self._acquire(tenant)
+            yield opened
         finally:
-            if shelf is not None:
-                self._release(shelf)
+            if opened is not None:
+                self._release(opened)
 
-    def _release(self, shelf: TenantStore) -> None:
+    def _release(self, opened: TenantStore) -> None:
         with shield(), self._lock:
-            shelf.users -= 1
+            opened.users -= 1
             self._close_idle()
 
     @contextmanager
     def borrow_all(self) -> Iterator[list[TenantStore]]:
-        """The stores that are open now, which stay open meanwhile."""
+        """All open stores, which stay open within the block."""
         with self._lock:
-            shelves = list(self._open_stores.values())
-            for shelf in shelves:
-                shelf.users += 1
+            all_opened = list(self._open_stores.values())
+            for opened in all_opened:
+                opened.users += 1
         try:
-            yield shelves
+            yield all_opened
         finally:
             with self._lock:
-                for shelf in shelves:
-                    shelf.users -= 1
+                for opened in all_opened:
+                    opened.users -= 1
                 self._close_idle()
 
     def __len__(self) -> int:
         return len(self._open_stores)
 
     def store_url(self, tenant: str) -> str:
-        """Where a tenant's store is; raises a problem where there is none."""
+        """The URL of a tenant's store; raises a problem if it has none."""
         if not self._settings.store:
             raise ProblemError(404, "no-store", "this service has no store; send candidates along")
         if TENANT_PATTERN.fullmatch(tenant) is None:
@@ -110,30 +110,29 @@ class TenantStores:
         return self._settings.store
 
     def close(self) -> None:
-        """Let go of all stores."""
+        """Close all."""
         with self._lock:
-            for shelf in self._open_stores.values():
-                shelf.close()
+            for opened in self._open_stores.values():
+                opened.close()
             self._open_stores.clear()
 
     def _acquire(self, tenant: str) -> TenantStore:
         url = self.store_url(tenant)
         with self._lock:
-            shelf = self._open_stores.get(tenant)
-            if shelf is None:
-                shelf = self._open_stores[tenant] = self._open_store(url)
+            opened = self._open_stores.get(tenant)
+            if opened is None:
+                opened = self._open_stores[tenant] = self._open_store(url)
             self._open_stores.move_to_end(tenant)
-            shelf.users += 1
-            return shelf
+            opened.users += 1
+            return opened
 
     def _close_idle(self) -> None:
-        """Close the stores that were used longest ago, but none that is in use."""
-        idle = [name for name, shelf in self._open_stores.items() if not shelf.users]
+        idle = [name for name, opened in self._open_stores.items() if not opened.users]
         for name in idle[: max(0, len(self._open_stores) - self._settings.open_stores)]:
             self._open_stores.pop(name).close()
 
     def _open_store(self, url: str) -> TenantStore:
-        """The store that is there, or a new one; the log says what is wrong with it."""
+        """The existing store, or a new one; the log has the reason of a failure."""
         try:
             try:
                 store = open_store(url, create=False)

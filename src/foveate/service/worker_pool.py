@@ -1,26 +1,86 @@
-"""CPU work on a few threads, in front of which a bounded number of requests wait.
+"""Bounded CPU work on a few threads.
 
-Rules: what waits may be called off, and then gives up its place at once; what runs keeps its place
-until it is done, whoever still waits for it, and where it may be stopped (`stopping.py`) it soon
-is; whoever finds all places taken is told so at once, with when to come again; each lane
-(`lanes.py`) has places of its own, which nobody else can fill.
+A waiting request that is cancelled gives up its place at once. A running one keeps its place until
+it ends, and is cancelled (`cancellation.py`) when its time is over. A request that finds all
+places taken is refused at once. Each lane has places of its own: one job of a lane runs at a time,
+and after each job the lane goes to the end of the queue for threads.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any, TypeVar
 
 from fastapi import Request
 
 from foveate.service.cancellation import CancellableCall
-from foveate.service.lanes import Lanes
 from foveate.service.problems import ProblemError, busy_problem
+
+
+@dataclass(slots=True)
+class _Job:
+    call: Callable[[], Any] | None
+    done: Future[Any]
+
+    def forget(self, _: object) -> None:
+        """Release what the job holds."""
+        self.call = None
+
+
+class Lanes:
+    """Threads with a queue for each lane; other jobs run in their order of arrival."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._lock = Lock()
+        self._jobs: dict[str, deque[_Job]] = {}
+        self._closed = False
+
+    def submit(self, call: Callable[[], Any], lane: str = "") -> Future[Any]:
+        """The future of a job; it may be cancelled before it runs."""
+        if not lane:
+            return self._pool.submit(call)
+        job = _Job(call, Future())
+        job.done.add_done_callback(job.forget)
+        with self._lock:
+            jobs = self._jobs.setdefault(lane, deque())
+            jobs.append(job)
+            if len(jobs) == 1:
+                self._pool.submit(self._run, lane, job)
+        return job.done
+
+    def shutdown(self) -> None:
+        """Finish running jobs, and cancel waiting ones."""
+        with self._lock:
+            self._closed = True
+            for jobs in self._jobs.values():
+                for job in jobs:
+                    job.done.cancel()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, lane: str, job: _Job) -> None:
+        """Run the first job of the lane, then submit the next one."""
+        call = job.call
+        if job.done.set_running_or_notify_cancel() and call is not None:
+            try:
+                job.done.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+                job.done.set_exception(error)
+        with self._lock:
+            jobs = self._jobs[lane]
+            jobs.popleft()
+            if not jobs:
+                del self._jobs[lane]
+            elif not self._closed:
+                self._pool.submit(self._run, lane, jobs[0])
+
 
 T = TypeVar("T")
 
@@ -29,14 +89,14 @@ CANCEL_RETRY_SECONDS = 0.2
 
 
 class ClientDisconnect(Exception):
-    """The client went away; nobody reads an answer."""
+    """The client disconnected before the response."""
 
 
 class WorkerPool:
-    """`threads` at work, `waiting` more in the queue; `seconds` for each, waiting included.
+    """`threads` running requests and `waiting` more, with `seconds` for each, waiting included.
 
-    In a lane, one is at work and `waiting` more wait, whatever the other lanes do. `told` is called
-    with the places that are taken, and the threads, whenever that changes.
+    In a lane, one runs and `waiting` more wait, whatever the other lanes do. `on_change` is called
+    with the places taken, and the threads.
     """
 
     def __init__(self, *, threads: int, waiting: int, seconds: float, name: str = "work") -> None:
@@ -50,12 +110,12 @@ class WorkerPool:
 
     @property
     def in_use(self) -> int:
-        """How many places are taken, in all lanes and outside of them."""
+        """The number of places taken, in all lanes and outside of them."""
         return self._taken.total()
 
     @property
     def waiting(self) -> int:
-        """How many wait, about."""
+        """About how many requests wait."""
         return max(0, self.in_use - self._threads)
 
     async def run(
@@ -63,8 +123,8 @@ class WorkerPool:
     ) -> T:
         """The call's value; raises a 503 or 504 problem, `ClientDisconnect`, or its own error.
 
-        `stops`: it only computes, so it is ended when its time is over, if anybody waits or not.
-        `lane`: it begins when those before it in the lane are done.
+        `stops`: it is cancelled when its time is over, even if the client is gone. `lane`: it runs
+        after the earlier calls in the lane.
         """
         if self._taken[lane] >= (1 if lane else self._threads) + self._waiting:
             raise busy_problem("all places are taken; come again in a second")
@@ -94,28 +154,25 @@ class WorkerPool:
     def _timeout_problem(self, done: Future[Any]) -> ProblemError:
         if done.cancel():
             return busy_problem("others were before this request for too long; come again", after=2)
-        return ProblemError(
-            504,
-            "too-slow",
-            f"it took longer than {self._seconds:g} seconds; send less at once",
-        )
+        detail = f"it took longer than {self._seconds:g} seconds; send less at once"
+        return ProblemError(504, "too-slow", detail)
 
     async def close(self) -> None:
-        """Finish what runs; what waits is called off."""
+        """Finish what runs, and cancel what waits."""
         await asyncio.to_thread(self._lanes.shutdown)
 
 
 def _cancel_repeatedly(
     loop: asyncio.AbstractEventLoop, job: CancellableCall[Any], done: Future[Any]
 ) -> None:
-    """Have it stopped, and look again: it may have been where it must not be."""
+    """Cancel the job, and again later: it may have been shielded."""
     if not done.done():
         job.cancel()
         loop.call_later(CANCEL_RETRY_SECONDS, _cancel_repeatedly, loop, job, done)
 
 
 async def run_while_connected(request: Request, work: Awaitable[T], seconds: float | None) -> T:
-    """The work's value, as long as the client is there.
+    """The work's value, while the client is connected.
 
     Raises `ClientDisconnect` or `TimeoutError`.
     """
@@ -134,6 +191,6 @@ async def run_while_connected(request: Request, work: Awaitable[T], seconds: flo
 
 
 async def _wait_for_disconnect(request: Request) -> None:
-    """Until the client goes away; its body was read before."""
+    """Wait until the client disconnects; the body was read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

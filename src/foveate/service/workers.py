@@ -1,9 +1,8 @@
-"""Several processes that share one port: started, watched, started again, stopped in good order.
+"""Several processes that share one port: started, restarted and stopped by one parent.
 
 Each is a whole service of its own; the system hands each connection to one of them. One that dies
-is started again, ever later the sooner it died; where none could be started at all, that is the
-end. Whoever started them waits for events and does nothing else: no process asks another how it
-is. A worker whose starter is gone stops by itself, so that no port is held by nobody.
+is started again, later the sooner it died; if none could be started at all, the service ends. The
+parent waits for events alone. A worker whose parent is gone stops, so that it releases the port.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from foveate.service.settings import Settings
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 EARLY_EXIT_SECONDS = 10.0
-"""Seconds of life; one that dies sooner is started again later."""
+"""A worker that dies sooner is started again later."""
 MAX_RESTART_SECONDS = 30.0
 READY_MESSAGE = b"ready"
 
@@ -37,17 +36,17 @@ WorkerFunction = Callable[[Settings, socket.socket, "ParentLine"], int]
 
 @dataclass(slots=True)
 class ParentLine:
-    """A worker's end of the line to who started it."""
+    """A worker's end of the pipe to its parent."""
 
     line: Connection
 
     def send_ready(self) -> None:
-        """Say that it serves; where nobody is there to hear it, `when_cut` ends it."""
+        """Report that the worker serves."""
         with suppress(OSError):
             self.line.send_bytes(READY_MESSAGE)
 
     def on_parent_exit(self, stop: Callable[[], None]) -> None:
-        """Call this once whoever started it is gone."""
+        """Call this when the parent is gone."""
 
         def listen() -> None:
             try:
@@ -61,7 +60,7 @@ class ParentLine:
 
 @dataclass(slots=True, kw_only=True)
 class _Worker:
-    """One process. `silent`: nothing more is to be heard of it but its end."""
+    """One process. `has_reported`: its pipe has no more messages."""
 
     process: SpawnProcess
     line: Connection
@@ -72,7 +71,7 @@ class _Worker:
 
 @dataclass(slots=True, kw_only=True)
 class _WorkerSlot:
-    """Where a worker is, or will be again at `due`. `early`: deaths in a row before their time."""
+    """A worker, or the time of its restart; `early_exits` in a row."""
 
     worker: _Worker | None = None
     restart_at: float = 0.0
@@ -81,7 +80,7 @@ class _WorkerSlot:
 
 @dataclass(slots=True, kw_only=True)
 class WorkerProcesses:
-    """`settings.workers` processes that run `run`, until told to stop."""
+    """`settings.workers` processes that run `run`, until a stop signal."""
 
     settings: Settings
     listener: socket.socket
@@ -93,108 +92,94 @@ class WorkerProcesses:
     _has_served: bool = False
 
     def serve(self) -> int:
-        """Start them, watch them, and wait for their end; the exit code."""
-        with _signal_line() as told:
+        """Run the processes until their end; the exit code."""
+        with _signal_line() as signals:
             self._slots = [_WorkerSlot() for _ in range(self.settings.workers)]
-            while not self._stopping or any(place.worker for place in self._slots):
-                self._start_due()
-                self._wait_for_event(told)
+            while not self._stopping or self._running():
+                for slot in self._slots:
+                    if not (slot.worker or self._stopping) and slot.restart_at <= monotonic():
+                        slot.worker = self._start_worker()
+                self._wait_for_event(signals)
         return 1 if self._failed else 0
 
     def pids(self) -> list[int]:
         """The processes that run now."""
-        return [p.worker.process.pid or 0 for p in self._slots if p.worker is not None]
+        return [worker.process.pid or 0 for worker in self._running()]
 
-    def _start_due(self) -> None:
-        now = monotonic()
-        for place in self._slots:
-            if place.worker is None and not self._stopping and place.restart_at <= now:
-                place.worker = self._start_worker()
+    def _running(self) -> list[_Worker]:
+        return [slot.worker for slot in self._slots if slot.worker is not None]
 
     def _start_worker(self) -> _Worker:
         ours, theirs = SPAWN_CONTEXT.Pipe()
-        process = SPAWN_CONTEXT.Process(
-            target=_worker_main,
-            args=(self.settings, self.listener, theirs, self.run),
-            name="worker",
-        )
+        arguments = (self.settings, self.listener, theirs, self.run)
+        process = SPAWN_CONTEXT.Process(target=_worker_main, args=arguments, name="worker")
         process.start()
         theirs.close()
         return _Worker(process=process, line=ours, started_at=monotonic())
 
-    def _wait_for_event(self, told: Connection) -> None:
-        """Until something happens, or a place is due."""
-        workers = [place.worker for place in self._slots if place.worker is not None]
-        waiting: list[Connection | int] = [told]
-        waiting += [worker.process.sentinel for worker in workers]
-        waiting += [worker.line for worker in workers if not worker.has_reported]
-        happened = wait(waiting, self._restart_wait())
-        if told in happened:
-            self._on_signal(told)
-        for place in self._slots:
-            worker = place.worker
+    def _wait_for_event(self, signals: Connection) -> None:
+        workers = self._running()
+        events: list[Connection | int] = [signals]
+        events += [worker.process.sentinel for worker in workers]
+        events += [worker.line for worker in workers if not worker.has_reported]
+        restarts = [slot.restart_at for slot in self._slots if slot.worker is None]
+        is_due = restarts and not self._stopping
+        happened = wait(events, max(0.0, min(restarts) - monotonic()) if is_due else None)
+        if signals in happened:  # the first one stops, the second hurries
+            signals.recv_bytes()
+            self._stop()
+        for slot in self._slots:
+            worker = slot.worker
             if worker is None:
                 continue
             if not worker.has_reported and worker.line in happened:
                 self._on_message(worker)
             if worker.process.sentinel in happened:
-                self._on_exit(place, worker)
-
-    def _restart_wait(self) -> float | None:
-        """Seconds until the next place is due; None where none is."""
-        due = [place.restart_at for place in self._slots if place.worker is None]
-        return max(0.0, min(due) - monotonic()) if due and not self._stopping else None
+                self._on_exit(slot, worker)
 
     def _on_message(self, worker: _Worker) -> None:
         worker.has_reported = True
         try:
             worker.is_ready = worker.line.recv_bytes() == READY_MESSAGE
         except (EOFError, OSError):
-            return  # it is dying, which its sentinel says
+            return  # it is dying, and its sentinel will report that
         self._has_served = True
         if self.on_ready is not None:
             self.on_ready(worker.process.pid or 0)
 
-    def _on_signal(self, told: Connection) -> None:
-        """Hand the signal on: once is 'stop', again is 'hurry'."""
-        told.recv_bytes()
-        self._stop()
-
     def _stop(self) -> None:
         self._stopping = True
-        for place in self._slots:
-            if place.worker is not None and place.worker.process.is_alive():
-                place.worker.process.terminate()
+        for worker in self._running():
+            if worker.process.is_alive():
+                worker.process.terminate()
 
-    def _on_exit(self, place: _WorkerSlot, worker: _Worker) -> None:
+    def _on_exit(self, slot: _WorkerSlot, worker: _Worker) -> None:
         worker.process.join()
         worker.line.close()
         code = worker.process.exitcode
-        place.worker = None
+        slot.worker = None
         if self._stopping:
-            # One that was still on its way up when it was told had nothing to finish.
-            self._failed = self._failed or code not in {
-                0,
-                *([] if worker.is_ready else [-STOP_SIGNALS[0]]),
-            }
+            # A worker that was still starting had nothing to finish.
+            fine = {0} if worker.is_ready else {0, -STOP_SIGNALS[0]}
+            self._failed = self._failed or code not in fine
             return
         if not worker.is_ready and not self._has_served:
             log.error("a worker could not be started; this service stops")
             self._failed = True
             self._stop()
             return
-        young = monotonic() - worker.started_at < EARLY_EXIT_SECONDS
-        place.early_exits = place.early_exits + 1 if young else 0
-        after = min(MAX_RESTART_SECONDS, 0.1 * 2**place.early_exits) if young else 0.0
-        place.restart_at = monotonic() + after
+        is_early = monotonic() - worker.started_at < EARLY_EXIT_SECONDS
+        slot.early_exits = slot.early_exits + 1 if is_early else 0
+        delay = min(MAX_RESTART_SECONDS, 0.1 * 2**slot.early_exits) if is_early else 0.0
+        slot.restart_at = monotonic() + delay
         log.warning("worker %s ended with %s; another one is started", worker.process.pid, code)
 
 
 def _worker_main(
     settings: Settings, listening: socket.socket, line: Connection, run: WorkerFunction
 ) -> None:  # pragma: no cover  # in another process
-    # Ctrl-C reaches all processes of a terminal; the one that started this hands it on. Until the
-    # server takes over, nothing was taken that would have to be finished.
+    # Ctrl-C reaches all processes of a terminal, and the parent hands it on. Until the server takes
+    # over, there is no request to finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     raise SystemExit(run(settings, listening, ParentLine(line)))
@@ -202,17 +187,17 @@ def _worker_main(
 
 @contextmanager
 def _signal_line() -> Iterator[Connection]:
-    """A line on which every signal to stop arrives, as an event among others."""
-    heard, told = multiprocessing.Pipe(duplex=False)
+    """A pipe on which every stop signal arrives."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
 
     def handle(number: int, _frame: object) -> None:
-        told.send_bytes(bytes([number]))
+        writer.send_bytes(bytes([number]))
 
     before = {number: signal.signal(number, handle) for number in STOP_SIGNALS}
     try:
-        yield heard
+        yield reader
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        told.close()
-        heard.close()
+        writer.close()
+        reader.close()

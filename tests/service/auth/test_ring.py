@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.service.auth.keyfile import read_keys
-from foveate.service.auth.keys import KEY_PATTERN, generate_key, key_digest, utc_now
+from foveate.service.auth.keys import KEY_PATTERN, generate_key, key_digest, read_keys, utc_now
 from foveate.service.auth.ring import KeyRing, _file_stamp
 from service_keys import put, take
 

@@ -9,7 +9,7 @@ import pytest
 
 from foveate.core.errors import BadOption
 from foveate.service.app import create_app
-from foveate.service.limits.hosts import allowed_hosts, is_loopback
+from foveate.service.limits.headers import allowed_hosts, is_loopback
 from foveate.service.settings import Settings
 from raw_http import wire
 from service_keys import by, put

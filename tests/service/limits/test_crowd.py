@@ -15,9 +15,9 @@ import pytest
 
 from command_line import CHUNKS, QUERY
 from foveate.service.auth.caller import Caller
-from foveate.service.limits import unread_body
-from foveate.service.limits.concurrency import ConcurrencyLimit
+from foveate.service.limits import body as unread_body
 from foveate.service.limits.connections import MIN_BYTES_READ, Connection, ConnectionLimits
+from foveate.service.limits.rates import ConcurrencyLimit
 from foveate.service.settings import Settings
 from raw_http import Wire, head, wire
 from service_keys import by, put

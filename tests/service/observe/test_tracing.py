@@ -11,7 +11,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as Wire
 
 from foveate.core.errors import MissingExtra
 from foveate.service.app import create_app
-from foveate.service.observe.tracing import Traces
+from foveate.service.observe.tracing import RequestSpan, Traces
 from foveate.service.settings import Settings
 from otlp_collector import Collector, Span
 from service_server import serving
@@ -157,7 +157,7 @@ def test_a_collector_that_hangs_holds_up_the_end_for_a_moment_only(filled_store,
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
         traces = Traces(Settings(store=str(filled_store), otlp=url), str)
-        traces.start_request_span("GET", {}).end("GET", "/v1/me", 200, "r")
+        RequestSpan(traces, "GET", {}).end("GET", "/v1/me", 200, "r")
         with caplog.at_level("WARNING", "foveate.service"):
             traces.close(0.05)
         taken, _ = mute.accept()

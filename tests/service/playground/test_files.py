@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from foveate.pipeline.reason_messages import REASON_SENTENCES
-from foveate.service.playground.files import load_page
-from foveate.service.playground.routes import POLICY
+from foveate.service.playground.routes import POLICY, load_page
 from service_server import problem
 from source_tree import PACKAGE, short
 

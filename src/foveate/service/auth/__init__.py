@@ -1,1 +1,1 @@
-"""Who asks, and what they may do."""
+"""API keys, and the caller of a request."""

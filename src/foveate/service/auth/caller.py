@@ -1,24 +1,32 @@
-"""Who asks: a key's holder, or whoever is on this machine where there are no keys.
+"""The caller of a request: found by the key in its Authorization header, before a body is read.
 
-Tenant, principals and scopes are those of the key and of nothing else in a request: a body may
-only narrow the principals. `bearer.py` finds the caller before anything of a body is read.
+`Identify` finds the caller and refuses nobody; `RequireKey` refuses a request without a caller;
+requests are counted between the two. Without a file of keys the service is for this machine alone,
+and every caller on it may do everything. Tenant, principals and scopes are those of the key alone:
+a body may only narrow the principals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from foveate.service.auth.keys import SCOPES
-from foveate.service.problems import ProblemError
+from foveate.core.errors import ExternalError
+from foveate.service.auth.keys import KEY_PREFIX_PATTERN, SCOPES, TENANT
+from foveate.service.auth.ring import KeyRing
+from foveate.service.limits.asgi import Layer, header_value, is_public
+from foveate.service.problems import ProblemError, busy_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks. `principals`: the most that this caller may read as; `key_id` None: no keys."""
+    """The caller of a request. `principals`: the most it may read as; `key_id` None: no keys."""
 
     key_id: str | None
     tenant: str
@@ -26,9 +34,9 @@ class Caller:
     scopes: frozenset[str]
 
     def narrow_principals(self, asked: Iterable[str] | None) -> tuple[str, ...]:
-        """As whom the caller reads: all it may, or the fewer it asks for.
+        """The principals of a request: all of the caller's, or the fewer it names.
 
-        Raises a 403 problem for one that it may not read as; it does not say which.
+        Raises a 403 problem for any other principal, without naming it.
         """
         if asked is None:
             return self.principals
@@ -44,7 +52,7 @@ class Caller:
 
 
 class RequireScope:
-    """A dependency: the caller, who must have this scope; None for any caller."""
+    """A dependency: the caller, with this scope; None for any caller."""
 
     def __init__(self, scope: str | None) -> None:
         assert scope is None or scope in SCOPES
@@ -68,3 +76,107 @@ class RequireScope:
 def require_scope(scope: str | None) -> Any:
     """The dependency of a route that needs this scope; None for any caller."""
     return Depends(RequireScope(scope))
+
+
+KEY_IN_URL = "key-in-address"
+REALM = 'Bearer realm="foveate"'
+_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip")
+
+
+class Identify(Layer):
+    """Puts `caller` (or None) and `refusal` into the request's state. Refuses nobody."""
+
+    def __init__(self, app: ASGIApp, *, ring: KeyRing, principals: tuple[str, ...]) -> None:
+        super().__init__(app)
+        self._ring = ring
+        self._local_caller = Caller(
+            key_id=None, tenant=TENANT, principals=principals, scopes=frozenset(SCOPES)
+        )
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Find the caller by its key."""
+        state = scope.setdefault("state", {})
+        state["caller"], state["refusal"] = None, None
+        try:
+            state["caller"] = self._find_caller(scope)
+        except ProblemError as refusal:
+            state["refusal"] = refusal
+        await self._app(scope, receive, send)
+
+    def _find_caller(self, scope: Scope) -> Caller:
+        if KEY_PREFIX_PATTERN.search(
+            unquote_to_bytes(scope["raw_path"] + b"?" + scope["query_string"])
+        ):
+            raise ProblemError(
+                400,
+                KEY_IN_URL,
+                "a key stood in the address, where logs keep it: revoke it, "
+                "and send the next one as Authorization: Bearer KEY",
+            )
+        if not self._ring.in_use:
+            return self._resolve_local_caller(scope)
+        word, _, token = (header_value(scope, b"authorization") or b"").partition(b" ")
+        if word.lower() != b"bearer":
+            raise _unauthorized("send a key as Authorization: Bearer KEY")
+        try:
+            key = self._ring.find(token.strip(b" ").decode("latin-1"))
+        except ExternalError:
+            detail = "keys cannot be checked at the moment"
+            raise busy_problem(detail, after=5, kind="keys") from None
+        if key is None:
+            raise _unauthorized("this key is not known, or counts no more", error="invalid_token")
+        return Caller(
+            key_id=key.id,
+            tenant=key.tenant,
+            principals=key.principals,
+            scopes=frozenset(key.scopes),
+        )
+
+    def _resolve_local_caller(self, scope: Scope) -> Caller:
+        """The local caller; raises a 403 problem for a request that a proxy forwarded."""
+        if any(name in _FORWARDED for name, _ in scope["headers"]):
+            raise ProblemError(
+                403,
+                "proxied",
+                "without keys this service is for its own machine, and this request came through "
+                "a proxy; make a key: foveate keys add",
+            )
+        return self._local_caller
+
+
+class RequireKey(Layer):
+    """Refuses requests without a caller, except to public paths.
+
+    A key in a URL is refused there too: it is revealed, and its holder must learn of it.
+    """
+
+    def find_problem(self, scope: Scope) -> ProblemError | None:
+        """The reason that `Identify` found."""
+        refusal: ProblemError | None = scope["state"]["refusal"]
+        if refusal is None or (is_public(scope["path"]) and refusal.kind != KEY_IN_URL):
+            return None
+        return refusal
+
+
+def client_identity(scope: Scope) -> tuple[str, str]:
+    """The name under which requests are counted: the key's, or the client's address.
+
+    For a version 6 address its network, since a client has all of its addresses.
+    """
+    caller: Caller | None = scope["state"].get("caller")
+    if caller is not None:
+        return ("key", caller.key_id) if caller.key_id else ("machine", "")
+    host = (scope.get("client") or ("", 0))[0]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ("address", "unknown")
+    if isinstance(address, IPv6Address):
+        mapped = address.ipv4_mapped
+        return ("address", str(mapped or IPv6Address(int(address) >> 64 << 64)))
+    return ("address", str(address))
+
+
+def _unauthorized(detail: str, *, error: str = "") -> ProblemError:
+    challenge = f'{REALM}, error="{error}"' if error else REALM
+    return ProblemError(401, "key", detail, headers={"WWW-Authenticate": challenge})

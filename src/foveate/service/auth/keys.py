@@ -1,21 +1,30 @@
-"""An API key: who holds it, what it may do, and the hash of what its holder sends.
+"""API keys and the file that holds them.
 
-A key reads `fov_ID_SECRET`. The secret is 32 random bytes, so nobody finds it by trying and a fast
-hash (BLAKE3 of the whole key) is as good as a slow one. The id stands in the clear, so that a key
-is found without comparing it with all of them, and so that logs can name it.
+A key reads `fov_ID_SECRET`. The secret is 32 random bytes, so a fast hash (BLAKE3 of the whole
+key) is as good as a slow one. The id is in the clear, so that one comparison finds a key and logs
+can name it. The file has one JSON object a line and is read whole or refused. A change is made
+under a lock and renamed into place.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import secrets
 import string
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_IMODE, S_IWGRP, S_IWOTH
+from typing import Any
 
 from blake3 import blake3
 
-from foveate.core.errors import BadOption
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput, BadOption, ExternalError
 
 SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metrics", "mcp")
 """What a key may be for. `write` reaches all documents of the tenant, whoever may read them."""
@@ -28,7 +37,7 @@ KEY_PATTERN = re.compile(
     rf"fov_([0-9a-z]{{{ID_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})", re.ASCII
 )
 KEY_PREFIX_PATTERN = re.compile(rb"fov_[0-9a-z]{8}_", re.IGNORECASE)
-"""A key, or the beginning of one, where none should be."""
+"""The beginning of a key, where none should be."""
 
 _TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _ID = re.compile(rf"[0-9a-z]{{{ID_LENGTH}}}", re.ASCII)
@@ -40,11 +49,10 @@ _MAX_TEXT_LENGTH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What is kept of a key; the secret is not.
+    """A key without its secret; times are in UTC, to the second.
 
-    `principals` are the most that a caller with it may read as. Times are in UTC, to the second.
-    A key that is revoked stays, so that the file still says that keys are in use; its `digest` is
-    empty then, which no secret has.
+    `principals` are the most that its caller may read as. A revoked key stays in the file, so that
+    keys remain in use; its `digest` is empty, which matches no secret.
     """
 
     id: str
@@ -58,12 +66,13 @@ class Key:
     digest: str
 
     def __post_init__(self) -> None:
-        """Refuse what no key can be; raises `BadOption`."""
+        """Check the fields; raises `BadOption`."""
         _require(_ID.fullmatch(self.id), f"id {self.id!r}: must be 8 digits and lower-case letters")
         check_tenant(self.tenant)
         for what, text in (("name", self.name), *(("principal", p) for p in self.principals)):
+            is_line = text.isprintable() and text == text.strip()
             _require(
-                _is_line(text),
+                is_line and 0 < len(text) <= _MAX_TEXT_LENGTH,
                 f"{what} {text!r}: must be 1 to {_MAX_TEXT_LENGTH} printable characters",
             )
         strange = next((scope for scope in self.scopes if scope not in SCOPES), None)
@@ -76,12 +85,12 @@ class Key:
         )
 
     def is_usable(self, now: datetime) -> bool:
-        """Whether it counts at this moment."""
+        """Whether it is neither revoked nor expired."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 def check_tenant(name: str) -> None:
-    """Raise `BadOption` where this is no tenant's name; it becomes part of a store's URL."""
+    """Raise `BadOption` for an invalid name; it becomes part of a store's URL."""
     _require(
         _TENANT_NAME.fullmatch(name),
         f"tenant {name!r}: must be 1 to 63 of a-z, 0-9, _ and -, and begin with a letter or digit",
@@ -89,7 +98,7 @@ def check_tenant(name: str) -> None:
 
 
 def generate_key(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
-    """A new id that is not taken, and the whole key; from the system's source of randomness."""
+    """A new id that is not taken, and the whole key."""
     made = ""
     while not made or made in taken:
         made = "".join(secrets.choice(_LOWER) for _ in range(ID_LENGTH))
@@ -97,17 +106,17 @@ def generate_key(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
 
 
 def key_digest(token: str) -> str:
-    """What is kept of a whole key: 64 hexadecimal digits."""
+    """The stored hash of a whole key, 64 hexadecimal digits."""
     return blake3(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def utc_now() -> datetime:
-    """This moment, to the second, as keys write it."""
+    """The current time, to the second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
 def _base62(data: bytes) -> str:
-    """The bytes as one number in digits and letters, always of the same length."""
+    """The bytes as one number in base 62, of fixed length."""
     number, digits = int.from_bytes(data), []
     for _ in range(SECRET_LENGTH):
         number, digit = divmod(number, 62)
@@ -115,10 +124,187 @@ def _base62(data: bytes) -> str:
     return "".join(reversed(digits))
 
 
-def _is_line(text: str) -> bool:
-    return 0 < len(text) <= _MAX_TEXT_LENGTH and text.isprintable() and text == text.strip()
-
-
 def _require(holds: object, message: str) -> None:
     if not holds:
         raise BadOption(message)
+
+
+KEY_FILE = Path("foveate-keys.jsonl")
+"""The default path."""
+
+MAX_BYTES = 16 << 20
+FIELDS = ("id", "name", "tenant", "principals", "scopes", "created", "expires", "revoked", "blake3")
+
+
+def read_keys(path: Path) -> tuple[Key, ...]:
+    """The keys in the file, in its order; none if it does not exist.
+
+    Raises `BadInput` naming the damaged line, `ExternalError` if the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return parse_keys(file.read(MAX_BYTES + 1), os.fstat(file.fileno()).st_mode, path.name)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ExternalError(
+            f"{path.name}: the keys cannot be read: {error.strerror or error}; "
+            "see who may read the file"
+        ) from error
+
+
+def parse_keys(data: bytes, mode: int, name: str) -> tuple[Key, ...]:
+    """The keys in the bytes of a file, with its mode; `name` is for messages."""
+    if os.name != "nt" and mode & (S_IWGRP | S_IWOTH):
+        raise BadInput(
+            f"{name}: others than its owner may write to it, and so add keys; run: chmod 600 {name}"
+        )
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{name}: is over {MAX_BYTES >> 20} MiB; this is no file of keys")
+    if data and not data.endswith(b"\n"):
+        raise BadInput(f"{name}: the last line is cut off; restore the file, or remove that line")
+    keys: dict[str, Key] = {}
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            key = _parse_key(line, keys)
+        except BadInput as error:
+            damaged = BadInput(f"{name}: line {number} is damaged: {error}; mend or remove it")
+            damaged.line = number
+            raise damaged from None
+        keys[key.id] = key
+    return tuple(keys.values())
+
+
+@contextmanager
+def edit_keys(path: Path) -> Iterator[list[Key]]:
+    """The keys as a list, which is written when the block ends without an error.
+
+    Raises what `read_keys` raises, and `ExternalError` if the file cannot be written.
+    """
+    real = Path(os.path.realpath(path))
+    with _file_lock(real):
+        keys = list(read_keys(real))
+        yield keys
+        try:
+            lines = (json.dumps(key_to_json(key), ensure_ascii=False) for key in keys)
+            _replace_file(real, "".join(f"{line}\n" for line in lines).encode())
+        except OSError as error:
+            raise ExternalError(
+                f"{path}: cannot be written: {error.strerror or error}; nothing was changed"
+            ) from error
+
+
+def _parse_key(line: bytes, before: Container[str]) -> Key:
+    try:
+        record = parse_json(line.decode())
+    except UnicodeDecodeError:
+        raise BadInput("it is not UTF-8") from None
+    if not isinstance(record, dict) or set(record) != set(FIELDS):
+        raise BadInput(f"it must be an object with the keys {', '.join(FIELDS)} and no others")
+    number = _text_field(record, "id")
+    if number in before:
+        raise BadInput(f"the id {number!r} comes twice")
+    try:
+        return Key(
+            id=number,
+            name=_text_field(record, "name"),
+            tenant=_text_field(record, "tenant"),
+            principals=_text_list_field(record, "principals"),
+            scopes=_text_list_field(record, "scopes"),
+            created=_time_field(record, "created"),
+            expires=None if record["expires"] is None else _time_field(record, "expires"),
+            revoked=None if record["revoked"] is None else _time_field(record, "revoked"),
+            digest=_text_field(record, "blake3"),
+        )
+    except BadOption as error:
+        raise BadInput(str(error)) from None
+
+
+def _text_field(record: dict[str, Any], field: str) -> str:
+    if not isinstance(record[field], str):
+        raise BadInput("must be a string", field=field)
+    return str(record[field])
+
+
+def _text_list_field(record: dict[str, Any], field: str) -> tuple[str, ...]:
+    value = record[field]
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadInput("must be a list of strings", field=field)
+    return tuple(value)
+
+
+def _time_field(record: dict[str, Any], field: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(_text_field(record, field))
+    except ValueError:
+        raise BadInput("must be a time like 2027-01-31T00:00:00Z", field=field) from None
+    if found.tzinfo is None:
+        raise BadInput("must name its time zone, as in 2027-01-31T00:00:00Z", field=field)
+    return found.astimezone(UTC)
+
+
+def key_to_json(key: Key) -> dict[str, Any]:
+    """A key as in the file."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "tenant": key.tenant,
+        "principals": list(key.principals),
+        "scopes": list(key.scopes),
+        "created": _format_time(key.created),
+        "expires": None if key.expires is None else _format_time(key.expires),
+        "revoked": None if key.revoked is None else _format_time(key.revoked),
+        "blake3": key.digest,
+    }
+
+
+def _format_time(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def _file_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of the file, if the system has such locks."""
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise ExternalError(
+            f"{lock}: cannot be opened: {error.strerror or error}; keys are changed under this lock"
+        ) from error
+    try:
+        with suppress(ImportError):
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def _replace_file(path: Path, data: bytes) -> None:
+    """Replace the file, which keeps its owner and mode; a new one is for its owner alone."""
+    aside = path.with_name(f".{path.name}.part")
+    with suppress(FileNotFoundError):
+        aside.unlink()  # of a run that was killed; we hold the lock
+    number = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(number, "wb") as file:
+        with suppress(FileNotFoundError, PermissionError, AttributeError):
+            old = path.stat()
+            os.chown(aside, old.st_uid, old.st_gid)
+            aside.chmod(S_IMODE(old.st_mode) & 0o770)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the new name to the disk, where folders can be opened."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,8 +1,8 @@
-"""The keys of a running service: always those of the file, and nobody where the file is not well.
+"""The keys of a running service, always those of the file.
 
-Before each answer one `stat` says whether the file changed, so a key that is revoked counts no
-more with the next request. Where the file is damaged or gone, no key is accepted until it is
-back: keys that were good a moment ago may be the very ones that were being taken away.
+A `stat` before each request shows whether the file changed, so a revoked key is refused from the
+next request on. While the file is damaged or gone, no key is accepted: one that was valid may be
+the one that was being revoked.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from foveate.core.errors import BadInput, ExternalError
-from foveate.service.auth.keyfile import MAX_BYTES, parse_keys
-from foveate.service.auth.keys import KEY_PATTERN, Key, key_digest
+from foveate.service.auth.keys import KEY_PATTERN, MAX_BYTES, Key, key_digest, parse_keys
 
 log = logging.getLogger("foveate.service.keys")
 
@@ -68,7 +67,7 @@ class KeyRing:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with the file, for the log and for readiness; None where it is well."""
+        """What is wrong with the file, for the log and readiness; None if nothing is."""
         self._refresh()
         return None if self._fault is None else str(self._fault)
 
@@ -91,7 +90,7 @@ class KeyRing:
         return key if key.is_usable(datetime.fromtimestamp(self._clock(), UTC)) else None
 
     def _refresh(self) -> None:
-        """Read the file again if it is another than the one that was read."""
+        """Read the file again if it changed."""
         try:
             found = _file_stamp(self._path.stat())
         except FileNotFoundError:
@@ -124,20 +123,15 @@ class KeyRing:
         self._keys, self._stamp, self._fault = keys, stamp, None
 
     def _reject_all(self, fault: BadInput | ExternalError, stamp: FileStamp) -> None:
-        """From here on nobody is accepted; said once."""
+        """Accept no key from now on; logged once."""
         if self._is_started and self._fault is None:
             log.error("no key is accepted: %s", fault)
         self._keys, self._stamp, self._fault = {}, stamp, fault
 
 
 def _file_stamp(status: os.stat_result) -> FileStamp:
-    return (
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_size,
-        status.st_ino,
-        status.st_dev,
-    )
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return (*times, status.st_size, status.st_ino, status.st_dev)
 
 
 def _unreadable_error(path: Path, error: OSError) -> ExternalError:

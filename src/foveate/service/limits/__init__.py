@@ -1,4 +1,1 @@
-"""What a request may be, and how much of it: one rule a file, each a plain ASGI layer.
-
-The order in which they stand, and why, is in `service/guard.py`.
-"""
+"""Limits on requests and connections, as ASGI layers; `service/guard.py` has their order."""

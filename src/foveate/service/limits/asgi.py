@@ -1,57 +1,77 @@
-"""What the layers share: looking at a request's headers, and answering with a problem."""
+"""What the layers share: reading a request's headers, and answering with a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foveate.service.problems import ProblemError, problem_response
 
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
-"""Asked all the time, by whoever runs the service, under any name; they tell nothing."""
+"""Polled all the time, under any host name; they reveal nothing."""
 
 PLAYGROUND_PATH = "/playground"
-"""Files that tell nothing; what the page asks for is asked with a key. `/` leads there."""
+"""Public files; the page sends its requests with a key. `/` redirects there."""
 
 RESPONSE_SENT = "foveate.answered"
-"""In a request's state: its answer is out, and what it still sends is thrown away."""
+"""In a request's state: the response is sent, and the rest of the body is dropped."""
+
+
+class Layer:
+    """An ASGI layer: HTTP requests go to `handle`, everything else passes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] == "http":
+            await self.handle(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, unless `find_problem` has a reason to refuse it."""
+        problem = self.find_problem(scope)
+        if problem is None:
+            await self._app(scope, receive, send)
+        else:
+            await send_problem(scope, receive, send, problem)
+
+    def find_problem(self, scope: Scope) -> ProblemError | None:
+        """Why the request is refused; None if it is not."""
 
 
 def is_public(path: str) -> bool:
-    """Whether an address needs no key. All others do, those that do not exist included."""
-    return (
-        path in HEALTH_PATHS
-        or path in ("/", PLAYGROUND_PATH)
-        or path.startswith(f"{PLAYGROUND_PATH}/")
-    )
+    """Whether a path needs no key. All others do, including those that do not exist."""
+    return path in {*HEALTH_PATHS, "/", PLAYGROUND_PATH} or path.startswith(f"{PLAYGROUND_PATH}/")
 
 
 def header_value(scope: Scope, name: bytes) -> bytes | None:
-    """The header's value; where it comes several times the first, which the server refuses."""
+    """The header's first value; `HeaderLimit` refuses a second one where it matters."""
     return next((value for key, value in scope["headers"] if key == name), None)
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
-    """All of them."""
+    """All values of the header."""
     return [value for key, value in scope["headers"] if key == name]
 
 
 def without_headers(scope: Scope, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    """The headers but for these."""
-    gone = frozenset(names)
-    return [(key, value) for key, value in scope["headers"] if key not in gone]
+    """The other headers."""
+    removed = frozenset(names)
+    return [(key, value) for key, value in scope["headers"] if key not in removed]
 
 
 def has_body(scope: Scope) -> bool:
-    """Whether a body comes with the request, as its headers say."""
+    """Whether the headers announce a body."""
     if header_value(scope, b"transfer-encoding") is not None:
         return True
     return header_value(scope, b"content-length") not in {None, b"0"}
 
 
 async def send_problem(scope: Scope, receive: Receive, send: Send, problem: ProblemError) -> None:
-    """Answer with the problem instead of asking anybody further in."""
-    response = problem_response(Request(scope), problem)
-    await response(scope, receive, send)
+    """Answer with the problem."""
+    await problem_response(Request(scope), problem)(scope, receive, send)

@@ -1,9 +1,8 @@
-"""The body of a request, received whole before anybody works on it: not too large, not too slow.
+"""Request bodies: received whole before the work, with limits on size and time.
 
-A slow sender thus holds no place of those who compute, and a packed body is unpacked no further
-than a plain one may be long. All bodies that are held at one time are bounded together, too, and
-one caller's leave room for others'. What needs no key takes no body: nobody waits for one there,
-or anybody could hold all that there is to hold.
+A slow sender thus takes no place of the workers, and a compressed body is unpacked up to the same
+limit. All bodies in memory are bounded together, and those of one caller leave room for others.
+Public paths take no body, or anybody could fill that room.
 """
 
 from __future__ import annotations
@@ -13,11 +12,14 @@ import gc
 import re
 import zlib
 from collections import Counter
+from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foveate.service.auth.bearer import client_identity
+from foveate.service.auth.caller import client_identity
 from foveate.service.limits.asgi import (
+    RESPONSE_SENT,
+    Layer,
     has_body,
     header_value,
     is_public,
@@ -46,77 +48,69 @@ class _BodyMemory:
 
 
 class _Reservation:
-    """What one request holds of it."""
-
-    def __init__(self, room: _BodyMemory, caller: tuple[str, str]) -> None:
-        self._room, self._caller = room, caller
+    def __init__(self, memory: _BodyMemory, caller: tuple[str, str]) -> None:
+        self._memory, self._caller = memory, caller
         self.size = 0
 
     def reserve(self, size: int) -> None:
-        """Hold so many bytes more; raises a 429 or 503 problem where there is no room for them."""
-        room, caller = self._room, self._caller
-        if caller[0] == "key" and room.by_client[caller] + size > room.each:
-            raise ProblemError(
-                429,
-                "too-many",
-                "too many large bodies of this caller at once; wait for one of them",
-                headers={"Retry-After": "1"},
-            )
-        if room.used + size > room.together:
+        """Hold more bytes; raises a 429 or 503 problem if there is no room for them."""
+        memory, caller = self._memory, self._caller
+        if caller[0] == "key" and memory.by_client[caller] + size > memory.each:
+            detail = "too many large bodies of this caller at once; wait for one of them"
+            raise busy_problem(detail, kind="too-many", status=429)
+        if memory.used + size > memory.together:
             raise busy_problem("too many large bodies at once; come again in a second")
         self._add(size)
 
     def release(self) -> None:
-        """It holds nothing any more."""
+        """Give all bytes back."""
         self._add(-self.size)
 
     def _add(self, size: int) -> None:
+        memory = self._memory
         self.size += size
-        self._room.used += size
-        self._room.by_client[self._caller] += size
-        if not self._room.by_client[self._caller]:
-            del self._room.by_client[self._caller]
+        memory.used += size
+        memory.by_client[self._caller] += size
+        if not memory.by_client[self._caller]:
+            del memory.by_client[self._caller]
 
 
-class BodyLimit:
+class BodyLimit(Layer):
     """413 over `most` bytes, packed or unpacked; 408 after `seconds`.
 
     415 for another packing than gzip, or another character set than UTF-8.
-    503 where the bodies of all requests would be more than `together` bytes, 429 where those of one
-    key would be more than half of that.
+    503 if the bodies of all requests would be more than `together` bytes, 429 if those of one key
+    would be more than half of that.
     """
 
     def __init__(self, app: ASGIApp, *, most: int, together: int, seconds: float) -> None:
-        self._app = app
+        super().__init__(app)
         self._most = most
         self._memory = _BodyMemory(together=max(most, together), each=max(most, together // 2))
         self._seconds = seconds
         self._uncollected = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Receive the body, and hand it on in one piece."""
-        if scope["type"] != "http" or is_public(scope["path"]) or not has_body(scope):
+        if is_public(scope["path"]) or not has_body(scope):
             await self._app(scope, receive, send)
             return
         taken = _Reservation(self._memory, client_identity(scope))
         try:
-            body = await self._read_body(scope, receive, taken)
-        except ProblemError as problem:
-            taken.release()
-            await send_problem(scope, receive, send, problem)
-            return
-        except BaseException:
-            taken.release()
-            raise
-        try:
-            if body is not None:  # None: the client is gone
+            try:
+                body = await self._read_body(scope, receive, taken)
+            except ProblemError as problem:
+                taken.release()
+                await send_problem(scope, receive, send, problem)
+                return
+            if body is not None:  # None: the client disconnected
                 await self._app(scope, _replay_body(body, receive), send)
         finally:
             self._collect_garbage(taken.size)
             taken.release()
 
     def _collect_garbage(self, size: int) -> None:
-        """Let go of what an error and its frames hold, which hold each other; it may be bodies."""
+        """Free what errors and their frames hold in reference cycles; it may be bodies."""
         self._uncollected += size
         if self._uncollected > COLLECT_AFTER_BYTES:
             self._uncollected = 0
@@ -135,9 +129,8 @@ class BodyLimit:
             )
         declared = _CHARSET.search(header_value(scope, b"content-type") or b"")
         if declared and declared[1].lower() not in UTF8:
-            raise ProblemError(
-                415, "media-type", "send the body as UTF-8, as JSON is; leave out the charset"
-            )
+            detail = "send the body as UTF-8, as JSON is; leave out the charset"
+            raise ProblemError(415, "media-type", detail)
         length = header_value(scope, b"content-length")
         if length is not None and int(length) > self._most:
             raise self._too_large()
@@ -145,9 +138,8 @@ class BodyLimit:
             async with asyncio.timeout(self._seconds):
                 pieces = await self._receive_pieces(receive, taken)
         except TimeoutError:
-            raise ProblemError(
-                408, "slow-body", f"the body must arrive within {self._seconds:g} seconds"
-            ) from None
+            detail = f"the body must arrive within {self._seconds:g} seconds"
+            raise ProblemError(408, "slow-body", detail) from None
         if pieces is None:
             return None
         body = b"".join(pieces)
@@ -175,7 +167,7 @@ class BodyLimit:
                 return pieces
 
     def _decompress(self, body: bytes) -> bytes:
-        """The body out of its gzip, no further than it may be long."""
+        """The body out of its gzip, up to its largest size."""
         stream = zlib.decompressobj(GZIP_WBITS)
         try:
             found = stream.decompress(body, self._most + 1)
@@ -184,19 +176,17 @@ class BodyLimit:
         if len(found) > self._most:
             raise self._too_large()
         if not stream.eof or stream.unused_data:
-            raise ProblemError(
-                400, "packing", "the gzip of the body is cut off, or more comes behind it"
-            )
+            detail = "the gzip of the body is cut off, or more comes behind it"
+            raise ProblemError(400, "packing", detail)
         return found
 
     def _too_large(self) -> ProblemError:
-        return ProblemError(
-            413, "too-large", f"a body may be {self._most:,} bytes, also when unpacked"
-        )
+        detail = f"a body may be {self._most:,} bytes, also when unpacked"
+        return ProblemError(413, "too-large", detail)
 
 
 def _replay_body(body: list[bytes], receive: Receive) -> Receive:
-    """The body in one piece, then whatever comes; it is let go of when it is handed on."""
+    """The body in one piece, which is released when it is read; then further messages."""
 
     async def receiving() -> Message:
         if body:
@@ -204,3 +194,54 @@ def _replay_body(body: list[bytes], receive: Receive) -> Receive:
         return await receive()
 
     return receiving
+
+
+DRAIN_SECONDS, PAUSE_SECONDS = 2.0, 0.1
+"""Seconds for a client to notice that it is refused, and without a byte of it."""
+
+
+class UnreadBody(Layer):
+    """Closes the connection after a response to a request whose body was not read to its end.
+
+    Otherwise the server would read whatever length the request claims. The client may still be
+    sending, and would lose the response if the connection were cut, so for a moment, or until it
+    pauses, what it sends is read and dropped.
+    """
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Watch whether the body is read before the response ends."""
+        if not has_body(scope):
+            await self._app(scope, receive, send)
+            return
+        is_read = False
+
+        async def receive_and_note() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or not message.get("more_body")  # at its end, or disconnected
+            return message
+
+        async def send_and_close(message: Message) -> None:
+            if is_read:
+                await send(message)
+            elif message["type"] == "http.response.start":
+                headers = [*message.get("headers", ()), (b"connection", b"close")]
+                await send({**message, "headers": headers})
+            elif message.get("more_body"):
+                await send(message)
+            else:
+                await send({**message, "more_body": True})
+                scope.setdefault("state", {})[RESPONSE_SENT] = True
+                await _drain_body(receive_and_note)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        await self._app(scope, receive_and_note, send_and_close)
+
+
+async def _drain_body(receive: Receive) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            more = True
+            while more:
+                async with asyncio.timeout(PAUSE_SECONDS):
+                    more = bool((await receive()).get("more_body"))

@@ -1,8 +1,7 @@
-"""Connections that are held without use: those who send no request, and those who take no answer.
+"""Time limits for idle connections: those that send no request, and those that read no response.
 
-The server by itself waits for a request's headers, and for a reader of its answer, for ever. Here
-both have a time. Where all connections are taken, the one that has been silent for longest goes:
-whoever opens many and says nothing only displaces others who do the same.
+The server itself waits for both without end. If all connections are taken, the one that was idle
+longest is closed, so a client that opens many displaces only idle ones.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class ConnectionLimits:
 
 
 class Connection(H11Protocol):
-    """The server's connection, with an end to its patience."""
+    """The server's connection with time limits."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -53,7 +52,7 @@ class Connection(H11Protocol):
         self._most_unsent = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client came; where it is one too many, the idlest one leaves."""
+        """Accept a client; if there are too many, close the one idle longest."""
         super().connection_made(transport)
         _set_no_delay(transport.get_extra_info("socket"))
         if len(self.connections) > self._bounds.connections:
@@ -63,13 +62,13 @@ class Connection(H11Protocol):
         self._start_timer("headers", self._bounds.header_seconds, self.drop)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over, and so is the waiting."""
+        """Cancel the timers."""
         for name in list(self._timers):
             self._cancel_timer(name)
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Bytes came, or a request is done: is there one half here?"""
+        """Handle new bytes, and time headers that are incomplete."""
         super().handle_events()
         if not self.is_idle:
             self._cancel_timer("headers")
@@ -77,30 +76,30 @@ class Connection(H11Protocol):
             self._start_timer("headers", self._bounds.header_seconds, self.drop)
 
     def on_response_complete(self) -> None:
-        """An answer was given; from now on the connection is idle."""
+        """Note since when the connection is idle."""
         self.idle_since = self.loop.time()
         super().on_response_complete()
         if self.transport.is_closing():
             self._watch_writes()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Nobody asks any more: close, and do not wait for ever for what was not taken."""
+        """Close an idle connection, with a time limit for unread data."""
         super().timeout_keep_alive_handler()
         self._watch_writes()
 
     def pause_writing(self) -> None:
-        """The client does not take what is sent to it."""
+        """Start a time limit: the client does not read."""
         super().pause_writing()
         self._watch_writes()
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """End the time limit: the client reads again."""
         super().resume_writing()
         self._cancel_timer("writing")
         self._most_unsent = 0
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP, or has headers without an end, is refused like everything else."""
+        """Refuse what is not HTTP, or has endless headers, with a problem."""
         if self.cycle is not None and self.cycle.response_started and not self.is_idle:
             self.drop()
             return
@@ -118,21 +117,21 @@ class Connection(H11Protocol):
 
     @property
     def is_closable(self) -> bool:
-        """Whether it may end for another one: nothing is to come of it that anybody waits for."""
+        """Whether it may be closed for another: it is idle, or its response is sent."""
         return self.is_idle or RESPONSE_SENT in (self.scope or {}).get("state", {})
 
     def drop(self) -> None:
-        """End it now, whatever is still to be sent."""
+        """Close it now, with unsent data."""
         self.transport.abort()
 
     def _reset_connection(self) -> None:
-        """The same, with what the system holds for the client: it would for minutes."""
+        """Abort, and drop the system's send buffer too, which would remain for minutes."""
         wire = self.transport.get_extra_info("socket")
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.drop()
 
     def _watch_writes(self) -> None:
-        """From now on some of what waits to be sent must go, time after time."""
+        """From now on, the client must read some of the response in each period."""
         unsent = self.transport.get_write_buffer_size()
         self._most_unsent = max(self._most_unsent, unsent)
 
@@ -147,7 +146,7 @@ class Connection(H11Protocol):
         self._start_timer("writing", self._bounds.write_seconds, look)
 
     def _start_timer(self, name: str, seconds: float, call: Callable[[], None]) -> None:
-        """Call it after this time, unless that runs already."""
+        """Start the timer, unless it runs already."""
         if name not in self._timers:
             self._timers[name] = self.loop.call_later(seconds, call)
 
@@ -157,9 +156,9 @@ class Connection(H11Protocol):
 
 
 def _set_no_delay(wire: socket.socket) -> None:
-    """Send what follows an answer's head without waiting for the client to confirm the head.
+    """Send data after the head of a response without waiting for its confirmation.
 
-    The event loop does so by itself only for sockets that it made itself: uvicorn issue 3149.
+    The event loop does so only for sockets that it made itself.
     """
     if wire.family in {socket.AF_INET, socket.AF_INET6}:
         with suppress(OSError):  # it is closed already
@@ -167,17 +166,11 @@ def _set_no_delay(wire: socket.socket) -> None:
 
 
 def _problem_bytes(status: HTTPStatus, detail: str) -> bytes:
-    """A whole answer, for whom no application was asked."""
+    """A whole response, for a request that did not reach the application."""
     instance = secrets.token_hex(16)
-    body = json.dumps(
-        {
-            "type": "urn:foveate:problem:headers",
-            "title": status.phrase,
-            "status": int(status),
-            "detail": detail,
-            "instance": instance,
-        }
-    ).encode()
+    problem: dict[str, Any] = {"type": "urn:foveate:problem:headers", "title": status.phrase}
+    problem |= {"status": int(status), "detail": detail, "instance": instance}
+    body = json.dumps(problem).encode()
     head = (
         f"HTTP/1.1 {int(status)} {status.phrase}\r\n"
         "content-type: application/problem+json\r\n"

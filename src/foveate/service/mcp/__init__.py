@@ -1,5 +1,5 @@
-"""Tools for agents: assemble, search and check an answer, over the Model Context Protocol.
+"""Tools for agents over the Model Context Protocol: assemble, search and check an answer.
 
-The tools know no transport: `calls` does the work for a `Desk`, which holds a store and who asks.
-`stdio` serves them to the process that started us, `http` to the callers of the service.
+`calls` does the work for a `ToolContext`, for any transport: `stdio` serves the process that
+started us, `http` the callers of the service.
 """

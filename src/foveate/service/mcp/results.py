@@ -31,10 +31,7 @@ NOTHING_FOUND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool gives: parts to read, and the same as data.
-
-    `manifest` and `state_root`: of what it was made, for the record alone.
-    """
+    """A result: parts to read, and the same as data; `manifest` and `state_root` for the audit."""
 
     parts: tuple[str, ...]
     data: Mapping[str, Any]
@@ -62,7 +59,7 @@ def clean_line(text: str) -> str:
 
 
 def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
-    """A context: its text alone in the first part, sources and how to go on in the second."""
+    """A context: its text alone in the first part, the sources in the second."""
     left = _dropped_by_reason(context)
     data = {
         "text": context.text,
@@ -81,7 +78,7 @@ def assemble_result(context: Context, handle: Mapping[str, Any]) -> ToolResult:
 
 
 def empty_result(settled: ResolvedOptions) -> ToolResult:
-    """What is said where nothing was found: no error, but nothing to answer from either."""
+    """The result if nothing was found, which is no error."""
     data = {
         "text": "",
         "token_count": 0,
@@ -97,20 +94,20 @@ def empty_result(settled: ResolvedOptions) -> ToolResult:
 
 def _about_lines(context: Context, left: Mapping[str, int], handle: Mapping[str, Any]) -> list[str]:
     spent = f"{context.token_count:,} of {context.budget.documents or 0:,} tokens"
-    said = [f"{spent}, counted by {context.manifest.tokenizer}, recipe {context.manifest.recipe}."]
+    lines = [f"{spent}, counted by {context.manifest.tokenizer}, recipe {context.manifest.recipe}."]
     if not context.citations:
-        said.append(NOTHING_FOUND)
+        lines.append(NOTHING_FOUND)
     else:
-        said += ["Sources:", *(_format_source(entry) for entry in context.citations)]
+        lines += ["Sources:", *(_format_source(entry) for entry in context.citations)]
     if left:
         counts = ", ".join(f"{count} {reason}" for reason, count in left.items())
-        said.append(f"Found and not shown: {counts}.")
+        lines.append(f"Found and not shown: {counts}.")
     if more := _missing_tokens(context):
-        said.append(f"The next chunk fits with +{more:,} tokens.")
+        lines.append(f"The next chunk fits with +{more:,} tokens.")
     if context.citations:
-        told = json.dumps(handle, ensure_ascii=False)
-        said.append(f"To check an answer that cites these: check_answer with context={told}")
-    return said
+        arguments = json.dumps(handle, ensure_ascii=False)
+        lines.append(f"To check an answer that cites these: check_answer with context={arguments}")
+    return lines
 
 
 def _format_source(entry: Citation) -> str:
@@ -140,13 +137,13 @@ def _citation_to_json(entry: Citation) -> dict[str, Any]:
 
 
 def _dropped_by_reason(context: Context) -> Mapping[str, int]:
-    """How many chunks left the context, by reason, the most first."""
+    """The number of dropped chunks by reason, the largest first."""
     gone = [d.reason for stage in context.trace for d in stage.decisions if d.action == "dropped"]
     return dict(sorted(Counter(gone).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _missing_tokens(context: Context) -> int:
-    """How many tokens more let another chunk in; 0 where that is not known."""
+    """The tokens that would let another chunk in; 0 if unknown."""
     short = [
         int(d.numbers["short_by"])
         for stage in context.trace
@@ -157,7 +154,7 @@ def _missing_tokens(context: Context) -> int:
 
 
 def search_result(found: SearchResult) -> ToolResult:
-    """What a search found: each text with its place, numbered as a context numbers them."""
+    """What a search found: each text with its place, under numbered headers."""
     data = {
         "badge": found.badge,
         "lexical_matches": found.lexical_matches,
@@ -197,38 +194,27 @@ def _hit_metadata(candidate: Candidate) -> tuple[tuple[str, str], ...]:
 
 def _hit_to_json(candidate: Candidate) -> dict[str, Any]:
     chunk = candidate.chunk
+    names = ("id", "document_id", "source", "title", "section")
     return {
-        "id": clean_line(chunk.id),
-        "document_id": clean_line(chunk.document_id),
-        "source": clean_line(chunk.source),
-        "title": clean_line(chunk.title),
-        "section": clean_line(chunk.section),
-        "page": chunk.page,
-        "row": chunk.row,
-        "line": chunk.line,
+        **{name: clean_line(getattr(chunk, name)) for name in names},
+        **{name: getattr(chunk, name) for name in ("page", "row", "line")},
         "score": candidate.score,
         "text": clean(chunk.text),
     }
 
 
 def check_result(found: AnswerCheck, context: Context) -> ToolResult:
-    """What is wrong with an answer, claim by claim; where nothing is, that."""
+    """The faults of an answer, claim by claim."""
     data = check_to_json(found)
     faulty = [claim for claim in found.claims if claim.faults]
-    if found.clean:
-        said = [f"No fault found in {_count_noun(len(found.claims), 'claim')}."]
-    else:
-        said = [f"{len(faulty)} of {_count_noun(len(found.claims), 'claim')} with faults:"]
-    said += [f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}" for claim in faulty]
-    said += [f"- {one.text} names nothing shown: {one.reason}" for one in found.dangling]
+    claims = f"{len(found.claims)} claim" + ("" if len(found.claims) == 1 else "s")
+    clean = f"No fault found in {claims}."
+    lines = [clean if found.clean else f"{len(faulty)} of {claims} with faults:"]
+    lines += [f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}" for claim in faulty]
+    lines += [f"- {one.text} names nothing shown: {one.reason}" for one in found.dangling]
     if found.support is not None:
-        said.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
+        lines.append(f"Mean support of what is cited: {found.support:.2f} of 1.")
     if not found.clean:
-        said.append("Cite what says so, take it out, or say that the sources do not tell.")
-    return ToolResult(
-        parts=("\n".join(said),), data=data, manifest=manifest_to_json(context.manifest)
-    )
-
-
-def _count_noun(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+        lines.append("Cite what says so, take it out, or say that the sources do not tell.")
+    manifest = manifest_to_json(context.manifest)
+    return ToolResult(parts=("\n".join(lines),), data=data, manifest=manifest)

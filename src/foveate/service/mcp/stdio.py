@@ -1,31 +1,67 @@
-"""The tools for the process that started us: messages on standard input and output, one a line.
+"""The tools over standard input and output, one message a line; logs go to standard error.
 
-Standard output has the protocol alone; the log goes to standard error. It ends when its input ends
-or at SIGTERM and SIGINT, and the store is closed whichever way it ends.
+It ends with its input or at SIGTERM and SIGINT, and always closes the store.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from foveate import plugins
 from foveate.core.errors import MissingExtra
+from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.service.mcp.bounds import ToolLimits
-from foveate.service.mcp.calls import ToolContext
+from foveate.service.mcp.calls import ToolCallError, ToolContext, build_tools
+from foveate.service.mcp.schemas import ToolLimits
 from foveate.service.mcp.server import ToolCall, build_server
-from foveate.service.mcp.tools import build_tools
-from foveate.service.mcp.turns import CallQueue
 
 if TYPE_CHECKING:
     from mcp.server import Server
+
+
+T = TypeVar("T")
+
+
+class CallQueue:
+    """`at_work` threads, and at the most `waiting` calls beside; `seconds` for each."""
+
+    def __init__(self, *, at_work: int = 1, waiting: int = 16, seconds: float = 60.0) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=at_work, thread_name_prefix="call")
+        self._max_calls = at_work + waiting
+        self._seconds = seconds
+        self._open_calls = 0
+
+    async def __call__(self, work: Callable[[], T]) -> T:
+        """The result of the work; raises `ToolCallError` if the queue is full, `TimeoutError`."""
+        if self._open_calls >= self._max_calls:
+            raise ToolCallError("too many calls are open; wait for one of them, then ask again")
+        self._open_calls += 1
+        loop = asyncio.get_running_loop()
+        running = self._pool.submit(work)
+        running.add_done_callback(lambda done: self._on_done(loop, done))
+        return await asyncio.wait_for(asyncio.wrap_future(running), self._seconds)
+
+    def close(self, *, wait: bool = True) -> bool:
+        """Give up what waits, and wait for what runs; says whether nothing runs any more."""
+        self._pool.shutdown(wait=wait, cancel_futures=True)
+        return wait or not self._open_calls
+
+    def _on_done(self, loop: asyncio.AbstractEventLoop, _: Future[T]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self._release)
+
+    def _release(self) -> None:
+        self._open_calls -= 1
+
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +78,8 @@ def serve(
 ) -> None:
     """Serve the store until the input ends, then close it.
 
-    Whoever has stdin open keeps a thread of ours reading it, which nothing can stop: at a signal
-    the process is ended from here, with everything closed.
+    A thread that reads an open stdin cannot be stopped, so a signal closes the store and ends the
+    process here.
     """
     try:
         import anyio
@@ -72,19 +108,21 @@ def serve(
 def _build_call(
     store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: ToolLimits
 ) -> ToolCall:
-    """Every request is the same person's."""
+    """All requests are of one caller."""
+    ports: dict[str, Any] = {"store": store, "embedder": embedder}
     recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
 
     def options(*, recipe: str | None, budget: int, format: str | None) -> AssembleOptions:
         return AssembleOptions(recipe=recipes[recipe or "default"], budget=budget, format=format)
 
-    desk = ToolContext(
-        open_store=lambda: nullcontext((store, embedder)),
-        options=options,
-        principals=principals,
-        limits=bounds,
+    @contextmanager
+    def assembler(options: AssembleOptions, *, store: bool) -> Iterator[Assembler]:
+        yield Assembler(options=options, **(ports if store else {}))
+
+    context = ToolContext(
+        assembler=assembler, options=options, principals=principals, limits=bounds
     )
-    return ToolCall(context=desk, tools=build_tools(bounds, recipes, formats))
+    return ToolCall(context=context, tools=build_tools(bounds, recipes, formats))
 
 
 async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:

@@ -1,1 +1,1 @@
-"""What operators see of a running service: metrics, traces, logs. Never content, unless asked."""
+"""Metrics, traces and logs of a running service; content only if the settings allow it."""

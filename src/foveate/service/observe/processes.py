@@ -1,8 +1,7 @@
-"""Metrics of several processes: each counts in files of its own, and whoever is asked sums them.
+"""Metrics of several processes: each counts in files of its own, which are summed when read.
 
-The files lie in a folder of the service's own, readable by its user alone, which goes when the
-service does. One that a killed service left behind goes when the next one starts: its lock is
-free, and that of a running one is not.
+The files are in a folder that only the service's user can read, and that is removed with the
+service. The folder of a killed service is removed when the next one starts: its lock is free.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ _HAS_LOCKS = sys.platform != "win32"
 
 @contextmanager
 def shared_metrics_folder(*, under: Path | None = None) -> Iterator[Path]:
-    """The folder for the metrics of the processes that are started meanwhile.
+    """The folder for the metrics of processes that are started within the block.
 
-    Whoever starts them enters it first, for they are told of it by their environment; a folder
-    that is named there already, by an operator, is used and left as it is.
+    Their environment names it. A folder that the environment names already is used and stays.
     """
     given = os.environ.get(FOLDER_VARIABLE)
     if given:
@@ -52,7 +50,7 @@ def shared_metrics_folder(*, under: Path | None = None) -> Iterator[Path]:
 
 
 def _create_folder(base: Path) -> tuple[Path, int | None]:
-    """A new folder, and its lock; another one where a sweep was faster than the lock."""
+    """A new folder and its lock; another one if a cleanup got to it before the lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
         with suppress(FileNotFoundError):
@@ -74,7 +72,7 @@ def remove_stale_folders(base: Path) -> None:
 
 
 def _try_lock(folder: Path) -> int | None:
-    """The folder's lock, held; None where another process holds it, or the system has none."""
+    """The folder's lock; None if another process holds it, or the system has none."""
     if not _HAS_LOCKS:
         return None
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -89,10 +87,7 @@ def _try_lock(folder: Path) -> int | None:
 
 
 def ensure_folder() -> bool:
-    """Whether there are several processes; then their folder is there, again where it was not.
-
-    Cleaners of temporary folders may take it away; a process that starts later needs it.
-    """
+    """Whether there are several processes; their folder is created again if it was removed."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
         Path(folder).mkdir(mode=0o700, exist_ok=True)
@@ -100,10 +95,7 @@ def ensure_folder() -> bool:
 
 
 def multiprocess_registry() -> CollectorRegistry:
-    """A registry that reads the files of all processes, those that ended included.
-
-    What a gauge counts ends with its process, also where that was killed.
-    """
+    """A registry that reads the files of all processes; gauges of ended processes are removed."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -115,7 +107,7 @@ def multiprocess_registry() -> CollectorRegistry:
 
 
 def _remove_dead_gauges(folder: Path) -> None:
-    """Remove the gauges of processes that are no more; their counters stay, for they count on."""
+    """Remove the gauges of ended processes; their counters stay."""
     for path in folder.glob("gauge_live*_*.db"):
         number = path.stem.rpartition("_")[2]
         if number.isdigit() and not _is_alive(int(number)):

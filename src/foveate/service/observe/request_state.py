@@ -1,23 +1,55 @@
-"""What is known of the request at hand, wherever its work is done: for its log line and others'.
+"""The state of the current request, for its log line, metrics and traces.
 
-Threads that work for a request run in a copy of its context, and find the same `RequestState`
-there.
+Threads that work for a request run in a copy of its context, and find the same state.
 """
 
 from __future__ import annotations
 
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from foveate.answer.ask import Answer, AskEvent
+from foveate.answer.check import AnswerCheck
+from foveate.core.errors import FoveateError
 
 if TYPE_CHECKING:
     from foveate.service.observe.metrics import Metrics
     from foveate.service.observe.tracing import Traces
 
 
+P = ParamSpec("P")
+
+log = logging.getLogger("foveate.service")
+
+
+@contextmanager
+def log_errors() -> Iterator[None]:
+    """Log an error of the measuring: it must not break what is measured."""
+    try:
+        yield
+    except Exception as error:  # a full disk is no fault of a request
+        log.warning("watching failed: %s", type(error).__name__, exc_info=error)
+
+
+def never_raise(record: Callable[P, None]) -> Callable[P, None]:
+    """The same function, whose errors are logged."""
+
+    def safe(*args: P.args, **keywords: P.kwargs) -> None:
+        with log_errors():
+            record(*args, **keywords)
+
+    return safe
+
+
 @dataclass(slots=True, kw_only=True)
 class RequestState:
-    """One request. `counts` go into its log line, `content` only where settings say so."""
+    """One request. `counts` go into its log line; `content` only if the settings allow it."""
 
     scope: Any
     metrics: Metrics
@@ -28,7 +60,7 @@ class RequestState:
 
     @property
     def request_id(self) -> str:
-        """The id that the answer carries; empty before it was given one."""
+        """The id on the response; empty before the request has one."""
         return str(self.scope.get("state", {}).get("request_id", ""))
 
 
@@ -36,7 +68,74 @@ REQUEST_STATE: ContextVar[RequestState | None] = ContextVar("foveate_seen", defa
 
 
 def add_log_fields(**counts: float | str) -> None:
-    """Figures for the log line of the request at hand, if there is one."""
-    seen = REQUEST_STATE.get()
-    if seen is not None:
-        seen.counts.update(counts)
+    """Add figures to the log line of the current request, if there is one."""
+    state = REQUEST_STATE.get()
+    if state is not None:
+        state.counts.update(counts)
+
+
+_STATUS_PATTERN = re.compile(r"answered \d{3}")
+
+
+@never_raise
+def record_check(made: AnswerCheck, *, of: str) -> None:
+    """Measure a checked answer; `of`: the endpoint. Without a request, nothing happens."""
+    state = REQUEST_STATE.get()
+    if state is None:
+        return
+    state.metrics.record_check(made, of=of)
+    state.counts.update(
+        claims=len(made.claims), uncited=len(made.uncited), dangling=len(made.dangling)
+    )
+    state.content["answer"] = made.answer
+
+
+async def observe_answer(
+    name: str, events: AsyncGenerator[AskEvent, None]
+) -> AsyncGenerator[AskEvent, None]:
+    """The events of a model's answer, measured; `name`: the model's name in requests."""
+    state = REQUEST_STATE.get()
+    if state is None:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+        return
+    begun, outcome = perf_counter(), "left"
+    model = state.metrics.names.model_label(name)
+    span = state.traces.start_model_span(model) if state.traces else None
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Answer):
+                    outcome = "answered"
+                    _record_answer(state, name, event, perf_counter() - begun)
+                    if span is not None:
+                        never_raise(span.record_answer)(event)
+                yield event
+    except Exception as error:
+        outcome = "failed"
+        if span is not None:
+            span.record_error(error)
+        raise
+    finally:
+        with log_errors():
+            if outcome != "answered":
+                state.metrics.model_answers.labels(model, outcome).inc()
+            if span is not None:
+                span.end()
+
+
+@never_raise
+def _record_answer(state: RequestState, name: str, answer: Answer, seconds: float) -> None:
+    usage = answer.reply.usage
+    state.metrics.record_model(name, seconds, usage, answer.cost)
+    counts = {"prompt_tokens": usage.prompt, "completion_tokens": usage.completion}
+    state.counts["model"] = state.metrics.names.model_label(name)
+    state.counts.update({name: count for name, count in counts.items() if count is not None})
+    record_check(answer.check, of="ask")
+
+
+def error_summary(error: FoveateError) -> str:
+    """A model's failure without the provider's words, which may repeat the question."""
+    found = _STATUS_PATTERN.search(str(error))
+    return found[0] if found else "no answer that can be read"

@@ -1,8 +1,8 @@
-"""Traces of the service: a span a request, and in it those of its assembly, sent over OTLP/HTTP.
+"""Traces of the service: a span for each request, with those of its assembly, over OTLP/HTTP.
 
-On where an address is given, by `otlp` or by OpenTelemetry's own variables; what those say of
-sampling, headers, limits and names holds. Nothing of it is global: a program that embeds the
-service keeps its own set-up.
+They are enabled by the setting `otlp` or by OpenTelemetry's own variables, which also apply to
+sampling, headers, limits and names. Nothing is global: a program that embeds the service keeps its
+own setup.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def is_tracing_enabled(settings: Settings) -> bool:
 
 
 def check_installed() -> None:
-    """Raise `MissingExtra` where traces are asked for and nothing can make them."""
+    """Raise `MissingExtra` if traces are enabled and their packages are missing."""
     from importlib.util import find_spec
 
     for package in ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"):
@@ -66,10 +66,6 @@ class Traces:
         self.content = settings.log_content
         self.observers = Tracing(self._provider, content=self.content, named=named)
 
-    def start_request_span(self, verb: str, headers: Any) -> RequestSpan:
-        """The span of a request, within the trace that its `traceparent` names."""
-        return RequestSpan(self, verb, headers)
-
     def start_model_span(self, name: str) -> ModelSpan:
         """The span of a model's answer, which comes piece by piece."""
         return ModelSpan(self, name)
@@ -86,18 +82,27 @@ class Traces:
             log.warning("the last traces are lost: their collector takes too long")
 
 
-class RequestSpan:
-    """The span of one request, current until it ends."""
+class _Span:
+    def __init__(self, traces: Traces, name: str, **options: Any) -> None:
+        self._traces = traces
+        self._span = traces.observers.tracer.start_span(name, **options)
 
-    def __init__(self, by: Traces, verb: str, headers: Any) -> None:
+    def record_error(self, error: BaseException) -> None:
+        """Record an error that no layer answered."""
+        record_error(self._span, error, content=self._traces.content)
+
+
+class RequestSpan(_Span):
+    """The span of one request, current until it ends, in the trace that `traceparent` names."""
+
+    def __init__(self, traces: Traces, verb: str, headers: Any) -> None:
         from opentelemetry import context, trace
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        # No more than ids: tracestate and baggage are a caller's text.
+        # Ids alone: tracestate and baggage are a caller's text.
         given = {"traceparent": headers.get("traceparent", "")}
         outer = TraceContextTextMapPropagator().extract(given)
-        self._traces = by
-        self._span = by.observers.tracer.start_span(verb, context=outer, kind=trace.SpanKind.SERVER)
+        super().__init__(traces, verb, context=outer, kind=trace.SpanKind.SERVER)
         self._token = context.attach(trace.set_span_in_context(self._span, outer))
 
     @property
@@ -106,41 +111,35 @@ class RequestSpan:
         return f"{self._span.get_span_context().trace_id:032x}"
 
     def end(self, verb: str, route: str, status: int, request_id: str) -> None:
-        """With what is known of the request now; never its path, which may name a document."""
+        """End it with the attributes of the request; never its path, which may name a document."""
         from opentelemetry import context
         from opentelemetry.trace import Status, StatusCode
 
         context.detach(self._token)
         self._span.update_name(f"{verb} {route}")
-        self._span.set_attributes(
-            {
-                "http.request.method": verb,
-                "http.route": route,
-                "http.response.status_code": status,
-                "foveate.request_id": request_id,
-            }
-        )
+        attributes: dict[str, str | int] = {
+            "http.request.method": verb,
+            "http.route": route,
+            "http.response.status_code": status,
+            "foveate.request_id": request_id,
+        }
+        self._span.set_attributes(attributes)
         if status >= 500:
             self._span.set_status(Status(StatusCode.ERROR))
         self._span.end()
 
-    def record_error(self, error: BaseException) -> None:
-        """Something was raised that no layer made an answer of."""
-        record_error(self._span, error, content=self._traces.content)
 
+class ModelSpan(_Span):
+    """The span of a model's answer. It is never current: events are awaited in many places."""
 
-class ModelSpan:
-    """The span of a model's answer. Never current: its pieces are awaited in many places."""
-
-    def __init__(self, by: Traces, name: str) -> None:
+    def __init__(self, traces: Traces, name: str) -> None:
         from opentelemetry import trace
 
-        self._traces = by
-        self._span = by.observers.tracer.start_span("foveate.answer", kind=trace.SpanKind.CLIENT)
+        super().__init__(traces, "foveate.answer", kind=trace.SpanKind.CLIENT)
         self._span.set_attribute("gen_ai.request.model", name)
 
     def record_answer(self, answer: Answer) -> None:
-        """What it took, by the model's own counts, and what its check found."""
+        """Record the tokens, by the model's own counts, and the counts of the check."""
         usage, checked = answer.reply.usage, answer.check
         counts = {
             "gen_ai.usage.input_tokens": usage.prompt,
@@ -153,10 +152,6 @@ class ModelSpan:
         if self._traces.content:
             self._span.set_attribute("foveate.text", answer.text)
 
-    def record_error(self, error: BaseException) -> None:
-        """It gave none."""
-        record_error(self._span, error, content=self._traces.content)
-
     def end(self) -> None:
-        """It came to an end, one way or another."""
+        """End it."""
         self._span.end()

@@ -1,39 +1,176 @@
-"""`POST /v1/assemble`."""
+"""`POST /v1/assemble` and `POST /v1/search`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 
+from foveate import plugins
+from foveate.core.candidates import candidate_to_json
+from foveate.core.errors import BadInput
+from foveate.core.manifest import digest
+from foveate.core.replay import build_bundle
+from foveate.core.wire import context_to_json
+from foveate.pipeline.flow import AssemblyResult
+from foveate.pipeline.options import AssembleOptions
 from foveate.service.app_state import AppState
-from foveate.service.assemble import assemble_request, result_to_json
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.problems import problem_responses
-from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.assemble import AssembleAnswer, AssembleRequest
-from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.routes import run_in_pool, state_of
+from foveate.service.wire.answers import AssembleAnswer, SearchAnswer
+from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.requests import (
+    AssembleRequest,
+    ContextRequest,
+    SearchRequest,
+    decode_cursor,
+    encode_cursor,
+)
+
+MAX_CHUNKS = 2_000
+"""Chunks of a search, in all its pages together."""
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
 
 @router.post(
-    "/assemble",
-    response_model=AssembleAnswer,
-    responses=problem_responses(404, 504, body=True),
+    "/assemble", response_model=AssembleAnswer, responses=problem_responses(404, 504, body=True)
 )
 async def assemble(
-    request: Request, asked: AssembleRequest, caller: Annotated[Caller, require_scope("assemble")]
+    request: Request, body: AssembleRequest, caller: Annotated[Caller, require_scope("assemble")]
 ) -> Response:
     """Turn candidates, or what the store finds for the query, into a context that fits."""
-    held: AppState = request.app.state.app_state
 
-    def work() -> bytes:
-        record = result_to_json(assemble_request(held, caller, asked), bundle=asked.bundle)
-        add_audit_fields(
-            request.scope, record["manifest"], principals=caller.narrow_principals(asked.principals)
+    def work() -> dict[str, Any]:
+        result = assemble_request(state_of(request), caller, body)
+        return result_to_json(request, caller, body, result, bundle=body.bundle)
+
+    return await run_in_pool(request, work, stops=True)
+
+
+def assemble_request(state: AppState, caller: Caller, body: AssembleRequest) -> AssemblyResult:
+    """The context of a request; raises the errors of `foveate.assemble`."""
+    options = replace(
+        state.request_options.options_from(body),
+        messages=tuple((one.role, one.content) for one in body.messages),
+    )
+    return assemble_evidence(state, caller, body.query, body, options, cached=not body.bundle)
+
+
+def assemble_evidence(
+    state: AppState,
+    caller: Caller,
+    query: str,
+    body: ContextRequest,
+    options: AssembleOptions,
+    *,
+    cached: bool = True,
+) -> AssemblyResult:
+    """The context for the candidates of a request, or for what the caller's store finds."""
+    options = replace(
+        options,
+        principals=caller.narrow_principals(body.principals),
+        where=body.where,
+        limit=body.limit,
+        depth=body.depth,
+    )
+    candidates, most = body.candidates, state.settings.candidates
+    if candidates is not None and len(candidates) > most:
+        raise BadInput(f"{len(candidates)} candidates; send {most} at the most", field="candidates")
+    with state.assembler(caller.tenant, options, store=candidates is None) as assembler:
+        return assembler.run(query, candidates, cached=cached)
+
+
+def result_to_json(
+    request: Request,
+    caller: Caller,
+    body: ContextRequest,
+    result: AssemblyResult,
+    *,
+    bundle: bool = False,
+) -> dict[str, Any]:
+    """The JSON of the command line, and how the candidates were found; noted for the audit."""
+    record = context_to_json(result.context)
+    add_audit_fields(
+        request.scope, record["manifest"], principals=caller.narrow_principals(body.principals)
+    )
+    if result.found is not None:
+        record["found"] = dict(result.found)
+    if bundle and result.inputs is not None:
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        record["bundle"] = build_bundle(
+            result.inputs, result.context, plugins.component_registry(), when=when
         )
-        return encode_json(record)
+    return record
 
-    return json_bytes_response(await held.pool.run(request, work, stops=True))
+
+@router.post(
+    "/search", response_model=SearchAnswer, responses=problem_responses(404, 409, 504, body=True)
+)
+async def search(
+    request: Request, body: SearchRequest, caller: Annotated[Caller, require_scope("search")]
+) -> Response:
+    """What the store finds for a question, before anything is assembled."""
+
+    def work() -> dict[str, Any]:
+        page = run_search(state_of(request), caller, body)
+        add_audit_fields(request.scope, state_root=page.state_root, principals=page.principals)
+        return page.record
+
+    return await run_in_pool(request, work)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPage:
+    """One page as JSON, the state that was searched, and the principals it was read as."""
+
+    record: dict[str, Any]
+    state_root: str
+    principals: tuple[str, ...]
+
+
+def run_search(state: AppState, caller: Caller, body: SearchRequest) -> SearchPage:
+    """One page of a search, which is run again for each page.
+
+    Raises the errors of a store's search, and a 409 problem if the store was written to after the
+    first page.
+    """
+    principals = caller.narrow_principals(body.principals)
+    same = _search_digest(body, principals)
+    first, root = 0, ""
+    if body.cursor is not None:
+        first, root, before = decode_cursor(body.cursor, int, str, str)
+        if before != same or not 0 < first < MAX_CHUNKS:
+            raise ProblemError(400, "bad-input", "the cursor is of another search", field="cursor")
+    last = first + body.limit
+    options = AssembleOptions(
+        limit=min(MAX_CHUNKS, last + 1), depth=body.depth, principals=principals, where=body.where
+    )
+    with state.assembler(caller.tenant, options) as assembler:
+        # A page is cut out of the search's own order, which a longer list does not change.
+        found = replace(assembler, reranker=None).search(body.query)
+    if root and root != found.state_root:
+        detail = "the store changed meanwhile; begin again"
+        raise ProblemError(409, "changed", detail, field="cursor")
+    records = [candidate_to_json(candidate) for candidate in found.candidates[first:last]]
+    for record in records:
+        record.pop("embedding", None)
+    more = len(found.candidates) > last
+    page = {
+        "query": body.query,
+        "badge": found.badge,
+        "lexical_matches": found.lexical_matches,
+        "exact": found.exact,
+        "candidates": records,
+        "next": encode_cursor([last, found.state_root, same]) if more else None,
+    }
+    return SearchPage(record=page, state_root=found.state_root, principals=principals)
+
+
+def _search_digest(body: SearchRequest, principals: tuple[str, ...]) -> str:
+    where = sorted((body.where or {}).items(), key=repr)
+    return digest(repr((body.query, body.depth, where, sorted(set(principals)))))

@@ -1,27 +1,231 @@
-"""`/v1/documents`: list, read, write, delete."""
+"""`/v1/documents`: documents of a tenant, written with our own loaders and chunker.
+
+A writer may replace and delete documents that it may not read, and gets the same response in each
+case. Unchanged content is not written again. These documents have no file, so no folder's index
+deletes them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, cast
 from urllib.parse import unquote_to_bytes
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from blake3 import blake3
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Path as PathParameter
 
 from foveate.core.errors import BadInput
-from foveate.service import documents
+from foveate.ingest import Enrich
+from foveate.ingest.document_task import PreparedDocument, embed_texts
+from foveate.ingest.enrich import enrich_document
+from foveate.ingest.load import load_in_process
+from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.prepare import Settings as Cutting
+from foveate.ingest.prepare import build_chunks, content_digest
+from foveate.pipeline import text_analysis
+from foveate.plugins import tokenizer
+from foveate.ports import Document, Embedder, ListableStore, LoadedDocument
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.problems import problem_responses
-from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.document import (
-    DocumentRequest,
-    FullDocumentOut,
-    ListAnswer,
-    ListRequest,
-    PutDocumentAnswer,
-)
+from foveate.service.cancellation import shield
+from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.routes import run_in_pool, state_of
+from foveate.service.settings import Settings
+from foveate.service.tenant_stores import TenantStore
+from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
+from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.requests import DocumentRequest, ListRequest, decode_cursor, encode_cursor
+
+TOKENIZER = "cl100k_base"
+_SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html"}
+_NO_FILE_NAME = "\0"
+"""As a file's name, which loaders take for a title where the text has none; no text holds it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentWrite:
+    """A prepared document; `is_unchanged`: the store has it already."""
+
+    prepared: PreparedDocument
+    is_unchanged: bool
+
+
+def prepare_document(
+    state: AppState, caller: Caller, name: str, body: DocumentRequest
+) -> DocumentWrite:
+    """Everything before the write, which may be cancelled; raises `BadInput`."""
+    with shield():
+        counter = tokenizer(TOKENIZER)
+    limits = Limits(chunks=state.settings.chunks)
+    with state.stores.borrow(caller.tenant) as opened:
+        how = _chunk_settings(state.settings, counter.fingerprint, opened)
+        loaded, document = _load_document(name, body, how, limits)
+        with shield():
+            there = _listing_store(opened).document(name, principals=caller.principals)
+        is_unchanged = there is not None and there.content_hash == document.content_hash
+        pieces, counts = build_chunks(loaded, document, how, counter, limits)
+        described, chunks = enrich_document(document, pieces, how.enrich, counter, how.language)
+        embedder = None if is_unchanged or opened.embedder is None else _Whole(opened.embedder)
+        return DocumentWrite(
+            is_unchanged=is_unchanged,
+            prepared=PreparedDocument(
+                document=described,
+                chunks=chunks,
+                counts=tuple(counts),
+                vectors=embed_texts(embedder, [chunk.text for chunk in pieces]),
+                readings={} if is_unchanged else text_analysis.analyse_chunks(chunks),
+            ),
+        )
+
+
+def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dict[str, Any]:
+    """Write it in one transaction; the response does not depend on what was there."""
+    made = ready.prepared
+    fingerprint = tokenizer(TOKENIZER).fingerprint
+    with state.stores.borrow(caller.tenant) as opened:
+        if not ready.is_unchanged:
+            writer = opened.writer()
+            mark = blake3(made.document.id.encode()).hexdigest(8)
+            unique = tuple(replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks)
+            for chunks in (made.chunks, unique):  # another document may have the usual ids
+                try:
+                    writer.put(
+                        made.document, chunks, made.vectors, made.counts, fingerprint=fingerprint
+                    )
+                    break
+                except BadInput as error:
+                    if error.field != "id" or chunks is not made.chunks:
+                        raise
+            text_analysis.save_to_store(writer, made.readings)
+        return {
+            "id": made.document.id,
+            "content_hash": made.document.content_hash,
+            "chunks": len(made.chunks),
+            "state_root": opened.store.state_root(principals=caller.principals),
+        }
+
+
+def remove_document(state: AppState, caller: Caller, name: str) -> None:
+    """Delete it, if it is there."""
+    with state.stores.borrow(caller.tenant) as opened:
+        opened.writer().delete(name)
+
+
+def list_page(state: AppState, caller: Caller, page: ListRequest) -> dict[str, Any]:
+    """One page of the documents that the caller may read."""
+    after = decode_cursor(page.cursor, str)[0] if page.cursor is not None else ""
+    with state.stores.borrow(caller.tenant) as opened:
+        found = _listing_store(opened).listed(
+            after=after, limit=page.limit + 1, principals=caller.principals
+        )
+    more, found = len(found) > page.limit, found[: page.limit]
+    return {
+        "documents": [_document_to_json(document) for document in found],
+        "next": encode_cursor([found[-1].id]) if more else None,
+    }
+
+
+def read_document(state: AppState, caller: Caller, name: str) -> dict[str, Any]:
+    """One document with its text; a 404 problem if it does not exist or may not be read."""
+    with state.stores.borrow(caller.tenant) as opened:
+        found = _listing_store(opened).document(name, principals=caller.principals)
+    if found is None:
+        raise ProblemError(404, "not-found", "there is no such document")
+    return {**_document_to_json(found), "text": found.text}
+
+
+def _document_to_json(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "source": document.source,
+        "title": document.title,
+        "summary": document.summary,
+        "modified_at": document.modified_at.isoformat() if document.modified_at else None,
+        "principals": list(document.principals),
+        "metadata": dict(document.metadata),
+        "content_hash": content_digest(document.content_hash),
+    }
+
+
+def _listing_store(opened: TenantStore) -> ListableStore:
+    """The store, if it can list documents; raises a 501 problem."""
+    if not hasattr(opened.store, "listed"):
+        raise ProblemError(501, "not-implemented", "this service's store cannot show documents")
+    return cast("ListableStore", opened.store)
+
+
+class _Whole:
+    """A shared embedder: a batch is not cancelled, and the work may be after it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name, self.dimensions = embedder.name, embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """The embedder's vectors."""
+        with shield():
+            return self._embedder.embed(texts)
+
+
+def _load_document(
+    name: str, body: DocumentRequest, how: Cutting, limits: Limits
+) -> tuple[LoadedDocument, Document]:
+    path = Path(f"{_NO_FILE_NAME}{_SUFFIXES[body.media_type]}")
+    (loaded,) = load_in_process(body.text.encode(), path, limits)
+    if isinstance(loaded, BadInput):
+        raise loaded
+    if not loaded.text.strip():
+        raise BadInput("holds nothing to read", field="text")
+    own = loaded.title if loaded.title != _NO_FILE_NAME else name
+    document = Document(
+        id=name,
+        source=body.source or name,
+        text=loaded.text,
+        title=body.title if body.title is not None else own,
+        summary=body.summary if body.summary is not None else loaded.summary,
+        modified_at=_parse_time(body.modified_at) or loaded.modified_at,
+        principals=tuple(sorted(set(body.principals))),
+        metadata={**loaded.metadata, **body.metadata},
+    )
+    return loaded, replace(document, content_hash=_content_hash(document, loaded, how))
+
+
+def _content_hash(document: Document, loaded: LoadedDocument, how: Cutting) -> str:
+    """A hash of all that is stored, and of the chunk settings."""
+    values = [getattr(document, field) for field in Document.__dataclass_fields__]
+    sections = [(each.start, each.end, each.path) for each in loaded.sections]
+    line = json.dumps([how.key(), values, sections], sort_keys=True, default=str)
+    return blake3(f"put\n{line}".encode()).hexdigest(16)
+
+
+def _parse_time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput("must be an ISO 8601 date and time", field="modified_at") from None
+
+
+def _chunk_settings(settings: Settings, fingerprint: str, opened: TenantStore) -> Cutting:
+    """The settings that `foveate index` uses too."""
+    return Cutting(
+        size=settings.size,
+        overlap=settings.overlap,
+        language="en",
+        fingerprint=fingerprint,
+        embedder=opened.embedder.name if opened.embedder is not None else "",
+        principals=(),
+        enrich=Enrich(summaries=settings.summaries, questions=settings.questions),
+    )
+
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=StrictRoute)
 PROBLEMS = problem_responses(404, 422, 501, 504)
@@ -29,7 +233,7 @@ WRITE_PROBLEMS = problem_responses(404, 501, 504, body=True)
 
 DocumentId = Annotated[
     str,
-    Path(
+    PathParameter(
         min_length=1,
         max_length=1_024,
         pattern=r"^[^\x00-\x1f\x7f]+$",
@@ -40,89 +244,70 @@ DocumentId = Annotated[
 
 
 def _check_utf8_path(request: Request) -> None:
-    """An address that is no UTF-8 would be read as another document's."""
+    """A path that is not UTF-8 would be read as another document's."""
     try:
         unquote_to_bytes(request.scope.get("raw_path") or b"").decode()
     except UnicodeDecodeError:
         raise BadInput("the address is not UTF-8", field="document_id") from None
 
 
+AT_ID = "/documents/{document_id:path}"
+CHECK_PATH = [Depends(_check_utf8_path)]
+
+
 @router.get("/documents", response_model=ListAnswer, responses=PROBLEMS)
 async def list_documents(
     request: Request,
-    asked: Annotated[ListRequest, Query()],
+    page: Annotated[ListRequest, Query()],
     caller: Annotated[Caller, require_scope("read")],
 ) -> Response:
     """The documents that the caller may read whole, by id, in pages."""
-    held: AppState = request.app.state.app_state
-    return json_bytes_response(
-        await held.pool.run(
-            request, lambda: encode_json(documents.list_documents(held, caller, asked))
-        )
-    )
+    state = state_of(request)
+    return await run_in_pool(request, lambda: list_page(state, caller, page))
 
 
-@router.get(
-    "/documents/{document_id:path}",
-    response_model=FullDocumentOut,
-    responses=PROBLEMS,
-    dependencies=[Depends(_check_utf8_path)],
-)
+@router.get(AT_ID, response_model=FullDocumentOut, responses=PROBLEMS, dependencies=CHECK_PATH)
 async def get_document(
     request: Request, document_id: DocumentId, caller: Annotated[Caller, require_scope("read")]
 ) -> Response:
     """One document with its text."""
-    held: AppState = request.app.state.app_state
-    return json_bytes_response(
-        await held.pool.run(
-            request, lambda: encode_json(documents.read_document(held, caller, document_id))
-        )
-    )
+    state = state_of(request)
+    return await run_in_pool(request, lambda: read_document(state, caller, document_id))
 
 
 @router.put(
-    "/documents/{document_id:path}",
-    response_model=PutDocumentAnswer,
-    responses=WRITE_PROBLEMS,
-    dependencies=[Depends(_check_utf8_path)],
+    AT_ID, response_model=PutDocumentAnswer, responses=WRITE_PROBLEMS, dependencies=CHECK_PATH
 )
 async def put_document(
     request: Request,
     document_id: DocumentId,
-    asked: DocumentRequest,
+    body: DocumentRequest,
     caller: Annotated[Caller, require_scope("write")],
 ) -> Response:
     """Keep a document, in the place of the one of this id; repeating it changes nothing."""
-    held: AppState = request.app.state.app_state
+    state = state_of(request)
     lane = caller.tenant
-    ready = await held.write_pool.run(
-        request,
-        lambda: documents.prepare_document(held, caller, document_id, asked),
-        stops=True,
-        lane=lane,
+    ready = await state.write_pool.run(
+        request, lambda: prepare_document(state, caller, document_id, body), stops=True, lane=lane
     )
 
     def work() -> bytes:
-        record = documents.write_document(held, caller, ready)
+        record = write_document(state, caller, ready)
         add_audit_fields(request.scope, state_root=record["state_root"])
         return encode_json(record)
 
-    return json_bytes_response(await held.write_pool.run(request, work, lane=lane))
+    return json_bytes_response(await state.write_pool.run(request, work, lane=lane))
 
 
 @router.delete(
-    "/documents/{document_id:path}",
-    status_code=204,
-    response_class=Response,
-    responses=PROBLEMS,
-    dependencies=[Depends(_check_utf8_path)],
+    AT_ID, status_code=204, response_class=Response, responses=PROBLEMS, dependencies=CHECK_PATH
 )
 async def delete_document(
     request: Request, document_id: DocumentId, caller: Annotated[Caller, require_scope("write")]
 ) -> Response:
     """Delete a document; 204 whether it was there or not."""
-    held: AppState = request.app.state.app_state
-    await held.write_pool.run(
-        request, lambda: documents.delete_document(held, caller, document_id), lane=caller.tenant
+    state = state_of(request)
+    await state.write_pool.run(
+        request, lambda: remove_document(state, caller, document_id), lane=caller.tenant
     )
     return Response(status_code=204)

@@ -1,41 +1,120 @@
-"""`POST /v1/replay` and `POST /v1/check-answer`: nothing is asked of a store."""
+"""`POST /v1/replay` and `POST /v1/check-answer`. No store is read.
+
+A bundle is hostile input, and its names come from closed lists. A bundle that the core cannot
+process is the caller's error; the log keeps the cause, so that a fault of ours is not lost.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 
+from foveate.answer.check import check_answer as check_citations
+from foveate.answer.wire import check_to_json
+from foveate.core.assemble import assemble
+from foveate.core.errors import BadInput, BudgetTooSmall, FoveateError, StageBroke
+from foveate.core.replay import build_bundle, check_bundle, compare_bundles
+from foveate.core.request import Inputs
+from foveate.core.types import Context
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller, require_scope
+from foveate.service.observe.request_state import record_check
 from foveate.service.problems import problem_responses
-from foveate.service.replay import run_check, run_replay
-from foveate.service.routes.strict import StrictRoute
-from foveate.service.wire.check import CheckAnswer, CheckRequest
-from foveate.service.wire.json import encode_json, json_bytes_response
-from foveate.service.wire.replay import ReplayAnswer, ReplayRequest
+from foveate.service.routes import run_in_pool, state_of
+from foveate.service.wire.answers import CheckAnswer, ReplayAnswer
+from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.context_in import context_from_json
+from foveate.service.wire.requests import CheckRequest, ReplayRequest
+
+PROBLEMS = problem_responses(504, body=True)
 
 router = APIRouter(prefix="/v1", tags=["reviews"], route_class=StrictRoute)
-PROBLEMS = problem_responses(504, body=True)
+log = logging.getLogger("foveate.service")
 
 
 @router.post("/replay", response_model=ReplayAnswer, responses=PROBLEMS)
 async def replay(
-    request: Request, asked: ReplayRequest, caller: Annotated[Caller, require_scope("replay")]
+    request: Request, body: ReplayRequest, caller: Annotated[Caller, require_scope("replay")]
 ) -> Response:
     """Assemble a bundle again and compare, or explain how two runs differ."""
-    held: AppState = request.app.state.app_state
-    return json_bytes_response(
-        await held.pool.run(request, lambda: encode_json(run_replay(held, asked)), stops=True)
-    )
+    return await run_in_pool(request, lambda: run_replay(state_of(request), body), stops=True)
 
 
 @router.post("/check-answer", response_model=CheckAnswer, responses=PROBLEMS)
 async def check_answer(
-    request: Request, asked: CheckRequest, caller: Annotated[Caller, require_scope("check")]
+    request: Request, body: CheckRequest, caller: Annotated[Caller, require_scope("check")]
 ) -> Response:
     """Hold an answer against the context that it was given: markers, support, figures."""
-    held: AppState = request.app.state.app_state
-    return json_bytes_response(
-        await held.pool.run(request, lambda: encode_json(run_check(held, asked)), stops=True)
-    )
+    return await run_in_pool(request, lambda: run_check(state_of(request), body), stops=True)
+
+
+def run_replay(state: AppState, body: ReplayRequest) -> dict[str, Any]:
+    """The result of a comparison; raises `BadInput`."""
+    given = (body.bundle is not None, body.a is not None, body.b is not None)
+    if given not in {(True, False, False), (False, True, True)}:
+        raise BadInput("give one bundle, or a and b to compare", field="bundle")
+    with _report_damage():
+        if body.bundle is not None:
+            check_bundle(body.bundle)
+            inputs, context = _assemble_again(state, body.bundle)
+            again = build_bundle(inputs, context, state.request_options.recipe_parts)
+            found = compare_bundles(body.bundle, again)
+        else:
+            check_bundle(body.a)
+            check_bundle(body.b)
+            found = compare_bundles(body.a or {}, body.b or {})
+    return {
+        "identical": found.identical,
+        "stage": found.stage,
+        "first": found.first,
+        "causes": list(found.causes),
+        "lines": str(found).splitlines(),
+    }
+
+
+def run_check(state: AppState, body: CheckRequest) -> dict[str, Any]:
+    """The check of an answer against its context; raises `BadInput`."""
+    state.request_options.language(body.language)
+    if (body.context is None) == (body.bundle is None):
+        raise BadInput("give the answer's context, or its bundle", field="context")
+    if body.context is not None:
+        context = context_from_json(body.context, body.query)
+    else:
+        context = _context_from_bundle(state, body.bundle or {})
+    found = check_citations(body.answer, context, language=body.language)
+    record_check(found, of="check-answer")
+    return check_to_json(found)
+
+
+def _context_from_bundle(state: AppState, bundle: Mapping[str, Any]) -> Context:
+    with _report_damage():
+        check_bundle(bundle)
+        _, context = _assemble_again(state, bundle)
+    if context.text != bundle["text"]:
+        raise BadInput("the bundle comes out otherwise here; /v1/replay says how", field="bundle")
+    return context
+
+
+def _assemble_again(state: AppState, bundle: Mapping[str, Any]) -> tuple[Inputs, Context]:
+    inputs = state.request_options.parse_bundle(bundle)
+    tokenizer = state.request_options.tokenizer(str(bundle["manifest"].get("tokenizer", "")))
+    try:
+        return inputs, assemble(inputs, tokenizer, around=state.observers)
+    except (BudgetTooSmall, StageBroke) as error:
+        raise BadInput(f"the bundle cannot be assembled again: {error}") from error
+
+
+@contextmanager
+def _report_damage() -> Iterator[None]:
+    """Any unexpected error of the core is damage: bundles may hold anything."""
+    try:
+        yield
+    except FoveateError:
+        raise
+    except Exception as error:
+        log.warning("a bundle cannot be read: %s", type(error).__name__, exc_info=error)
+        raise BadInput("the bundle is damaged; make it again with /v1/assemble") from None

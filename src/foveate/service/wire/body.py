@@ -1,20 +1,23 @@
-"""A request's body: JSON as strict as the rest of the house.
+"""JSON in and out.
 
-Rules: a key that comes twice, NaN, an infinite number, half of a surrogate pair and nesting
-beyond all use are refused with where they stand. How long it may be: `limits/body.py`.
+A request's JSON is strict: a key that comes twice, NaN, an infinite number, half of a surrogate
+pair and deep nesting are refused with their place. `limits/body.py` bounds the length.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Coroutine
 from math import inf, isfinite
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
+from foveate.service.auth.caller import RequireScope
 from foveate.service.problems import ProblemError, problem_from_error
 
 THREAD_ABOVE_BYTES = 200_000
@@ -71,13 +74,13 @@ def parse_strict_json(data: bytes) -> Any:
 
 
 def _count_containers(data: bytes) -> int:
-    """Lists and objects: brackets outside of texts."""
+    """The lists and objects: brackets outside of strings."""
     bare = _STRING_PATTERN.sub(b"", data)
     return bare.count(b"[") + bare.count(b"{")
 
 
 def _check_values(value: Any, *, each: bool) -> None:
-    """Walk what holds others; single values only where one of them is odd, or may be."""
+    """Check containers; scalars only where one may be wrong."""
     waiting: list[tuple[Any, tuple[Any, ...]]] = [(value, ())]
     while waiting:
         here, path = waiting.pop()
@@ -109,12 +112,28 @@ def _check_value(value: Any, path: tuple[Any, ...]) -> None:
 
 
 def _raise_bad_value(message: str, path: tuple[Any, ...]) -> None:
-    """A candidate is named by its number, as everywhere."""
+    """Candidates are named by their line, as everywhere."""
     if len(path) > 2 and path[0] == "candidates" and isinstance(path[1], int):
         raise BadInput(message, line=path[1] + 1, field=format_path(path[2:]))
     raise BadInput(message, field=format_path(path))
 
 
 def format_path(path: tuple[Any, ...]) -> str:
-    """Where a value stands, `where.team`."""
+    """The path of a value, as in `where.team`."""
     return ".".join(map(str, path))
+
+
+class StrictRoute(APIRoute):
+    """A route whose bodies are read by `wire/body.py`, once the caller may send one."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The framework's handler, given the strict request."""
+        handler = super().get_route_handler()
+        needed = [d.call for d in self.dependant.dependencies if isinstance(d.call, RequireScope)]
+
+        async def strict(request: Request) -> Response:
+            for need in needed:  # before the body is read: it is nobody's who may not send it
+                await need(request)
+            return await handler(StrictRequest(request.scope, request.receive))
+
+        return strict

@@ -51,7 +51,7 @@ def _convert_part(record: Mapping[str, Any], name: str, kind: Any) -> Any:
 
 
 def _check_spans(blocks: tuple[Block, ...], length: int) -> None:
-    """Blocks stand beside one another in the text; a pile of them would be read many times."""
+    """Blocks must not overlap: a pile of them would be read many times."""
     at = 0
     for number, (first, last) in enumerate(sorted(block.span for block in blocks)):
         if not at <= first <= last <= length:

@@ -26,5 +26,5 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 def _encode_number(value: Any) -> Any:
-    """A number of numpy's as Python's own."""
+    """A numpy number as Python's own."""
     return value.item()

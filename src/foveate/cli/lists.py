@@ -1,10 +1,13 @@
-"""`foveate plugins`: everything that has a name, and which package brings it."""
+"""`foveate plugins` and `foveate recipes`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from foveate.cli.completion import complete_names as completing
 from foveate.cli.options import Json
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ def plugins(as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from foveate.cli import output
-    from foveate.cli.layout import format_columns
+    from foveate.cli.show import format_columns
     from foveate.ingest.loaders import suffixes
     from foveate.plugins import Plugin, broken, list_plugins
 
@@ -42,8 +45,8 @@ def plugins(as_json: Json = False) -> None:
 
 
 def _lines(group: str, found: Sequence[Plugin], width: int) -> Iterator[str]:
-    """A group: what all of ours have in common stands once, above their names."""
-    from foveate.cli.layout import format_columns, wrap_words
+    """The lines of a group; a summary that all built-ins share is written once."""
+    from foveate.cli.show import format_columns, wrap_words
 
     ours = [plugin for plugin in found if plugin.origin == "foveate"]
     summaries = {plugin.summary for plugin in ours}
@@ -59,3 +62,48 @@ def _lines(group: str, found: Sequence[Plugin], width: int) -> Iterator[str]:
         for p in rest
     ]
     yield from format_columns(pairs, width)
+
+
+app = typer.Typer(
+    help="List the recipes, or show one. As TOML, which --recipe reads.", rich_markup_mode=None
+)
+
+
+@app.command("list")
+def list_recipes(as_json: Json = False) -> None:
+    """The recipes by name, with what each is for."""
+    from foveate import plugins
+    from foveate.cli import output
+    from foveate.cli.show import format_columns
+
+    table = plugins.recipe_table()
+    output.write_warnings(plugins.broken("recipes"))
+    if as_json:
+        found = [{"name": name, "description": r.description} for name, r in table.items()]
+        output.write_json({"recipes": found})
+        return
+    pairs = [(name, recipe.description) for name, recipe in table.items()]
+    for line in format_columns(pairs, output.terminal_width(), indent=""):
+        output.write_line(line)
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The recipe's name.", autocompletion=completing("recipes")
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """A recipe as TOML; change it and give the file to --recipe."""
+    from foveate import plugins
+    from foveate.cli import output
+    from foveate.core.spec import recipe_to_dict, recipe_to_toml
+
+    recipe = plugins.recipe(name)
+    if as_json:
+        output.write_json(recipe_to_dict(recipe, plugins.component_registry()))
+    else:
+        output.write(recipe_to_toml(recipe, plugins.component_registry()))

@@ -1,0 +1,366 @@
+"""The bodies of responses, for the OpenAPI description. They never validate anything."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from foveate.service.wire.requests import Bundle
+
+
+class ReplayAnswer(BaseModel):
+    """What a comparison found."""
+
+    identical: bool
+    stage: str = Field(description="The first stage that decided otherwise.")
+    first: str = Field(description="Its first decision that differs.")
+    causes: list[str] = Field(description="Which input, recipe, tokenizer or version changed.")
+    lines: list[str] = Field(description="The same as `foveate replay` prints it.")
+
+
+Span = tuple[int, int]
+
+
+Number = int | float | str
+
+
+class SourceOut(BaseModel):
+    """Where a dropped copy came from."""
+
+    chunk_id: str
+    document_id: str
+    source: str
+    title: str
+    page: int | None
+
+
+class BlockOut(BaseModel):
+    """One piece of the context. `span`: where its body stands in the text, in characters."""
+
+    marker: int
+    chunk_ids: list[str]
+    document_id: str
+    source: str
+    text: str
+    rendition: str
+    score: float
+    span: Span
+    kind: str
+    title: str
+    section: str
+    page: int | None
+    summary: str
+
+
+class CitationOut(BaseModel):
+    """What a marker stands for. Spans are character ranges."""
+
+    marker: int
+    label: str
+    source: str
+    title: str
+    document_id: str
+    chunk_ids: list[str]
+    page: int | None
+    pages: list[int]
+    section: str
+    row: int | None
+    line: int | None
+    document_spans: list[Span]
+    context_spans: list[Span]
+    snippet: str
+    corroborating: list[SourceOut]
+
+
+class DecisionOut(BaseModel):
+    """What happened to one candidate, why, and the numbers that decided it."""
+
+    chunk_id: str
+    action: str
+    reason: str
+    by: str
+    numbers: dict[str, Number]
+
+
+class StageOut(BaseModel):
+    """One stage of the trace."""
+
+    stage: str
+    options: str
+    before: int
+    after: int
+    decisions: list[DecisionOut]
+    notes: dict[str, Number]
+
+
+class ManifestOut(BaseModel):
+    """The hashes that make a context replayable."""
+
+    schema_: int = Field(alias="schema")
+    version: str
+    recipe: str
+    recipe_hash: str
+    query_hash: str
+    inputs_hash: str
+    budget_hash: str
+    state_root: str
+    tokenizer: str
+    tokenizer_fingerprint: str
+    output_hash: str
+    budget_tokens: int | None
+    token_count: int
+    exact: bool
+    index: str
+
+
+class ContextOut(BaseModel):
+    """A context: the text that is sent, and everything needed to defend it."""
+
+    text: str
+    token_count: int
+    blocks: list[BlockOut]
+    citations: list[CitationOut]
+    trace: list[StageOut]
+    metrics: dict[str, Any]
+    manifest: ManifestOut
+
+
+class FoundOut(BaseModel):
+    """How the candidates were found."""
+
+    badge: str = Field(description="`hybrid`, or `vector_only` where no word was found.")
+    lexical_matches: int
+    exact: bool = Field(description="Whether every chunk was compared.")
+    candidates: int
+
+
+class AssembleAnswer(ContextOut):
+    """The context, and how its candidates were found."""
+
+    found: FoundOut | None = None
+    bundle: Bundle = None
+
+
+class SupportOut(BaseModel):
+    """A passage and how far it supports a claim, 0 to 1. `context_span` is in characters."""
+
+    marker: int
+    score: float
+    context_span: Span
+    text: str
+
+
+class QuotationOut(BaseModel):
+    """Words in quotation marks: `verbatim`, `altered` or `missing` in what is cited."""
+
+    text: str
+    span: Span
+    verdict: str
+
+
+class ClaimOut(BaseModel):
+    """A sentence that says something. `faults`: what is wrong with it; empty where nothing is."""
+
+    text: str
+    span: Span
+    markers: list[int]
+    faults: list[str]
+    support: SupportOut | None
+    elsewhere: SupportOut | None
+    over_cited: list[int]
+    figures: list[str]
+    quotations: list[QuotationOut]
+
+
+class DanglingOut(BaseModel):
+    """A marker that names nothing shown, and why."""
+
+    text: str
+    span: Span
+    name: str
+    reason: str
+
+
+class CheckAnswer(BaseModel):
+    """An answer, checked. Spans are character ranges of the answer."""
+
+    clean: bool
+    support: float | None
+    cited: list[int]
+    unused: list[int]
+    dangling: list[DanglingOut]
+    claims: list[ClaimOut]
+
+
+class UsageOut(BaseModel):
+    """Tokens as the model counts them; `cost` in US dollars at the list price."""
+
+    prompt: int | None
+    completion: int | None
+    cached: int | None
+    cost: float | None
+
+
+class ProviderCitationOut(BaseModel):
+    """A citation of the provider's own that holds. `span`: in the answer, in characters."""
+
+    kind: str
+    span: Span
+    markers: list[int]
+    cited_text: str
+    context_spans: list[Span]
+    document_spans: list[Span]
+
+
+class RefusedCitationOut(BaseModel):
+    """One that does not hold, and why."""
+
+    kind: str
+    span: Span
+    reason: str
+    markers: list[int]
+    cited_text: str
+
+
+class AskAnswer(BaseModel):
+    """An answer with what can be said of it; the last event of a stream holds the same."""
+
+    query: str
+    answer: str
+    model: str
+    finish: str
+    citations: list[CitationOut]
+    given: list[ProviderCitationOut]
+    refused: list[RefusedCitationOut]
+    check: CheckAnswer
+    usage: UsageOut
+    context_tokens: int
+    manifest: ManifestOut
+
+
+EVENT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["context", "text", "citation", "answer", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "description": "One of the events, in this order: `context` (once; as `/v1/assemble` "
+    'answers), then `text` (`{"text"}`) and `citation` (`{"text", "start", "citations", '
+    '"dangling"}`: a marker and what it stands for) as the model writes, then `answer` (once; as '
+    "without `stream`) or `error` (a problem). Lines that begin with a colon say that it is still "
+    "at work.",
+    "examples": [{"event": "text", "data": '{"text":"Between one and two bar "}'}],
+}
+
+
+class SearchAnswer(BaseModel):
+    """What the store found, the best first."""
+
+    query: str
+    badge: str = Field(description="`hybrid`, or `vector_only` where no word was found.")
+    lexical_matches: int
+    exact: bool = Field(description="Whether every chunk was compared.")
+    candidates: list[Annotated[dict[str, Any], WithJsonSchema({"x-schema": "Candidate"})]]
+    next: str | None = Field(description="Where the next page begins; null at the end.")
+
+
+class PutDocumentAnswer(BaseModel):
+    """A document that is kept. The same content again changes nothing of this."""
+
+    id: str
+    content_hash: str
+    chunks: int
+    state_root: str = Field(description="Of all that the caller may read, with this document.")
+
+
+class DocumentOut(BaseModel):
+    """A document without its text."""
+
+    id: str
+    source: str
+    title: str
+    summary: str
+    modified_at: datetime | None
+    principals: list[str]
+    metadata: dict[str, Any]
+    content_hash: str
+
+
+class FullDocumentOut(DocumentOut):
+    """A document."""
+
+    text: str
+
+
+class ListAnswer(BaseModel):
+    """The documents that the caller may read whole, by id."""
+
+    documents: list[DocumentOut]
+    next: str | None = Field(description="Where the next page begins; null at the end.")
+
+
+class RecipeSummary(BaseModel):
+    """A recipe's name, and what it is for."""
+
+    name: str
+    description: str
+
+
+class RecipesAnswer(BaseModel):
+    """All recipes."""
+
+    recipes: list[RecipeSummary]
+
+
+class RecipeAnswer(BaseModel):
+    """A recipe, in both spellings."""
+
+    name: str
+    description: str
+    recipe: dict[str, Any] = Field(description="As `recipe` of a request takes it.")
+    toml: str = Field(description="As `foveate recipes show` prints it.")
+
+
+class CurveOut(BaseModel):
+    """How often a model answered right, by where the evidence stood; from a publication."""
+
+    name: str
+    source: str = Field(description="Who measured it, and where it is published.")
+    model: str = Field(description="The model that was measured; empty where there is none.")
+    positions: list[float] = Field(description="Relative places in the context, 0 to 1, rising.")
+    accuracy: list[float] = Field(description="Right answers there, in per cent.")
+
+
+class CurvesAnswer(BaseModel):
+    """All published curves."""
+
+    curves: list[CurveOut]
+
+
+class Limits(BaseModel):
+    """How much a request may ask for."""
+
+    body_bytes: int
+    candidates: int
+    seconds: float
+
+
+class MeAnswer(BaseModel):
+    """What this caller may do, and the names that its requests may use."""
+
+    key: str | None = Field(description="The key's id; null where there are no keys.")
+    tenant: str
+    principals: list[str]
+    scopes: list[str]
+    store: bool = Field(description="Whether there is a store to search.")
+    models: list[str] = Field(description="Models that answer; the first is the default.")
+    recipes: list[str]
+    tokenizers: list[str]
+    formats: list[str]
+    orders: list[str]
+    prompts: list[str]
+    languages: list[str]
+    limits: Limits

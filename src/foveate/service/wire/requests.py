@@ -1,0 +1,339 @@
+"""The request models: strict, bounded, and with the fields that several requests share."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from foveate.core.errors import BadInput, UnknownName
+
+MAX_LENGTH = 4_096
+
+
+def encode_cursor(values: Sequence[Any]) -> str:
+    """A cursor that holds these values.
+
+    >>> decode_cursor(encode_cursor(["docs/a.md", 3]), str, int)
+    ['docs/a.md', 3]
+    """
+    return urlsafe_b64encode(json.dumps(list(values)).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, *kinds: type) -> list[Any]:
+    """Its values, of these types; raises `BadInput`."""
+    values = _decode_values(cursor)
+    right = isinstance(values, list) and list(map(type, values)) == list(kinds)
+    if not right or encode_cursor(values) != cursor:
+        raise BadInput("is none of ours; begin again without one", field="cursor")
+    return values  # type: ignore[no-any-return]
+
+
+def _decode_values(cursor: str) -> Any:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        values = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+        json.dumps(values, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return values
+
+
+class RequestModel(BaseModel):
+    """A request: no field that is not known, no value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        """Suggest the nearest field for an unknown one; the framework does not."""
+        if isinstance(given, dict):
+            for name in given:
+                if name not in cls.model_fields:
+                    raise UnknownName("field", str(name), cls.model_fields)
+        return given
+
+
+def max_items(most: int) -> BeforeValidator:
+    """Refuse a list that is too long before its values are checked.
+
+    The framework checks all of them and reports each: for a million nulls, which compress to
+    nothing, that takes more memory than the machine has.
+    """
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, list) and len(value) > most:
+            raise PydanticCustomError("too_long", f"must have {most:,} values at the most")
+        return value
+
+    return BeforeValidator(checked)
+
+
+MAX_FILTERS, MAX_FILTER_VALUES = 32, 1_000
+"""Keys of a filter, and values of all its keys together."""
+
+
+def _check_filter(where: Any) -> Any:
+    if isinstance(where, dict):
+        lists = (value for value in where.values() if isinstance(value, list))
+        if len(where) > MAX_FILTERS or sum(map(len, lists)) > MAX_FILTER_VALUES:
+            said = f"must have {MAX_FILTERS} keys and {MAX_FILTER_VALUES:,} values at the most"
+            raise PydanticCustomError("too_long", said)
+    return where
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Value = str | int | float | bool
+Values = Annotated[list[Value], Field(max_length=MAX_FILTER_VALUES)]
+Where = Annotated[dict[str, Value | Values], Field(max_length=MAX_FILTERS)]
+
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100_000,
+        pattern=r"[^\s\x1c-\x1f\x85]",
+        description="The question.",
+        examples=["Which pressure is right?"],
+    ),
+]
+Principals = Annotated[
+    Annotated[list[str], max_items(1_000), Field(max_length=1_000)] | None,
+    Field(description="As whom to read: fewer than the key's principals. Absent: all of them."),
+]
+Filter = Annotated[
+    Where | None,
+    BeforeValidator(_check_filter),
+    Field(
+        description="Only chunks with these values: of `source`, `document_id`, `title`, `id`, "
+        "`section`, `page`, `row`, `line`, `sequence`, else of their metadata. A list: any of.",
+        examples=[{"source": ["boiler.md", "pump.md"]}],
+    ),
+]
+RecipeIn = Annotated[
+    str | dict[str, Any] | None,
+    Field(
+        description="A recipe's name (`GET /v1/recipes`), or a recipe as an object of the form "
+        "that `GET /v1/recipes/{name}` shows.",
+        examples=["default"],
+    ),
+]
+
+
+MAX_TOKENS = 10_000_000
+PositiveTokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
+ZoneTokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
+
+
+class BudgetIn(RequestModel):
+    """Tokens by zone, as `foveate.Budget`."""
+
+    documents: PositiveTokens | None = None
+    characters: PositiveTokens | None = None
+    window: PositiveTokens | None = None
+    system: ZoneTokens = 0
+    conversation: ZoneTokens = 0
+    query: ZoneTokens = 0
+    generation: ZoneTokens = 0
+    buffer: ZoneTokens = 0
+    per_message: ZoneTokens = 0
+    per_reply: ZoneTokens = 0
+
+
+Tokens = Annotated[
+    PositiveTokens | BudgetIn | None,
+    Field(description="Tokens for the documents, or zones. Absent: the recipe's.", examples=[800]),
+]
+
+
+class MessageIn(RequestModel):
+    """A chat message that shares the window."""
+
+    role: Name
+    content: str
+
+
+_BUNDLE = {"x-schema": "Bundle"}
+Bundle = Annotated[dict[str, Any] | None, WithJsonSchema(_BUNDLE)]
+
+
+class ReplayRequest(RequestModel):
+    """One bundle, to be made again; or two, to be compared."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["bundle"]}, {"required": ["a", "b"]}]}
+    )
+
+    bundle: Bundle = None
+    a: Bundle = None
+    b: Bundle = None
+
+
+Candidates = Annotated[
+    list[Any] | None,
+    WithJsonSchema(
+        {"anyOf": [{"type": "array", "items": {"x-schema": "Candidate"}}, {"type": "null"}]}
+    ),
+    Field(description="What a retriever found. Absent: the store is searched."),
+]
+
+
+class ContextRequest(RequestModel):
+    """What a context is to be made of, and how large it may be."""
+
+    candidates: Candidates = None
+    where: Filter = None
+    limit: Annotated[
+        int, Field(ge=1, le=1_000, description="How many candidates a search brings.")
+    ] = 20
+    depth: Annotated[
+        int, Field(ge=1, le=1_000, description="How many each of its two legs looks at.")
+    ] = 50
+    budget: Tokens = None
+    recipe: RecipeIn = None
+    principals: Principals = None
+    language: Annotated[Name, Field(description="Of the texts and of the prompt.")] = "en"
+    channel: Annotated[Literal["text", "voice"], Field(description="`voice` shows no markers.")] = (
+        "text"
+    )
+
+
+class AssembleRequest(ContextRequest):
+    """Candidates, or a search of the store, to a context that fits."""
+
+    query: Query
+    tokenizer: Annotated[
+        Name | None, Field(description="What counts; `GET /v1/me` lists them.")
+    ] = None
+    model: Annotated[
+        Name | None, Field(description="Take this model's tokenizer and window instead.")
+    ] = None
+    format: Annotated[Name | None, Field(description="Another format than the recipe's.")] = None
+    order: Annotated[
+        Name | None,
+        Field(description="Another order than the recipe's; `attention:CURVE` by a published one."),
+    ] = None
+    messages: Annotated[
+        list[MessageIn],
+        max_items(1_000),
+        Field(max_length=1_000, description="What else shares the window."),
+    ] = Field(default_factory=list)
+    prompt: Annotated[
+        Name | None, Field(description="The system prompt that is sent along, by name.")
+    ] = None
+    bundle: Annotated[
+        bool, Field(description="Send along all that a replay needs, the candidates included.")
+    ] = False
+
+
+_CONTEXT = {"x-schema": "AssembleAnswer"}
+
+
+class CheckRequest(RequestModel):
+    """An answer, and its context or its bundle."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["bundle"]}]}
+    )
+
+    answer: Annotated[str, Field(max_length=200_000, description="What the model wrote.")]
+    context: Annotated[dict[str, Any] | None, WithJsonSchema(_CONTEXT)] = None
+    bundle: Bundle = None
+    query: Annotated[
+        str,
+        Field(
+            max_length=100_000,
+            description="The question: figures and words of it count for less. A bundle has it.",
+        ),
+    ] = ""
+    language: Annotated[Name, Field(description="Of the answer.")] = "en"
+
+
+class AskRequest(ContextRequest):
+    """A question, and who is to answer it."""
+
+    question: Query
+    model: Annotated[
+        Name | None, Field(description="One of the models of `GET /v1/me` [the first].")
+    ] = None
+    prompt: Annotated[Name, Field(description="The system prompt, by name.")] = "grounded"
+    max_tokens: Annotated[
+        int | None, Field(ge=1, le=1_000_000, description="Tokens of the answer, at the most.")
+    ] = None
+    stream: Annotated[
+        bool, Field(description="As it is written (text/event-stream), or as one JSON object.")
+    ] = True
+
+
+class SearchRequest(RequestModel):
+    """What to look for, and where to go on."""
+
+    query: Query
+    limit: Annotated[int, Field(ge=1, le=100, description="At most so many chunks.")] = 10
+    depth: Annotated[
+        int, Field(ge=1, le=1_000, description="How many each of the two legs looks at.")
+    ] = 50
+    where: Filter = None
+    principals: Principals = None
+    cursor: Annotated[
+        str | None,
+        Field(max_length=MAX_LENGTH, description="`next` of the page before, of the same search."),
+    ] = None
+
+
+MediaType = Literal["text/plain", "text/markdown", "text/html"]
+Text = Annotated[str, Field(max_length=10_000)]
+
+
+class DocumentRequest(RequestModel):
+    """A document, to be cut into chunks and kept. What is left out is taken from the text."""
+
+    text: Annotated[str, Field(min_length=1, description="The document itself.")]
+    media_type: Annotated[MediaType, Field(description="How the text is written.")] = "text/plain"
+    source: Annotated[Text | None, Field(description="Path or URL to be cited [the id].")] = None
+    title: Annotated[Text | None, Field(description="[its first heading, or the id]")] = None
+    summary: Annotated[Text | None, Field(description="What the whole of it is about.")] = None
+    modified_at: Annotated[
+        str | None,
+        Field(max_length=64, description="ISO 8601.", json_schema_extra={"format": "date-time"}),
+    ] = None
+    principals: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+        max_items(1_000),
+        Field(max_length=1_000, description="Who may read it; empty: everybody in the tenant."),
+    ] = Field(default_factory=list)
+    metadata: Annotated[
+        dict[str, JsonValue], Field(description="Whatever searches are to be filtered by.")
+    ] = Field(default_factory=dict)
+
+
+class ListRequest(BaseModel):
+    """Which page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cursor: Annotated[
+        str | None, Field(max_length=MAX_LENGTH, description="`next` of the last.")
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Documents of a page.")] = 100
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict) else ():
+            if name not in cls.model_fields:
+                raise UnknownName("parameter", str(name), cls.model_fields)
+        return given
