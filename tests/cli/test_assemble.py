@@ -8,7 +8,7 @@ import random
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.core.wire import context_to_json
+from foveate.core.context_json import context_to_json
 from foveate.pipeline.assembler import assemble
 from foveate.providers import tokenizers
 from source_tree import ROOT

@@ -12,9 +12,9 @@ from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
 from foveate.cli.models import load_model
 from foveate.core.candidates import candidates_from_jsonl
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
-from foveate.core.wire import context_to_json
 from foveate.pipeline import taxonomy as taxonomies
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor

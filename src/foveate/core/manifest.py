@@ -7,7 +7,7 @@ the recipe, the budget, the tokenizer's vocabulary and the version. `when` is ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache, partial
 from operator import attrgetter
 from struct import pack
@@ -15,15 +15,14 @@ from types import FunctionType
 
 from blake3 import blake3
 
-from foveate._version import __version__
 from foveate.core.contracts import Tokenizer
 from foveate.core.made import unchecked_constructor
+from foveate.core.manifest_value import CanonicalRecipe, Manifest
 from foveate.core.metadata import canonical_metadata
-from foveate.core.types import Candidate, CanonicalRecipe, Chunk, Inputs, Recipe, Stage, Vector
+from foveate.core.types import Candidate, Chunk, Inputs, Recipe, Stage, Vector
 from foveate.core.types import canonical_chunk as spelled_chunk
 from foveate.core.zones import Budget
 
-SCHEMA = 2
 VECTORS_PER_BLOCK = 256  # vectors
 
 _OTHER_INPUTS = ("principals", "messages", "intent", "instant", "language")
@@ -31,31 +30,6 @@ _ZONE_NAMES = tuple(f.name for f in fields(Budget))
 _get_zones = attrgetter(*_ZONE_NAMES)
 _get_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
 _NO_SCORES = (None, None, None, "retrieved")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a context was made of, by hash (BLAKE3, 32 hex digits); `when` is not compared.
-
-    `exact` and `index` say how the store searched; they change no byte of the context.
-    """
-
-    schema: int = SCHEMA
-    version: str = __version__
-    recipe: str
-    recipe_hash: str
-    query_hash: str
-    inputs_hash: str
-    budget_hash: str
-    state_root: str
-    tokenizer: str
-    tokenizer_fingerprint: str
-    output_hash: str
-    budget_tokens: int | None
-    token_count: int
-    exact: bool = True
-    index: str = ""
-    when: str = field(default="", compare=False)
 
 
 new_manifest = unchecked_constructor(Manifest)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from blake3 import blake3
 
@@ -24,17 +24,18 @@ from foveate.core.checks import (
     check_score,
 )
 from foveate.core.compressed_text import Offer
+from foveate.core.context_json import context_from_json, context_to_json
 from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
+from foveate.core.manifest_value import CanonicalRecipe, Manifest
 from foveate.core.metadata import canonical_metadata, check_metadata
-from foveate.core.notebook import context_html, stage_html, trace_html
+from foveate.core.notebook import context_html, context_line, stage_html, trace_html
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.manifest import Manifest
     from foveate.core.token_counter import TokenCounter
 
     Runs: TypeAlias = NDArray[np.uint64]
@@ -252,11 +253,7 @@ class Candidate:
         """Where this candidate comes from, to be kept when the candidate itself is not."""
         c = self.chunk
         return Source(
-            chunk_id=c.id,
-            document_id=c.document_id,
-            source=c.source,
-            title=c.title,
-            page=c.page,
+            chunk_id=c.id, document_id=c.document_id, source=c.source, title=c.title, page=c.page
         )
 
 
@@ -377,7 +374,6 @@ class StageTrace:
     notes: Mapping[str, Number] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
-        """For a notebook."""
         return stage_html(self)
 
 
@@ -390,18 +386,7 @@ class NotebookTrace(Trace):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """For a notebook."""
         return trace_html(self)
-
-
-class CanonicalRecipe(NamedTuple):
-    """How a recipe is typed: each stage by name and in full, the format, and a hash of it all."""
-
-    names: tuple[str, ...]
-    stages: tuple[str, ...]
-    format: str
-    recipe: str
-    hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -495,6 +480,20 @@ class Context:
     budget: Budget
     query: str
 
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return context_line(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The context as JSON values: what the command line prints and the service sends."""
+        return context_to_json(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, query: str = "") -> Self:
+        """The context that `to_dict` wrote; raises `BadInput` naming the part that is wrong."""
+        return context_from_json(cls, data, query)
+
     def _repr_html_(self) -> str:
-        """For a notebook."""
         return context_html(self)

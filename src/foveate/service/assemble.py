@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foveate import plugins
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput
 from foveate.core.replay import build_bundle
-from foveate.core.wire import context_to_json
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.options import AssembleOptions
