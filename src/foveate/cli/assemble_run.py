@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,10 +28,6 @@ def load_taxonomy(path: Path | None) -> Taxonomy | None:
     return taxonomies.load_taxonomy(path) if path is not None else None
 
 
-class UnrankedWarning(UserWarning):
-    """Candidates came without scores: what their order was meant to say is lost."""
-
-
 def load_compressor(name: str | None) -> Compressor | None:
     """The model that is asked for shorter versions, by its name."""
     return Compressor(model=load_model(name)) if name is not None else None
@@ -55,13 +50,6 @@ def assemble_file(
         raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from error
     if not candidates:
         raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
-    if len(candidates) > 1 and not any(candidate.score for candidate in candidates):
-        warnings.warn(
-            f"{name}: no candidate has a score, so their order means nothing; give each a score "
-            "(1 / rank will do)",
-            UnrankedWarning,
-            stacklevel=2,
-        )
     assembler = Assembler(options=options, taxonomy=taxonomy, shortener=shortener)
     return assembler.run(query, candidates)
 

@@ -396,7 +396,8 @@ def test_a_column_without_any_score_is_none():
     """I1: rows of which none has a score are as those of a table without the column."""
     found = candidates_of(pl.DataFrame({"text": ["A.", "B."], "score": [None, None]}))
 
-    assert [one.score for one in found] == [0.0, 0.0]
+    assert found == candidates_of(pl.DataFrame({"text": ["A.", "B."]}))
+    assert [one.score for one in found] == [1 / 61, 1 / 62]
 
 
 def test_a_stream_without_pyarrow_says_what_to_install(monkeypatch):

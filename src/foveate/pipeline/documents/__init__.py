@@ -3,8 +3,8 @@
 Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
 their metadata untouched; what of it has one meaning here (`fields.py`) is read besides.
 
-A retriever's list is an order. Where none of its values has a score, the order becomes one; where
-some have none, those stand below all that have one, in the order they came.
+A retriever's list is an order. If none of its values has a score, the order becomes one
+(`core/candidates.py`); if some have none, those rank below all that have one, in list order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadInput
 from foveate.pipeline.documents import haystack, langchain, llama_index
 from foveate.pipeline.documents.fields import number_chunks
@@ -26,9 +27,6 @@ READERS: Mapping[str, Reader] = {
     "haystack": haystack.record_from_document,
 }
 """The top-level package that a value's class, or a class it inherits from, comes from."""
-
-RANK_SMOOTHING = 60
-"""As in reciprocal rank fusion: the first few places are told apart, and not too much."""
 
 
 def records_from_items(items: Any) -> Any:
@@ -46,7 +44,9 @@ def records_from_items(items: Any) -> Any:
     for place, item in enumerate(found):
         if (record := _record_from_item(item, place + 1)) is not None:
             read[place] = record
-    _add_missing_scores(list(read.values()))
+    scored = any(record.get("score") is not None for record in read.values())
+    if scored or len(found) == 1 or len(read) < len(found):
+        _add_missing_scores(list(read.values()))
     number_chunks(read.values())
     _unify_metadata(read.values())
     return [read.get(place, item) for place, item in enumerate(found)]
@@ -67,7 +67,7 @@ def complete_scores(scores: Sequence[float | None]) -> list[float]:
     """
     given = [score for score in scores if score is not None]
     if not given:
-        return [1 / (RANK_SMOOTHING + place) for place in range(1, len(scores) + 1)]
+        return [score_of_place(place) for place in range(1, len(scores) + 1)]
     low = min(given)
     step = (max(given) - low) or 1.0
     below = 0
