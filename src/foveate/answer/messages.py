@@ -19,6 +19,7 @@ from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.message import join_message, join_parts
 from foveate.core.types import Context
 from foveate.core.window import count_messages
+from foveate.pipeline.inputs import check_context
 from foveate.pipeline.options import Channel
 from foveate.pipeline.prompts.markers import marker_from_context
 from foveate.pipeline.prompts.text import system_prompt
@@ -53,6 +54,7 @@ def messages(
     >>> [message["role"] for message in messages(context, prompt="strict")]
     ['system', 'user']
     """
+    check_context(context)
     if system is None:
         marker = marker_from_context(context)
         system = system_prompt(prompt, marker=marker, channel=channel, language=language)

@@ -1,6 +1,7 @@
 """Plain mappings and JSON Lines → candidates, and back. Strict about what is wrong.
 
-Only `text` is required. Unknown keys go to `metadata`. A wrong value is refused with its line and
+Only `text` is required. Keys of other systems are read (`record_keys.py`), a misspelled field is
+refused, and other unknown keys go to `metadata`. A wrong value is refused with its line and
 field; nothing is dropped silently and nothing half-read is used.
 """
 
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 
 from foveate.core.errors import BadInput
 from foveate.core.metadata import canonical_metadata, plain_metadata
+from foveate.core.record_keys import standardise_record
 from foveate.core.types import Candidate, Chunk
 
 T = TypeVar("T")
@@ -182,7 +184,9 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
 
 def _check_iterable(items: Any) -> Iterable[Any]:
     """Refuse what is not many."""
-    if isinstance(items, str | bytes | Mapping | Candidate):
+    if isinstance(items, str | bytes):
+        raise BadInput("give a list of candidates after the question, not a string")
+    if isinstance(items, Mapping | Candidate):
         raise BadInput("give a list of candidates, not a single value")
     if not isinstance(items, Iterable):
         raise BadInput(f"give candidates, mappings or a table, not {type(items).__name__}")
@@ -221,7 +225,7 @@ def _candidate_from_item(item: Any) -> Candidate:
         return Candidate(chunk=item)
     if not isinstance(item, Mapping):
         raise BadInput(f"a candidate is an object with a text, not {type(item).__name__}")
-    return candidate_from_record(item)
+    return candidate_from_record(standardise_record(item, FIELDS))
 
 
 def candidate_from_record(record: Mapping[str, Any]) -> Candidate:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from foveate import BadInput, assemble
 from foveate.core.candidates import candidates_from_items
-from foveate.pipeline.documents import complete_scores, records_from_items
-from foveate.pipeline.documents.fields import number_chunks, parse_metadata
+from foveate.core.record_keys import parse_metadata
+from foveate.pipeline.documents import complete_scores, number_chunks, records_from_items
 
 
 class _Foreign:

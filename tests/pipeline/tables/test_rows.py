@@ -191,8 +191,8 @@ def test_an_empty_table_is_an_empty_pool(table):
 
 REFUSED = {
     "a missing column": (
-        pl.DataFrame({"content": ["A."], "score": [1.0]}),
-        "field 'text': the table has no such column, but 'content'; rename that to 'text'",
+        pl.DataFrame({"passage": ["A."], "score": [1.0]}),
+        "field 'text': the table has no such column, but 'passage'; rename that to 'text'",
     ),
     "nothing like it": (
         pa.table({"a": [1], "b": [2]}),

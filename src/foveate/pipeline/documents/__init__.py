@@ -1,7 +1,7 @@
 """What frameworks call a document, told apart by where its class comes from, as our own records.
 
 Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
-their metadata untouched; what of it has one meaning here (`fields.py`) is read besides.
+their metadata untouched; what of it has one meaning here (`core/record_keys.py`) is read besides.
 
 A retriever's list is an order. If none of its values has a score, the order becomes one
 (`core/candidates.py`); if some have none, those rank below all that have one, in list order.
@@ -16,8 +16,8 @@ from typing import Any
 
 from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadInput
+from foveate.core.record_keys import StandardRecord
 from foveate.pipeline.documents import haystack, langchain, llama_index
-from foveate.pipeline.documents.fields import number_chunks
 
 Reader = Callable[[Any], dict[str, Any]]
 
@@ -40,10 +40,10 @@ def records_from_items(items: Any) -> Any:
     kinds = {type(item) for item in found}
     if not any(kind is tuple or _find_reader(kind) is not None for kind in kinds):
         return found
-    read: dict[int, dict[str, Any]] = {}
+    read: dict[int, StandardRecord] = {}
     for place, item in enumerate(found):
         if (record := _record_from_item(item, place + 1)) is not None:
-            read[place] = record
+            read[place] = StandardRecord(record)
     scored = any(record.get("score") is not None for record in read.values())
     if scored or len(found) == 1 or len(read) < len(found):
         _add_missing_scores(list(read.values()))
@@ -123,3 +123,23 @@ def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
         if record.get("id") is not None:
             metadata = record["metadata"]
             record["metadata"] = first.setdefault((record["id"], record["text"]), metadata)
+
+
+def number_chunks(records: Iterable[dict[str, Any]]) -> None:
+    """Number chunks that have none by their offsets, so that neighbours are known as such.
+
+    Those of one document that touch or overlap follow on each other; between others a number is
+    left out. It is a claim like the offsets themselves: the text decides what is joined.
+    """
+    documents: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        name = record.get("document_id") or record.get("source")
+        if name and record.get("start") is not None and record.get("sequence") is None:
+            documents.setdefault(str(name), []).append(record)
+    for chunks in documents.values():
+        chunks.sort(key=lambda chunk: (chunk["start"], -len(chunk["text"])))
+        number, end = -1, 0
+        for chunk in chunks:
+            number += 1 if chunk["start"] <= end else 2
+            chunk["sequence"] = number
+            end = max(end, chunk["start"] + len(chunk["text"]))

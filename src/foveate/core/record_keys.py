@@ -1,22 +1,23 @@
-"""What frameworks and their loaders write into metadata, by the names that it has here.
+"""The keys that other systems and frameworks use → the fields of a candidate.
 
-Metadata is its owner's: what is not of the form that a field has is left where it is, and no
-error. `principals` alone is taken as it stands, so that one who may not read is never let in by a
-spelling that was not understood: the door refuses it.
+Metadata belongs to its owner: a value that does not have the form of a field stays metadata and is
+no error. `principals` alone is taken as it is, so that a spelling that is not understood never lets
+in a caller who may not read: reading the candidate refuses it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from math import isfinite
 from numbers import Real
-from pathlib import PurePath
 from typing import Any
 
 from foveate.core.checks import MAX_INTEGER
+from foveate.core.errors import BadInput
 
-SOURCE_KEYS = ("source", "file_path", "file_name", "filename", "url", "path")
+TEXT_KEYS = ("content", "page_content")
+SOURCE_KEYS = ("source", "source_path", "file_path", "file_name", "filename", "url", "path")
 FIELD_KEYS: Mapping[str, tuple[str, ...]] = {
     "source": SOURCE_KEYS,
     "document_id": ("document_id", "doc_id", "source_id"),
@@ -24,14 +25,83 @@ FIELD_KEYS: Mapping[str, tuple[str, ...]] = {
     "section": ("section", "header_path"),
     "page": ("page_label", "page_number", "page"),
     "sequence": ("sequence", "chunk_index", "split_id"),
-    "row": ("row",),
-    "line": ("line",),
+    "row": ("row", "row_number"),
+    "line": ("line", "start_line"),
     "start": ("start_index", "split_idx_start"),
     "modified_at": ("modified_at", "last_modified", "last_modified_date"),
 }
-"""Field → keys of metadata, the first that is of its form. LangChain, LlamaIndex, Haystack."""
+"""Field → keys of metadata, of which the first with a value of its form is read."""
+TOP_KEYS: Mapping[str, tuple[str, ...]] = {
+    "text": TEXT_KEYS,
+    "source": ("source_path", "file_path", "file_name"),
+    "document_id": ("doc_id",),
+    "page": ("page_number",),
+    "sequence": ("chunk_index",),
+    "row": ("row_number",),
+    "line": ("start_line",),
+}
+"""Field → keys beside the text that are read as the field if the field itself is missing."""
+CHECKED_NAMES = (
+    *("score", "semantic_score", "lexical_score", "rerank_score", "source", "section", "sequence"),
+    *("summary", "metadata", "principals", "embedding", "document_id", "byte_offset"),
+    "modified_at",
+)
+"""Names whose misspellings are refused; those of shorter names are words of their own."""
+
 HEADER_KEYS = tuple(f"Header {level}" for level in range(1, 7))
 """LangChain's splitter by headers: one key a level."""
+
+
+class StandardRecord(dict[str, Any]):
+    """A record whose keys and metadata were read already."""
+
+
+def standardise_record(record: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
+    """The record with the fields that its other keys and its metadata name.
+
+    A field that is given wins over all of them. Raises `BadInput` for a misspelled field.
+
+    >>> standardise_record({"content": "A.", "page_number": 3}, frozenset({"text", "page"}))
+    {'text': 'A.', 'page': 3}
+    """
+    extra = [key for key in record if key not in known]
+    if isinstance(record, StandardRecord) or not (extra or record.get("metadata")):
+        return record
+    _refuse_misspelled(extra)
+    found = dict(record)
+    for field, keys in TOP_KEYS.items():
+        for key in keys:
+            parse = FIELD_PARSERS.get(field, _parse_integer)
+            if found.get(field) is None and (value := parse(record.get(key))) is not None:
+                found[field] = value
+                del found[key]
+    if isinstance(metadata := record.get("metadata"), Mapping):
+        for field, value in parse_metadata(metadata, "start").items():
+            if found.get(field) is None:
+                found[field] = value
+    return found
+
+
+def _refuse_misspelled(keys: Iterable[Any]) -> None:
+    for key in keys:
+        if key in MISSPELLINGS:
+            right = MISSPELLINGS[key]
+            raise BadInput(f"is unknown; did you mean {right!r}?", field=key)
+
+
+def _misspell(name: str) -> Iterator[str]:
+    """The name with two letters exchanged, one doubled, or, if it is long enough, one left out."""
+    for n, letter in enumerate(name):
+        yield name[:n] + name[n + 1 : n + 2] + letter + name[n + 2 :]
+        yield name[:n] + letter + name[n:]
+        if n and len(name) > 5:
+            yield name[:n] + name[n + 1 :]
+
+
+MISSPELLINGS = {
+    typo: name for name in CHECKED_NAMES for typo in _misspell(name) if typo not in CHECKED_NAMES
+}
+"""Misspelled name → the right one."""
 
 
 def parse_metadata(metadata: Mapping[Any, Any], *without: str) -> dict[str, Any]:
@@ -56,29 +126,9 @@ def parse_metadata(metadata: Mapping[Any, Any], *without: str) -> dict[str, Any]
     return found
 
 
-def number_chunks(records: Iterable[dict[str, Any]]) -> None:
-    """Number chunks that have none by their offsets, so that neighbours are known as such.
-
-    Those of one document that touch or overlap follow on each other; between others a number is
-    left out. It is a claim like the offsets themselves: the text decides what is joined.
-    """
-    documents: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        name = record.get("document_id") or record.get("source")
-        if name and record.get("start") is not None and record.get("sequence") is None:
-            documents.setdefault(str(name), []).append(record)
-    for chunks in documents.values():
-        chunks.sort(key=lambda chunk: (chunk["start"], -len(chunk["text"])))
-        number, end = -1, 0
-        for chunk in chunks:
-            number += 1 if chunk["start"] <= end else 2
-            chunk["sequence"] = number
-            end = max(end, chunk["start"] + len(chunk["text"]))
-
-
 def _parse_text(value: Any) -> str | None:
-    if isinstance(value, PurePath):
-        value = str(value)
+    if hasattr(value, "__fspath__"):
+        value = value.__fspath__()
     return value if isinstance(value, str) and value.strip() else None
 
 
@@ -121,6 +171,7 @@ def _parse_datetime(value: Any) -> datetime | None:
 
 
 FIELD_PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": lambda value: value if isinstance(value, str) else None,
     "source": _parse_text,
     "document_id": _parse_id,
     "title": _parse_text,
