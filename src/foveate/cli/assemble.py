@@ -21,15 +21,16 @@ def assemble(
     order: options.OrderName = None,
     shortener: options.CompressorName = None,
     principal: options.Principals = None,
+    limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
     explain: options.Explain = False,
     bundle: options.Bundle = None,
 ) -> None:
-    """Assemble the context that a model is sent.
+    """Assemble the context for a question.
 
-    The context alone goes to stdout, byte for byte; --explain writes to stderr, so that the
-    context can be piped on.
+    Its candidates come from a store, or from a file with --chunks. Only the context goes to stdout, byte for byte. --explain writes to stderr, so that the
+    context can be piped.
     """
     asked_for = options.one_question(question, query)
     if chunks is not None and store is not None:
@@ -42,6 +43,7 @@ def assemble(
         write_result,
     )
     from foveate.cli.files import refuse_same_file
+    from foveate.cli.models import load_model_facts
     from foveate.core.errors import BadOption
     from foveate.pipeline.options import AssembleOptions
 
@@ -52,10 +54,11 @@ def assemble(
         recipe=recipe,
         budget=budget,
         tokenizer=tokenizer,
-        model=model,
+        model=load_model_facts(model),
         format=format,
         order=order,
         principals=tuple(principal or ()),
+        limit=limit,
     )
     aside, by = load_taxonomy(taxonomy), load_compressor(shortener)
     if chunks is None:

@@ -20,28 +20,30 @@ def assemble_batch(
     contexts: Annotated[
         str,
         typer.Option(
-            "--out", metavar="CONTEXTS", help="The same; - is stdout. A folder is made if need be."
+            "--out",
+            metavar="CONTEXTS",
+            help="The same kinds; - is stdout. A missing folder is created.",
         ),
     ],
     engine: EngineName = "local",
     workers: Workers = None,
     address: RayAddress = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Also the partitions that were done before.")
+        bool, typer.Option("--anew", help="Answer all partitions again, finished ones too.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Assemble many requests from a file. Answers come in the same order.
 
-    A request: {"id","query","chunks":[...],"budget","recipe"}, and as needed "tokenizer",
-    "model", "format", "order", "principals", "messages". An answer: "id" and what assemble
-    --json prints. A request that is refused gives {"id","error":{"type","message"}} and the
-    rest go on. JSON Lines has one a line, Parquet one a row: a column "request" with JSON, or
-    columns with these names.
+    A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
+    "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
+    of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
+    continue. JSON Lines has one request a line. Parquet has one a row: a column "request" with
+    JSON, or columns with these names.
 
-    Of a folder each file is a partition, and its answers a file of the same name. What is done is
-    left alone the next time. A partition that cannot be read (exit code 3), or whose worker died
-    four times (5), is reported; the rest go on.
+    If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
+    A finished partition is skipped the next time. A partition that cannot be read (exit code 3),
+    or whose worker died four times (5), is reported, and the others continue.
     """
     from foveate.cli.batch_run import print_report, run_batch
 

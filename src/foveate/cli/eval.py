@@ -26,7 +26,7 @@ class RunsByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=RunsByDefault,
-    help="Recipes against each other on golden cases; without a command: run.",
+    help="Evaluate and compare recipes on golden cases; without a command: run.",
     rich_markup_mode=None,
 )
 app.command(RUN, cls=RunCommand)(run)

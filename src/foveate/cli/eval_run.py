@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from foveate.cli.failures import GATE
-from foveate.cli.options import Json
+from foveate.cli.options import MODEL_SYNTAX, Json
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
@@ -33,72 +33,96 @@ class RunCommand(TyperCommand):
 def run(
     *,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
     ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
-            "--dataset", metavar="FILE...", help="Cases, JSON Lines or .gz; patterns too."
+            "--dataset",
+            metavar="FILE...",
+            help="Files of cases, JSON Lines or .gz, or patterns of names.",
         ),
     ] = None,
     recipes: Annotated[
         list[str] | None,
-        typer.Option("--recipes", metavar="R,R", help="Names or TOML files [naive,default,tight]."),
+        typer.Option(
+            "--recipes",
+            metavar="R,R",
+            help="Recipes, names or TOML files (default: naive,default,tight).",
+        ),
     ] = None,
     budgets: Annotated[
         list[str] | None,
-        typer.Option("--budgets", metavar="N,N", help="Tokens [500,1000,2000,4000]."),
+        typer.Option(
+            "--budgets", metavar="N,N", help="Token budgets (default: 500,1000,2000,4000)."
+        ),
     ] = None,
     baseline: Annotated[
-        str, typer.Option("--baseline", metavar="R", help="What the others are compared with.")
+        str,
+        typer.Option("--baseline", metavar="R", help="Recipe that the others are compared with."),
     ] = "naive",
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="What counts, for all recipes.")
+        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer of all budgets.")
     ] = "cl100k_base",
     embedder: Annotated[
-        str, typer.Option("--embedder", metavar="E", help="Give the candidates its vectors.")
+        str,
+        typer.Option(
+            "--embedder",
+            metavar="E",
+            help="Embedder that gives the candidates vectors (default: none).",
+        ),
     ] = "",
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N cases of each set.")
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=1, help="Processes that assemble.")
+    ] = 1,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="FOLDER",
-            help="Write results, report and chart; go on from what is there.",
+            help="Folder for results, report and chart; a stopped run continues from it.",
         ),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
     gate: Annotated[
         str | None,
-        typer.Option("--gate", metavar="[RULES]", help="Exit code 6 where a rule breaks."),
+        typer.Option("--gate", metavar="[RULES]", help="Exit with code 6 if a rule is broken."),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", metavar="M", help="Ask it, and judge the answers as well.")
+        str,
+        typer.Option(
+            "--model", metavar="M", help=f"Model whose answers are judged: {MODEL_SYNTAX}."
+        ),
     ] = "",
     answer_tokens: Annotated[
         int,
         typer.Option(
-            "--answer-tokens", metavar="N", min=0, help="Of one answer; 0: probabilities alone."
+            "--answer-tokens",
+            metavar="N",
+            min=0,
+            help="Most tokens of an answer; 0: only probabilities.",
         ),
     ] = 64,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds for one call.")
+        float, typer.Option("--timeout", metavar="S", help="Time limit for a call, in seconds.")
     ] = 120.0,
     against: Annotated[
         str | None,
         typer.Option(
-            "--against", metavar="SUMMARY.json", help="Exit code 6 where it was better before."
+            "--against",
+            metavar="SUMMARY.json",
+            help="Exit with code 6 if this earlier run was better.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure recipes on questions whose evidence is known.
 
-    --dataset takes several files; RULES is a file (.json or .toml), without one the built-in
-    rules hold.
+    --dataset takes several files. RULES is a file (.json or .toml); without it the built-in
+    rules apply.
     """
     from foveate.cli import eval_steps, output
 
@@ -113,7 +137,7 @@ def run(
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
-        limit=limit,
+        limit=cases,
         jobs=jobs,
         out=out,
         wanted=eval_steps.answer_options(model, answer_tokens, timeout),

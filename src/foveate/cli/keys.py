@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from foveate.service.auth.keys import Key
 
 app = typer.Typer(
-    help="Make, list and revoke the API keys of a service. A key is shown once.",
+    help="Create, list and revoke the API keys of a service. A key is shown once.",
     rich_markup_mode=None,
 )
 KeyFile = Annotated[
@@ -24,7 +24,7 @@ KeyFile = Annotated[
         "--keys",
         metavar="FILE",
         envvar="FOVEATE_SERVE_KEYS",
-        help="The file of keys [foveate-keys.jsonl].",
+        help="File of keys (default: foveate-keys.jsonl).",
     ),
 ]
 SettingsFile = Annotated[

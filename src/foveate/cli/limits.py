@@ -1,4 +1,4 @@
-"""`--limit NAME=N` to the bounds on one file."""
+"""`--file-limit NAME=N` → the limits for one file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_DIGITS = 15  # digits: more than any file has bytes
 
 
 def parse_limits(told: Sequence[str]) -> Limits:
-    """The bounds, those told instead of the defaults. Raises `BadOption` and `UnknownName`.
+    """The limits, with these in place of the defaults. Raises `BadOption` and `UnknownName`.
 
     >>> parse_limits(["pages=9_000"]).pages
     9000
@@ -25,6 +25,6 @@ def parse_limits(told: Sequence[str]) -> Limits:
         if name not in known:
             raise UnknownName("limit", name, known)
         if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
-            raise BadOption(f"--limit {each!r}: a limit is NAME=N with a whole number N")
+            raise BadOption(f"--file-limit {each!r}: a limit is NAME=N with a whole number N")
         values[name] = int(digits)
     return Limits(**values)

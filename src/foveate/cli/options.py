@@ -12,6 +12,9 @@ from foveate.cli.completion import complete_names
 STORE = Path(".foveate")
 """The store of every command, unless --store names another."""
 
+MODEL_SYNTAX = "openai:NAME, anthropic:NAME, ollama:NAME (or …:NAME@URL), gguf:FILE"
+"""How `--model` and all other options for models are written."""
+
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")]
 Query = Annotated[
     str | None, typer.Option("--query", metavar="Q", help="The question, as an option.")
@@ -25,6 +28,10 @@ StoreUrl = Annotated[
     typer.Option(
         "--store", metavar="URL", help="The store to search (default: .foveate, without --chunks)."
     ),
+]
+SearchLimit = Annotated[
+    int,
+    typer.Option("--limit", metavar="N", min=1, max=100, help="Candidates that a search returns."),
 ]
 RecipeName = Annotated[
     str,
@@ -52,7 +59,9 @@ TokenizerName = Annotated[
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", metavar="M", help="Use the tokenizer and the window of this model."),
+    typer.Option(
+        "--model", metavar="M", help=f"Model whose tokenizer and window apply: {MODEL_SYNTAX}."
+    ),
 ]
 FormatName = Annotated[
     str | None,
@@ -72,7 +81,7 @@ CompressorName = Annotated[
     typer.Option(
         "--shortener",
         metavar="M",
-        help="Model that writes shorter versions, if the recipe asks for them: openai:MODEL, …",
+        help="Model that writes shorter versions, if the recipe asks for them (as --model).",
     ),
 ]
 Principals = Annotated[
@@ -107,10 +116,10 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--address", metavar="A", help="Address of a Ray cluster (default: a local one)."),
 ]
-LimitOptions = Annotated[
+FileLimits = Annotated[
     list[str] | None,
     typer.Option(
-        "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
+        "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
     ),
 ]
 Readers = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import STORE, Json, Principals, Query, Question, one_question
+from foveate.cli.options import STORE, Json, Principals, Query, Question, SearchLimit, one_question
 
 
 def search(
@@ -16,9 +16,7 @@ def search(
     store: Annotated[
         str, typer.Option("--store", metavar="URL", help="The store to search.")
     ] = str(STORE),
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=100, help="At most so many chunks.")
-    ] = 10,
+    limit: SearchLimit = 10,
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:

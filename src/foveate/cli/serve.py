@@ -46,8 +46,8 @@ def serve(
 ) -> None:
     """Run the HTTP API and the playground.
 
-    On this machine alone, unless there are keys. Told to stop (SIGTERM, Ctrl-C) it finishes what it
-    took and ends with 0. An option stands over the environment, which stands over the file.
+    Without keys the service listens only on this machine. On SIGTERM or Ctrl-C it finishes open
+    requests and exits with 0. Options override the environment, which overrides the file.
     """
     given = {"host": host, "port": port, "store": store, "workers": workers}
     try:
