@@ -95,8 +95,8 @@ def format_for_anthropic(
 
 def format_for_openai(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[dict[str, Any]]:
-    """The same for OpenAI's chat completions; they take messages as they are.
+) -> list[Any]:
+    """The same for OpenAI's chat completions, whose client has types of its own.
 
     `cache`: with cache breakpoints, as for Anthropic. OpenAI finds prefixes without them, too.
 
@@ -119,7 +119,7 @@ def format_for_openai(
 
 def format_for_responses(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """The same as the `input` of OpenAI's responses, whose parts have names of their own.
 
     `input_text`, or `output_text` where the model said it.

@@ -29,8 +29,8 @@ def assemble(
 ) -> None:
     """Assemble the context for a question.
 
-    Its candidates come from a store, or from a file with --chunks. Only the context goes to stdout, byte for byte. --explain writes to stderr, so that the
-    context can be piped.
+    Its candidates come from a store, or from a file with --chunks. Only the context goes to
+    stdout, byte for byte. --explain writes to stderr, so that the context can be piped.
     """
     asked_for = options.one_question(question, query)
     if chunks is not None and store is not None:

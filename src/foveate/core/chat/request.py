@@ -61,11 +61,11 @@ class Conversation:
         """What became of every turn, then of every candidate."""
         return NotebookTrace((self.history.trace, *self.context.trace))
 
-    def openai(self) -> list[dict[str, object]]:
+    def openai(self) -> list[Any]:
         """The messages for an OpenAI-compatible client."""
         return openai_messages(self.messages)
 
-    def anthropic(self) -> dict[str, object]:
+    def anthropic(self) -> dict[str, Any]:
         """`{"system": …, "messages": […]}` for Anthropic's client."""
         return anthropic_messages(self.messages)
 

@@ -32,7 +32,7 @@ _FIELD = field_guard(markers=True)
 class Numbered:
     """Numbered sources; `page` shows page numbers."""
 
-    name: ClassVar[str] = "numbered"
+    name = "numbered"
     reads: ClassVar[tuple[str, ...]] = ("source", "page")
     page: bool = True
 
