@@ -37,25 +37,15 @@ def run(
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset",
-            metavar="FILE...",
-            help="Files of cases, JSON Lines or .gz, or patterns of names.",
-        ),
+        typer.Option("--dataset", metavar="FILE...", help="Files of cases (.gz too) or patterns."),
     ] = None,
     recipes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--recipes",
-            metavar="R,R",
-            help="Recipes, names or TOML files (default: naive,default,tight).",
-        ),
+        typer.Option("--recipes", metavar="R,R", help="Recipes (default: naive,default,tight)."),
     ] = None,
     budgets: Annotated[
         list[str] | None,
-        typer.Option(
-            "--budgets", metavar="N,N", help="Token budgets (default: 500,1000,2000,4000)."
-        ),
+        typer.Option("--budgets", metavar="N,N", help="Tokens (default: 500,1000,2000,4000)."),
     ] = None,
     baseline: Annotated[
         str,
@@ -66,11 +56,7 @@ def run(
     ] = "cl100k_base",
     embedder: Annotated[
         str,
-        typer.Option(
-            "--embedder",
-            metavar="E",
-            help="Embedder that gives the candidates vectors (default: none).",
-        ),
+        typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
     ] = "",
     cases: Annotated[
         int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
@@ -80,11 +66,7 @@ def run(
     ] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="Folder for results, report and chart; a stopped run continues from it.",
-        ),
+        typer.Option("--out", metavar="FOLDER", help="Write all results; continue a stopped run."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
     gate: Annotated[
@@ -93,17 +75,12 @@ def run(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(
-            "--model", metavar="M", help=f"Model whose answers are judged: {MODEL_SYNTAX}."
-        ),
+        typer.Option("--model", metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}."),
     ] = "",
     answer_tokens: Annotated[
         int,
         typer.Option(
-            "--answer-tokens",
-            metavar="N",
-            min=0,
-            help="Most tokens of an answer; 0: only probabilities.",
+            "--answer-tokens", metavar="N", min=0, help="Of an answer; 0: only probabilities."
         ),
     ] = 64,
     timeout: Annotated[
@@ -111,11 +88,7 @@ def run(
     ] = 120.0,
     against: Annotated[
         str | None,
-        typer.Option(
-            "--against",
-            metavar="SUMMARY.json",
-            help="Exit with code 6 if this earlier run was better.",
-        ),
+        typer.Option("--against", metavar="SUMMARY.json", help="Exit with code 6 if it is better."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -71,7 +71,7 @@ def standardise_record(record: Mapping[str, Any], known: frozenset[str]) -> Mapp
     found = dict(record)
     for field, keys in TOP_KEYS.items():
         for key in keys:
-            parse = FIELD_PARSERS.get(field, _parse_integer)
+            parse: Callable[[Any], Any] = FIELD_PARSERS.get(field, _parse_integer)
             if found.get(field) is None and (value := parse(record.get(key))) is not None:
                 found[field] = value
                 del found[key]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.anthropic import anthropic_messages
