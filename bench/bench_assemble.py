@@ -14,7 +14,8 @@ from foveate.core.assemble import assemble
 from foveate.core.candidates import candidates_from_items
 from foveate.core.contracts import Tokenizer
 from foveate.core.recipes import builtin_recipes
-from foveate.core.types import Candidate, Inputs
+from foveate.core.request import Inputs
+from foveate.core.types import Candidate
 from foveate.core.zones import Budget
 from foveate.providers.tokenizers import load_tokenizer
 

@@ -31,7 +31,8 @@ from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.recipes import builtin_recipes
-from foveate.core.types import Candidate, Chunk, Inputs, Trace
+from foveate.core.request import Inputs
+from foveate.core.types import Candidate, Chunk, Trace
 from foveate.core.zones import Budget
 from foveate.providers.tokenizers import load_tokenizer
 

@@ -27,7 +27,8 @@ from foveate.core.errors import BudgetTooSmall
 from foveate.core.formats import BUILTIN as FORMATS
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
-from foveate.core.types import Candidate, Chunk, Context, Inputs
+from foveate.core.request import Inputs
+from foveate.core.types import Candidate, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 

@@ -46,7 +46,7 @@ class Letters:
 RECIPE = '''
 from foveate.core.formats.minimal import Minimal
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Recipe
+from foveate.core.request import Recipe
 
 
 def reversed_chat():

@@ -8,11 +8,12 @@ from foveate.core.assemble import assemble as assemble_inputs
 from foveate.core.blocks import blocks_from_candidates
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
+from foveate.core.request import Inputs
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import Order
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Candidate, Chunk, Inputs
+from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import assemble
 from foveate.testing.fakes import WordTokenizer, candidate, request

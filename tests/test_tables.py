@@ -12,7 +12,7 @@ import pytest
 
 from foveate import ExternalError, MissingExtra, assemble
 from foveate.core.context_json import context_to_json
-from foveate.core.types import Recipe
+from foveate.core.request import Recipe
 from foveate.integrations import tables
 from foveate.plugins import recipe
 

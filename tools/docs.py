@@ -20,8 +20,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from foveate.core import formats, stages
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer
+from foveate.core.request import Recipe
 from foveate.core.spec import recipe_to_toml
-from foveate.core.types import Block, Recipe
+from foveate.core.types import Block
 from foveate.plugins import component_registry
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"

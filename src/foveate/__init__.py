@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         StageBroke,
         UnknownName,
     )
+    from foveate.core.request import Recipe, Request, Stage
     from foveate.core.types import (
         Block,
         Candidate,
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
         Citation,
         Context,
         Decision,
-        Recipe,
         Rendition,
-        Request,
-        Stage,
         StageTrace,
         Step,
         Supplement,
@@ -109,6 +107,7 @@ _HOME = {
     "answer.check": ("AnswerCheck", "check_answer"),
     "answer.messages": ("messages",),
     "core.chat.turns": ("Turn",),
+    "core.request": ("Recipe", "Request", "Stage"),
     "document_store": ("DocumentStore", "open_store"),
     "pipeline.assembler": ("Assembler", "assemble"),
     "pipeline.budget": ("Budget",),

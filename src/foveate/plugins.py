@@ -14,17 +14,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from foveate import stores
 from foveate.core import formats, recipes, stages
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import UnknownName
+from foveate.core.request import Recipe
 from foveate.core.spec import ComponentRegistry
-from foveate.core.types import Recipe
 from foveate.entry_points import Broken, Registered, Unusable
 from foveate.ports import Embedder, Model
-from foveate.providers import chat, embedders, tokenizers
-from foveate.stores import caches
+from foveate.providers import tokenizers
 
+_BUILT_IN: Mapping[str, Mapping[str, Any]] = {
+    "stages": stages.BUILTIN,
+    "formats": formats.BUILTIN,
+    "recipes": recipes.builtin_recipes(),
+}
 GROUPS = ("stages", "formats", "recipes", "tokenizers", "embedders", "models", "prompts")
 PROMPTS = ("grounded", "soft", "strict", "voice")
 
@@ -73,11 +76,15 @@ def tokenizer(name: str) -> Tokenizer:
 
 def embedder(name: str) -> Embedder:
     """The embedder of that name, likewise."""
+    from foveate.providers import embedders
+
     return cast("Embedder", _load_named("embedders", name, embedders.load_embedder))
 
 
 def model(name: str) -> Model:
     """The model of that name; an entry point `mine` gives `mine:WHICH`, called with `WHICH`."""
+    from foveate.providers import chat
+
     try:
         return chat.load_model(name)
     except UnknownName:
@@ -112,7 +119,7 @@ def list_plugins() -> tuple[Plugin, ...]:
     """Everything that can be named, for `foveate plugins`."""
     found = [
         Plugin(group=group, name=name, origin="foveate", summary=_summary(thing))
-        for group, table in _built_in().items()
+        for group, table in _BUILT_IN.items()
         for name, thing in table.items()
     ]
     found += [
@@ -134,22 +141,14 @@ def broken(*groups: str) -> tuple[Broken, ...]:
     return tuple(one for group in groups or GROUPS for one in _registered(group).broken())
 
 
-def _built_in() -> Mapping[str, Mapping[str, Any]]:
-    return {
-        "stages": stages.BUILTIN,
-        "formats": formats.BUILTIN,
-        "recipes": recipes.builtin_recipes(),
-    }
-
-
 @cache
 def _registered(group: str) -> Registered:
     """The group, built-ins first; of adapters the plugins alone, since ours are made by name."""
-    if group in _builtin_adapters():
-        taken = {name.partition(":")[0] for name in _builtin_adapters()[group][1]}
-        return Registered(group, taken=taken)
-    made = _recipe if group == "recipes" else None
-    return Registered(group, _built_in()[group], made=made)
+    if group in _BUILT_IN:
+        made = _recipe if group == "recipes" else None
+        return Registered(group, _BUILT_IN[group], made=made)
+    taken = {name.partition(":")[0] for name in _builtin_adapters()[group][1]}
+    return Registered(group, taken=taken)
 
 
 def _recipe(loaded: Any) -> Recipe:
@@ -162,6 +161,10 @@ def _recipe(loaded: Any) -> Recipe:
 
 def _builtin_adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
     """The built-in adapters, as one types their names."""
+    from foveate import stores
+    from foveate.providers import chat, embedders
+    from foveate.stores import caches
+
     return {
         "tokenizers": ("Count the tokens of texts, and cut texts.", tokenizers.NAMES),
         "embedders": ("Turn texts into vectors.", embedders.NAMES),

@@ -11,8 +11,9 @@ from foveate.core.assemble import assemble
 from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Candidate, Chunk, Decision, Inputs, Recipe, Request, Step
+from foveate.core.types import Candidate, Chunk, Decision, Step
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from foveate.core.assemble import assemble
 from foveate.core.formats import BUILTIN
 from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Inputs
 from foveate.core.stages.order import Order
-from foveate.core.types import Candidate, Chunk, Context, Inputs
+from foveate.core.types import Candidate, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 from foveate.testing.strategies import candidates

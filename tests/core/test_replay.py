@@ -16,8 +16,9 @@ from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.recipes import builtin_recipes
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
+from foveate.core.request import Inputs
 from foveate.core.spec import ComponentRegistry
-from foveate.core.types import Candidate, Chunk, Inputs, Supplement
+from foveate.core.types import Candidate, Chunk, Supplement
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 

@@ -15,6 +15,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.manifest import canonical_stage
 from foveate.core.recipes import builtin_recipes
 from foveate.core.replay import build_bundle, inputs_from_bundle
+from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.stages.expand import Expand
 from foveate.core.stages.pack import Pack
 from foveate.core.text.sanitise import sanitise
@@ -23,10 +24,7 @@ from foveate.core.types import (
     Chunk,
     Context,
     Decision,
-    Inputs,
-    Recipe,
     Rendition,
-    Request,
     Source,
     Step,
     Supplement,

@@ -7,7 +7,9 @@ import pytest
 from foveate import plugins
 from foveate.core import formats, stages, types
 from foveate.core.errors import BadOption, UnknownName
+from foveate.core.formats.numbered import Numbered
 from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Recipe
 from foveate.core.spec import (
     ComponentRegistry,
     recipe_from_dict,
@@ -15,7 +17,8 @@ from foveate.core.spec import (
     recipe_to_dict,
     recipe_to_toml,
 )
-from foveate.core.types import Recipe
+from foveate.core.stages.dedup.exact import DedupExact
+from foveate.core.stages.pack import Pack
 from foveate.core.zones import Budget
 
 KNOWN = ComponentRegistry(stages=stages.BUILTIN, formats=formats.BUILTIN)
@@ -66,8 +69,8 @@ def test_names_alone() -> None:
     """P2: a stage or a format with default options is its name."""
     recipe = recipe_from_toml(MINIMAL, KNOWN)
 
-    assert recipe.stages == (stages.DedupExact(), stages.Pack())
-    assert recipe.format == formats.Numbered()
+    assert recipe.stages == (DedupExact(), Pack())
+    assert recipe.format == Numbered()
 
 
 def test_none_and_lists() -> None:

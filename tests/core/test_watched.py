@@ -14,7 +14,8 @@ import pytest
 from foveate.core.assemble import assemble
 from foveate.core.errors import BudgetTooSmall, StageBroke
 from foveate.core.recipes import builtin_recipes
-from foveate.core.types import Candidate, Chunk, Inputs, Request, Step
+from foveate.core.request import Inputs, Request
+from foveate.core.types import Candidate, Chunk, Step
 from foveate.core.zones import Budget
 from foveate.providers import tokenizers
 
@@ -136,7 +137,7 @@ def test_nobody_who_watches_costs_one_call_a_step():
     without = calls(lambda: assemble(given, TOKENIZER))
     watched = calls(lambda: assemble(given, TOKENIZER, around=Diary()))
 
-    assert without["foveate.core.assemble.observe_step"] == steps
+    assert without["foveate.core.contracts.observe_step"] == steps
     assert not any(name.startswith("contextlib.") for name in without)
     more = watched - without
     # hypothesis, where another test has used it, watches the garbage collector

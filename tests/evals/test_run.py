@@ -10,9 +10,10 @@ import pytest
 
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall, StageBroke, UnknownName
 from foveate.core.formats.minimal import Minimal
+from foveate.core.request import Recipe
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Pack
-from foveate.core.types import Recipe, Step
+from foveate.core.types import Step
 from foveate.evals import rows as rows_module
 from foveate.evals import work
 from foveate.evals.read import read_cases

@@ -18,9 +18,10 @@ from bench.forget import forget
 
 from foveate.core.bounded_cache import BoundedCache, size_of
 from foveate.core.formats import BUILTIN
+from foveate.core.request import Recipe
 from foveate.core.stages.dedup.word_weight import says
 from foveate.core.text.profile import PROFILES, weight
-from foveate.core.types import Candidate, Chunk, Recipe
+from foveate.core.types import Candidate, Chunk
 from foveate.evals.measures import measure
 from foveate.pipeline.assembler import assemble
 from foveate.plugins import recipe_table
@@ -31,7 +32,7 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py", "core/recipes.py",
+    "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py",
     "core/chat/typed_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py", "models.py",
     "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/text.py", "service/mcp/results.py",
     "service/observe/metrics.py", "service/playground/charts.py", "service/playground/files.py",

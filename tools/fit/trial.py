@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from foveate import plugins
+from foveate.core.request import Recipe, Request
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.score import sentences_of
-from foveate.core.types import Candidate, Recipe, Request, Step
+from foveate.core.types import Candidate, Step
 
 Weights = tuple[tuple[str, float], ...]
 """Names and values: a part of a stage, which is hashed by how it is typed."""

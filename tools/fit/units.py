@@ -16,11 +16,12 @@ from tools.fit.gold import gold
 
 from foveate import plugins
 from foveate.core.manifest import digest
+from foveate.core.request import Recipe, Request
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.features import compute_features
 from foveate.core.stages.compress.score import WEIGHTS
 from foveate.core.stages.compress.unit_pool import pool_of
-from foveate.core.types import Candidate, Recipe, Request, Span, Step, rank
+from foveate.core.types import Candidate, Span, Step, rank
 from foveate.evals.cases import Case
 from foveate.evals.trials import code_hash
 from foveate.pipeline.assembler import assemble

@@ -18,7 +18,8 @@ from bench.peers.workload import Row
 
 if TYPE_CHECKING:
     from bench.peers.vectors import Floats
-    from foveate.core.types import Candidate, Context, Recipe
+    from foveate.core.request import Recipe
+    from foveate.core.types import Candidate, Context
 
 OTHER_QUESTION = "What may a function return, and which names does its body see?"
 
@@ -107,7 +108,7 @@ class Foveate:
     def assemble(self, query: str, budget: int) -> Context:
         """The candidates to a context."""
         from foveate.core.assemble import assemble
-        from foveate.core.types import Inputs
+        from foveate.core.request import Inputs
         from foveate.core.zones import Budget
 
         inputs = Inputs(

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
 from foveate.core.errors import BadInput
-from foveate.core.made import unchecked_constructor, unchecked_replacer
 from foveate.core.manifest import candidates_hash
+from foveate.core.request import Inputs
 from foveate.core.text.sanitise import is_invisible
-from foveate.core.types import Candidate, Chunk, Decision, Inputs, Step, rank
-
-replace_inputs = unchecked_replacer(Inputs)
-new_decision = unchecked_constructor(Decision)
+from foveate.core.types import Candidate, Chunk, Decision, Number, Step, rank
 
 
 def admit(inputs: Inputs) -> Inputs:
@@ -41,7 +39,7 @@ def admit(inputs: Inputs) -> Inputs:
     _check_unprocessed(candidates)
     neighbours = [c for c in inputs.neighbours if is_readable(c.principals, allowed)]
     supplements = [s for s in inputs.supplements if is_readable(s.principals, allowed)]
-    return replace_inputs(
+    return replace(
         inputs,
         candidates=_sort_by_rank(candidates),
         neighbours=_deduplicate_neighbours(neighbours),
@@ -82,22 +80,22 @@ def _deduplicate_neighbours(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     return tuple(found.values())
 
 
-def deduplicate_candidates(candidates: tuple[Candidate, ...]) -> Step:
+def deduplicate_candidates(
+    candidates: tuple[Candidate, ...], notes: Sequence[tuple[str, Number]] = ()
+) -> Step:
     """The same chunk found several times enters once, with its best score; a blank one never."""
     chunks = [c.chunk for c in candidates]
     blank = {c.id for c in chunks if is_invisible(c.text)}
     if not blank and len({c.id for c in chunks}) == len(chunks):
-        return Step(candidates=candidates)
+        return Step(candidates=candidates, notes=dict(notes))
     copies = Counter(c.id for c in chunks)
     first = {c.chunk.id: c for c in reversed(candidates)}
     best = {i: first[i] for i in copies}
-    decisions = [
-        new_decision(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank
-    ]
+    decisions = [Decision(chunk_id=i, action="dropped", reason="blank") for i in best if i in blank]
     decisions += (
-        new_decision(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
+        Decision(chunk_id=i, action="merged", reason="found_again", by=i, numbers={"copies": n})
         for i, n in copies.items()
         if n > 1 and i not in blank
     )
     kept = tuple(candidate for i, candidate in best.items() if i not in blank)
-    return Step(candidates=kept, decisions=tuple(decisions))
+    return Step(candidates=kept, decisions=tuple(decisions), notes=dict(notes))

@@ -8,8 +8,8 @@ Not a judge of the decision itself: a stage may drop what it likes, as long as i
 4. the rest none: moving a candidate is no change
 5. a rendition that says it is verbatim is the text of its spans
 
-The loop calls this after every stage, ours and anybody's, so what is the same is told by identity,
-and only the rest is looked at.
+The loop runs every stage, built in or not, through `run_stage`. What did not change is recognised
+by identity, and only the rest is looked at.
 """
 
 from __future__ import annotations
@@ -18,13 +18,55 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
-from foveate.core.errors import StageBroke
+from foveate.core.candidates import is_readable
+from foveate.core.errors import FoveateError, StageBroke
+from foveate.core.manifest import stage_name
+from foveate.core.request import Request, Stage
 from foveate.core.text.salience import join_spans
-from foveate.core.types import Candidate, Decision, Step
+from foveate.core.types import Candidate, Decision, StageTrace, Step
 
 _ACTIONS_WHEN_REMOVED = ("dropped", "merged")
 _ACTIONS_WHEN_ADDED = ("entered",)
 _ACTIONS_WHEN_CHANGED = ("changed", "kept")
+
+
+def run_stage(stage: Stage, candidates: tuple[Candidate, ...], request: Request) -> Step:
+    """The stage's step, checked; raises `StageBroke` naming the stage for any fault of its own."""
+    try:
+        step = stage(candidates, request)
+        balance(candidates, step)
+        if step.candidates is not candidates:
+            _check_readers(step.candidates, request)
+    except StageBroke as error:
+        raise StageBroke(f"stage {stage_name(stage)}: {error}") from error
+    except FoveateError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise StageBroke(f"stage {stage_name(stage)} raised {what}") from error
+    return step
+
+
+def trace_entry(name: str, options: str, before: tuple[Candidate, ...], step: Step) -> StageTrace:
+    """What the trace says of a step that was taken."""
+    return StageTrace(
+        stage=name,
+        options=options,
+        before=len(before),
+        after=len(step.candidates),
+        decisions=step.decisions,
+        notes=step.notes,
+    )
+
+
+def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
+    """No stage may bring in what the caller may not read."""
+    allowed = frozenset(request.principals)
+    chunks = [c.chunk for c in candidates if c.chunk.principals]
+    chunks += [part.chunk for c in candidates if c.parts for part in c.parts]
+    for chunk in chunks:
+        if not is_readable(chunk.principals, allowed):
+            raise StageBroke(f"{chunk.id!r} may not be read by who asks; it let it in")
 
 
 def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None:

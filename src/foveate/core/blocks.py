@@ -7,25 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foveate.core.checks import check_text
-from foveate.core.corroborate import corroborating_sources
-from foveate.core.made import unchecked_constructor
 from foveate.core.metadata import plain_metadata
-from foveate.core.stages.pack.budget_tracker import full_rendition
+from foveate.core.renditions import corroborating_sources, full_rendition, rendition_chunks
+from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise, strip_hidden
-from foveate.core.types import (
-    Block,
-    Candidate,
-    Chunk,
-    Decision,
-    Recipe,
-    Rendition,
-    Span,
-    rendition_hash,
-)
-
-new_block = unchecked_constructor(Block)
-_EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
+from foveate.core.types import Block, Candidate, Chunk, Decision, Rendition, Span, rendition_hash
 
 
 def blocks_from_candidates(
@@ -63,7 +50,7 @@ def block_from_candidate(
     shown = candidate.shown or full_rendition(candidate)
     chunks = rendition_chunks(candidate, shown)
     chunk, names = chunks[0], recipe.include_metadata
-    return new_block(
+    return Block(
         marker=marker,
         text=sanitise_text(text)[0],
         source=strip_hidden(chunk.source),
@@ -136,20 +123,6 @@ def _format_metadata_value(value: Any) -> str:
         text = str(value)
     check_text("metadata", text)
     return text
-
-
-def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...]:
-    """The chunks of which something is shown, as they are read; at least one."""
-    if not candidate.parts:
-        return (candidate.chunk,)
-    chunks: dict[str, Chunk] = {}
-    first, last = (shown.spans or _EMPTY_SPANS)[0]
-    for part in candidate.parts:
-        start, end = part.span
-        seen = first < end and start < last
-        if seen or any(a < end and start < b for a, b in shown.spans):
-            chunks[part.chunk.id] = part.chunk
-    return tuple(chunks.values()) or (candidate.chunk,)
 
 
 def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:

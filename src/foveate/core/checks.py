@@ -1,4 +1,4 @@
-"""What the central values refuse: fields of the wrong kind, scores and zones that are none."""
+"""What the central values refuse (wrong fields, scores, zones), and a chunk's identity."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from numbers import Real
 from operator import attrgetter
 from typing import Any
 
+from blake3 import blake3
+
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.metadata import canonical_metadata, check_metadata
 
 STRING_FIELDS = ("text", "id", "document_id", "source", "title", "section", "summary")
 INTEGER_FIELDS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 MAX_INTEGER = 2**63 - 1
 _get_strings, _get_integers = attrgetter(*STRING_FIELDS), attrgetter(*INTEGER_FIELDS)
+hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
 
 
 def check_text(name: str, value: object) -> None:
@@ -36,7 +40,7 @@ def check_integer(name: str, value: object) -> None:
         raise BadInput("takes more than 64 bits, which no store and no table holds", field=name)
 
 
-def check_chunk_fields(chunk: object) -> None:
+def check_chunk_fields(chunk: Any) -> None:
     """Refuse fields of the wrong kind; a plain ASCII string and None need no second look."""
     for name, value in zip(STRING_FIELDS, _get_strings(chunk), strict=True):
         if value.__class__ is not str or not value.isascii():
@@ -44,6 +48,20 @@ def check_chunk_fields(chunk: object) -> None:
     for name, value in zip(INTEGER_FIELDS, _get_integers(chunk), strict=True):
         if value is not None:
             check_integer(name, value)
+    if chunk.metadata:
+        check_metadata(chunk.metadata)
+    if chunk.start is not None and chunk.end is not None and chunk.end < chunk.start:
+        raise BadInput(f"{chunk.end} is before start {chunk.start}", field="end")
+    if isinstance(chunk.principals, str):
+        raise BadInput(f"must be a list, not {chunk.principals!r}", field="principals")
+
+
+def derived_id(chunk: Any) -> str:
+    """A hash of all that tells this chunk from another; the same for the same chunk."""
+    parts = [getattr(chunk, name) for name in (*STRING_FIELDS[2:], *INTEGER_FIELDS)]
+    metadata = canonical_metadata(chunk.metadata)
+    key = repr((*parts, tuple(chunk.principals), metadata, chunk.content_hash))
+    return blake3(key.encode()).hexdigest(8)
 
 
 OPTIONAL_SCORES = ("semantic_score", "lexical_score", "rerank_score")

@@ -6,14 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from foveate.core.made import unchecked_constructor
 from foveate.core.types import Block, Citation
 
 SNIPPET_LENGTH = 200  # characters
 
 T = TypeVar("T")
-
-new_citation = unchecked_constructor(Citation)
 
 
 def citations_from_blocks(
@@ -31,7 +28,7 @@ def citations_from_blocks(
 
 def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
     first = blocks[0]
-    return new_citation(
+    return Citation(
         marker=first.marker,
         label=label,
         source=first.source,

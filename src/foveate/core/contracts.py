@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-if TYPE_CHECKING:
-    from foveate.core.types import Block
+from foveate.core.types import Block
 
 StepObserver: TypeAlias = Callable[[str], AbstractContextManager[Any]]
 """What is entered around each step of an assembly; for whoever watches how long they take.
@@ -23,6 +22,24 @@ is entered before the step and left after it, and decides nothing. The core take
 must raise nothing and swallow nothing. `foveate.pipeline.observers.combine_observers` makes that
 true of any.
 """
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def observe_step(
+    observer: StepObserver | None,
+    name: str,
+    step: Callable[P, T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """The step's result; with an observer, the step runs inside `observer(name)`."""
+    if observer is None:
+        return step(*args, **kwargs)
+    with observer(name):
+        done = step(*args, **kwargs)
+    return done  # noqa: RET504 (inside it, a type checker says that nothing may be returned)
 
 
 @runtime_checkable

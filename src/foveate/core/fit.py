@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
-from foveate.core.made import unchecked_replacer
 from foveate.core.manifest import canonical_recipe
 from foveate.core.render import Renderer
-from foveate.core.stages.pack.budget_tracker import (
-    BudgetTracker,
-    full_rendition,
-    tracker_for_budget,
-)
+from foveate.core.renditions import full_rendition
+from foveate.core.request import Inputs, Request
 from foveate.core.text.sanitise import sanitise
-from foveate.core.types import Block, Candidate, Decision, Inputs, Number, Request, StageTrace, rank
+from foveate.core.types import Block, Candidate, Decision, Number, StageTrace, rank
+from foveate.core.unchecked import replace_unchecked
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
 
-replace_block = unchecked_replacer(Block)
+if TYPE_CHECKING:
+    from foveate.core.stages.pack.budget_tracker import BudgetTracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,7 @@ class FittedContext:
     blocks: tuple[Block, ...]
     candidates: tuple[Candidate, ...]
     trace: StageTrace
+    budget_use: float
 
 
 def fit(
@@ -71,7 +71,9 @@ def fit(
     return FittedContext(
         text=rendered.text,
         tokens=tokens,
-        blocks=tuple(replace_block(b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)),
+        blocks=tuple(
+            replace_unchecked(Block, b, span=s) for b, s in zip(blocks, rendered.spans, strict=True)
+        ),
         candidates=shown,
         trace=StageTrace(
             stage="render",
@@ -81,7 +83,14 @@ def fit(
             decisions=decisions,
             notes=notes,
         ),
+        budget_use=_budget_use(rendered.text, tokens, budget),
     )
+
+
+def _budget_use(text: str, tokens: int, room: Budget) -> float:
+    """The used share of the tighter limit."""
+    of_tokens = tokens / room.documents if room.documents else 0.0
+    return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
 
 def _excess(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: Tokenizer) -> int:
@@ -96,6 +105,8 @@ def _drop_least_valued(
     shown: tuple[Candidate, ...], over: int, request: Request
 ) -> tuple[tuple[Candidate, ...], list[Decision]]:
     """Take the least-valued away until the estimate says that it is enough; at least one."""
+    from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     freed, gone = 0, []
     for candidate in sorted(shown, key=rank, reverse=True):
@@ -124,6 +135,8 @@ def place_summaries(
     """
     if not renderer.label or not any(c.chunk.summary for c in shown):
         return {}
+    from foveate.core.stages.pack.budget_tracker import tracker_for_budget
+
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     for candidate in shown:
         scale.take(candidate, scale.cost(candidate, candidate.shown or full_rendition(candidate)))

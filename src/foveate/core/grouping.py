@@ -30,6 +30,12 @@ def split_supplements(
     return aside, tuple(c for c in candidates if c.origin != "supplement")
 
 
+def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
+    """As a reader meets them: source, page, sequence, byte offset, id."""
+    c = candidate.chunk
+    return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
+
+
 def _reading_order_key(candidate: Candidate) -> tuple[int, int, str]:
     chunk = candidate.chunk
     return (chunk.sequence, chunk.byte_offset or 0, chunk.id)

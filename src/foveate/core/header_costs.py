@@ -7,18 +7,22 @@ header reads, one header is made for all candidates that have the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, MutableMapping
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from foveate.core.blocks import block_from_candidate, rendition_chunks, rendition_text
+from foveate.core.blocks import block_from_candidate, rendition_text
 from foveate.core.bounded_cache import BoundedCache
+from foveate.core.contracts import Tokenizer
 from foveate.core.render import Renderer
+from foveate.core.renditions import rendition_chunks
+from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.text.sanitise import MAX_CACHED_LENGTH, strip_hidden
-from foveate.core.token_counter import no_header_key
-from foveate.core.types import Block, BlockPosition, Candidate, Chunk, Recipe
+from foveate.core.token_counter import TokenCounter, no_header_key
+from foveate.core.types import Block, BlockPosition, Candidate, Chunk
+from foveate.core.zones import Budget
 
 _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
@@ -47,6 +51,37 @@ class PartialPassage(NamedTuple):
     origin: str
     chunk: Chunk
     score: float
+
+
+def build_request(
+    inputs: Inputs,
+    budget: Budget,
+    tokenizer: Tokenizer,
+    renderer: Renderer,
+    known: MutableMapping[str, int],
+) -> Request:
+    """What the stages may look at, with a counter of texts as this recipe renders them."""
+    most = max(99, len(inputs.candidates) + len(inputs.neighbours))
+    costs = build_header_costs(inputs.recipe, renderer, most)
+    return Request(
+        query=inputs.query,
+        budget=budget,
+        token_counter=TokenCounter(
+            tokenizer=tokenizer,
+            body=renderer.render_text,
+            header=costs.text,
+            count_cache=known,
+            header_key=costs.shape,
+        ),
+        principals=inputs.principals,
+        neighbours=inputs.neighbours,
+        supplements=inputs.supplements,
+        intent=inputs.intent,
+        query_embedding=inputs.query_embedding,
+        instant=inputs.instant,
+        language=inputs.language,
+        offers=inputs.offers,
+    )
 
 
 def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderCosts:

@@ -16,10 +16,9 @@ from types import FunctionType
 from blake3 import blake3
 
 from foveate.core.contracts import Tokenizer
-from foveate.core.made import unchecked_constructor
-from foveate.core.manifest_value import CanonicalRecipe, Manifest
 from foveate.core.metadata import canonical_metadata
-from foveate.core.types import Candidate, Chunk, Inputs, Recipe, Stage, Vector
+from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
+from foveate.core.types import Candidate, Chunk, Manifest, Vector
 from foveate.core.types import canonical_chunk as spelled_chunk
 from foveate.core.zones import Budget
 
@@ -32,12 +31,9 @@ _get_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "ori
 _NO_SCORES = (None, None, None, "retrieved")
 
 
-new_manifest = unchecked_constructor(Manifest)
-
-
 def build_manifest(inputs: Inputs, tokenizer: Tokenizer, text: str, token_count: int) -> Manifest:
     """Seal a context."""
-    return new_manifest(
+    return Manifest(
         recipe=inputs.recipe.name,
         recipe_hash=canonical_recipe(inputs.recipe).hash,
         query_hash=digest(inputs.query),

@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from foveate.core.types import Block, Citation, Context, Decision, StageTrace
+# The values of `types`, which show themselves by calling this module.
+Block: TypeAlias = Any
+Citation: TypeAlias = Any
+Context: TypeAlias = Any
+Decision: TypeAlias = Any
+StageTrace: TypeAlias = Any
 
 MAX_ROWS = 40
 """Of a table; the rest is counted."""
@@ -44,7 +48,16 @@ _REPLACEMENTS = dict.fromkeys((*_CONTROLS, *_BIDI, *_HIDDEN), "\ufffd")
 del _REPLACEMENTS[9], _REPLACEMENTS[10]
 
 
-def context_line(context: Context) -> str:
+class NotebookTrace(tuple[StageTrace, ...]):
+    """A trace that shows itself in a notebook; otherwise the same tuple."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return trace_html(self)
+
+
+def context_line(context: Any) -> str:
     """How much is shown, of which budget, by which recipe."""
     budget = context.budget.documents
     tokens = f"{context.token_count:,}" + (f" of {budget:,}" if budget is not None else "")

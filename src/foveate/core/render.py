@@ -23,10 +23,11 @@ from typing import Any
 
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadOption
+from foveate.core.request import Recipe
 from foveate.core.text import spotlight as datamark
 from foveate.core.text.escape import Guard, inline_rule
 from foveate.core.text.sanitise import sanitise
-from foveate.core.types import Block, Recipe, Span
+from foveate.core.types import Block, Span
 
 _TAKEN = ("supplement", "doc")
 """What stands before a colon in brackets beside page summaries; see `aside.py` and `doc.py`."""

@@ -28,9 +28,9 @@ from foveate.core.manifest import (
     digest,
     part_hashes,
 )
-from foveate.core.manifest_value import Manifest
+from foveate.core.request import Inputs
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Context, Decision, Inputs, StageTrace, Supplement
+from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
 from foveate.core.zones import Budget
 
 KIND = "foveate-bundle"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.types import StageTrace
 from foveate.core.zones import Budget
 
 MAX_BUDGET = 2**27  # tokens or characters; no budget over that is tried
@@ -88,3 +89,9 @@ def _with_limit(budget: Budget, unit: BudgetUnit, amount: int | None) -> Budget:
     if unit == "documents":
         return replace(budget, documents=amount)
     return replace(budget, characters=amount)
+
+
+def smallest_shortfall(trace: Sequence[StageTrace]) -> int:
+    """By how little the nearest candidate missed; 0 if no decision says."""
+    short = (int(d.numbers.get("short_by", 0)) for stage in trace for d in stage.decisions)
+    return min((n for n in short if n > 0), default=0)

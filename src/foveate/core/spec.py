@@ -15,7 +15,7 @@ from types import FunctionType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from foveate.core.errors import BadOption, UnknownName
-from foveate.core.types import Recipe
+from foveate.core.request import Recipe
 from foveate.core.zones import Budget
 
 NONE = "none"

@@ -3,40 +3,32 @@
     Chunk ─▶ Candidate ─▶ stage ─▶ Step(candidates, decisions) ─▶ … ─▶ Block ─▶ Context
 
 Rules: every value is frozen and keyword-only; ids come from the caller or from the content;
-nothing here opens a file, reads a clock or rolls dice.
+nothing here opens a file, reads a clock or rolls dice. What a stage may read is in `request.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from blake3 import blake3
 
+from foveate._version import __version__
 from foveate.core.checks import (
-    INTEGER_FIELDS,
     OPTIONAL_SCORES,
-    STRING_FIELDS,
     check_chunk_fields,
     check_score,
+    derived_id,
+    hashed_fields,
 )
-from foveate.core.compressed_text import Offer
-from foveate.core.context_json import context_from_json, context_to_json
-from foveate.core.contracts import Format
 from foveate.core.errors import BadInput
-from foveate.core.manifest_value import CanonicalRecipe, Manifest
-from foveate.core.metadata import canonical_metadata, check_metadata
-from foveate.core.notebook import context_html, context_line, stage_html, trace_html
 from foveate.core.zones import Budget
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from foveate.core.token_counter import TokenCounter
 
     Runs: TypeAlias = NDArray[np.uint64]
 
@@ -66,9 +58,6 @@ def content_hash(text: str) -> str:
             f"lone surrogate at character {error.start}; decode the text with errors='replace'",
             field="text",
         ) from None
-
-
-_get_hashed_fields = attrgetter("content_hash", *STRING_FIELDS[1:], *INTEGER_FIELDS, "principals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,16 +93,10 @@ class Chunk:
     def __post_init__(self) -> None:
         """Derive what is missing; refuse what cannot be."""
         check_chunk_fields(self)
-        if self.metadata:
-            check_metadata(self.metadata)
-        if self.start is not None and self.end is not None and self.end < self.start:
-            raise BadInput(f"{self.end} is before start {self.start}", field="end")
-        if isinstance(self.principals, str):
-            raise BadInput(f"must be a list, not {self.principals!r}", field="principals")
         put = object.__setattr__
         put(self, "content_hash", content_hash(self.text))
         if not self.id:
-            put(self, "id", self._derived_id())
+            put(self, "id", derived_id(self))
         if not self.document_id:
             put(self, "document_id", self.source or self.id)
         if not self.source:
@@ -122,19 +105,12 @@ class Chunk:
             put(self, "modified_at", self.modified_at.replace(tzinfo=UTC))
         if len(self.principals) > 1:
             put(self, "principals", tuple(sorted(set(self.principals))))
-        put(self, "_spelled", repr(_get_hashed_fields(self)))
-
-    def _derived_id(self) -> str:
-        """A hash of all that tells this chunk from another; the same for the same chunk."""
-        parts = [getattr(self, name) for name in (*STRING_FIELDS[2:], *INTEGER_FIELDS)]
-        metadata = canonical_metadata(self.metadata)
-        key = repr((*parts, tuple(self.principals), metadata, self.content_hash))
-        return blake3(key.encode()).hexdigest(8)
+        put(self, "_spelled", repr(hashed_fields(self)))
 
 
 def canonical_chunk(chunk: Chunk) -> str:
     """All that a chunk holds but metadata and vector, in one line; the text by its hash."""
-    return chunk._spelled or repr(_get_hashed_fields(chunk))  # noqa: SLF001 (kept: every manifest wants it)
+    return chunk._spelled or repr(hashed_fields(chunk))  # noqa: SLF001 (kept: every manifest wants it)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,13 +197,13 @@ class Candidate:
     renditions: tuple[Rendition, ...] = ()
     sentences: Sentences | None = None
     shown: Rendition | None = None
-    _rank: Rank | None = field(default=None, init=False, repr=False, compare=False)
+    _rank: Rank = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse scores that have no place in a total order; others become plain numbers."""
-        put = object.__setattr__
+        put, c = object.__setattr__, self.chunk
         put(self, "score", check_score("score", self.score))
-        _cache_rank(self)
+        put(self, "_rank", (-self.score, c.source, c.sequence, c.byte_offset or 0, c.id))
         if self.semantic_score is self.lexical_score is self.rerank_score is None:
             return
         for name in OPTIONAL_SCORES:
@@ -259,20 +235,7 @@ class Candidate:
 
 def rank(candidate: Candidate) -> Rank:
     """The total order: score descending, then source, sequence, byte offset, id ascending."""
-    return candidate._rank or _cache_rank(candidate)  # noqa: SLF001 (kept: every stage sorts by it)
-
-
-def _cache_rank(candidate: Candidate) -> Rank:
-    c = candidate.chunk
-    made = (-candidate.score, c.source, c.sequence, c.byte_offset or 0, c.id)
-    object.__setattr__(candidate, "_rank", made)
-    return made
-
-
-def reading_order(candidate: Candidate) -> tuple[str, int, int, int, str]:
-    """As a reader meets them: source, page, sequence, byte offset, id."""
-    c = candidate.chunk
-    return (c.source, c.page or 0, c.sequence, c.byte_offset or 0, c.id)
+    return candidate._rank  # noqa: SLF001 (computed once: every stage sorts by it)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,27 +281,6 @@ class Supplement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One question, with everything that stages may look at. Ports have run; all is values here.
-
-    `neighbours`: chunks that `expand` may bring in, already filtered by principals. `offers`: what
-    a model was asked for before, which `compress` may offer.
-    """
-
-    query: str
-    budget: Budget
-    token_counter: TokenCounter
-    principals: tuple[str, ...] = ()
-    neighbours: tuple[Chunk, ...] = ()
-    supplements: tuple[Supplement, ...] = ()
-    intent: str = ""
-    query_embedding: Vector | None = field(default=None, compare=False, repr=False)
-    instant: datetime | None = None
-    language: str = "en"
-    offers: tuple[Offer, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What happened to one candidate at one stage, why, and the numbers that decided it."""
 
@@ -358,10 +300,6 @@ class Step:
     notes: Mapping[str, Number] = field(default_factory=dict)
 
 
-Stage: TypeAlias = Callable[[tuple[Candidate, ...], Request], Step]
-"""A pure step. A frozen dataclass with `__call__`, or a plain function."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTrace:
     """One stage's entry on the trace."""
@@ -374,72 +312,12 @@ class StageTrace:
     notes: Mapping[str, Number] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
+        from foveate.core.notebook import stage_html
+
         return stage_html(self)
 
 
 Trace: TypeAlias = tuple[StageTrace, ...]
-
-
-class NotebookTrace(Trace):
-    """A trace that shows itself in a notebook; the same tuple else."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return trace_html(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """A named tuple of stages and a renderer, as a value.
-
-    `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
-    before a page summary; empty leaves summaries out. `include_metadata` names the keys that a
-    header shows. `spotlight` marks untrusted text throughout. `budget` and `tokenizer` are used
-    when the caller names none.
-    """
-
-    name: str
-    stages: tuple[Stage, ...]
-    format: Format
-    description: str = ""
-    cite: Literal["chunk", "document"] = "chunk"
-    summary_label: str = "Page context"
-    include_metadata: tuple[str, ...] = ()
-    spotlight: bool = False
-    budget: Budget = field(default_factory=Budget)
-    tokenizer: str = "cl100k_base"
-    _spelling: CanonicalRecipe | None = field(default=None, init=False, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """Everything an assembly reads, the tokenizer's vocabulary apart. A bundle is this, in JSON.
-
-    `candidates` are already filtered by `principals`. `messages` are the chat messages that share
-    the window with the context, as (role, content) pairs. `state_root` names the store's content;
-    `exact` says whether its search compared every row, else `index` names what chose some.
-    `notes`: what was done before, or could not be, for the trace's first entry; decides nothing.
-    `offers`: shorter versions of texts that a model was asked for, as `compress` wants them.
-    """
-
-    query: str
-    candidates: tuple[Candidate, ...]
-    recipe: Recipe
-    budget: Budget
-    neighbours: tuple[Chunk, ...] = ()
-    supplements: tuple[Supplement, ...] = ()
-    principals: tuple[str, ...] = ()
-    messages: tuple[tuple[str, str], ...] = ()
-    intent: str = ""
-    query_embedding: Vector | None = field(default=None, compare=False, repr=False)
-    instant: datetime | None = None
-    language: str = "en"
-    state_root: str = ""
-    exact: bool = True
-    index: str = ""
-    notes: tuple[tuple[str, Number], ...] = ()
-    offers: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -466,6 +344,34 @@ class Citation:
     corroborating: tuple[Source, ...] = ()
 
 
+MANIFEST_SCHEMA = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a context was made of, by hash (BLAKE3, 32 hex digits); `when` is not compared.
+
+    `exact` and `index` say how the store searched; they change no byte of the context.
+    """
+
+    schema: int = MANIFEST_SCHEMA
+    version: str = __version__
+    recipe: str
+    recipe_hash: str
+    query_hash: str
+    inputs_hash: str
+    budget_hash: str
+    state_root: str
+    tokenizer: str
+    tokenizer_fingerprint: str
+    output_hash: str
+    budget_tokens: int | None
+    token_count: int
+    exact: bool = True
+    index: str = ""
+    when: str = field(default="", compare=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """The result: the text that is sent, and everything needed to defend it."""
@@ -484,16 +390,24 @@ class Context:
         return self.text
 
     def __repr__(self) -> str:
+        from foveate.core.notebook import context_line
+
         return context_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The context as JSON values: what the command line prints and the service sends."""
+        from foveate.core.context_json import context_to_json
+
         return context_to_json(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, query: str = "") -> Self:
         """The context that `to_dict` wrote; raises `BadInput` naming the part that is wrong."""
+        from foveate.core.context_json import context_from_json
+
         return context_from_json(cls, data, query)
 
     def _repr_html_(self) -> str:
+        from foveate.core.notebook import context_html
+
         return context_html(self)

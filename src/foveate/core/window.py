@@ -11,7 +11,7 @@ from dataclasses import replace
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.message import END, join_message
-from foveate.core.types import Inputs
+from foveate.core.request import Inputs
 from foveate.core.zones import Budget
 
 SLACK = 64  # tokens; joining the context to the query changes the count by a few at the most

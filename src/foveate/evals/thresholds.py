@@ -13,9 +13,10 @@ from decimal import Decimal, InvalidOperation
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
+from foveate.core.request import Request
 from foveate.core.stages.dedup.near import DedupNear, Method
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import Candidate, Request
+from foveate.core.types import Candidate
 from foveate.core.zones import Budget
 
 CandidatePool = tuple[Candidate, ...]

@@ -16,7 +16,7 @@ from foveate import plugins
 from foveate._version import __version__
 from foveate.core.errors import BadOption
 from foveate.core.manifest import budget_hash, canonical_recipe_text, digest
-from foveate.core.types import Recipe
+from foveate.core.request import Recipe
 from foveate.pipeline.options import AssembleOptions, load_recipe, resolve_options
 
 WHOLE_POOL = "whole pool"

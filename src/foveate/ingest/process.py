@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import foveate
-
 __all__ = [
     "WorkerFailure",
     "format_exit",
@@ -43,7 +41,7 @@ def start_process(module: str, *words: str, group: bool = False) -> subprocess.P
     """
     # -P: what lies in the current folder is no module of ours.
     command = [sys.executable, "-P", "-m", module, *words]
-    root = str(Path(foveate.__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
     apart: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module

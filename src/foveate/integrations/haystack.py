@@ -21,7 +21,8 @@ except ImportError as error:
 from foveate.answer.messages import messages
 from foveate.core import zones
 from foveate.core.context_json import context_to_json
-from foveate.core.types import Context, Recipe
+from foveate.core.request import Recipe
+from foveate.core.types import Context
 from foveate.integrations.options import check_options, current_principals, from_documents
 from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
 from foveate.integrations.serialization import (

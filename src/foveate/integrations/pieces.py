@@ -16,7 +16,8 @@ from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
 from foveate.core.render import Renderer, renderer_for_recipe
-from foveate.core.types import Block, Chunk, Context, Inputs
+from foveate.core.request import Inputs
+from foveate.core.types import Block, Chunk, Context
 from foveate.core.zones import Budget
 from foveate.pipeline.flow import AssemblyResult
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from foveate import plugins
 from foveate.core.errors import BadOption
+from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml, recipe_to_toml
-from foveate.core.types import Recipe
 from foveate.core.zones import Budget
 
 

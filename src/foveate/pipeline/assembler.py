@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
 from foveate.pipeline.candidates import candidates_of
-from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import (
     AssemblyResult,
     Ports,
@@ -26,8 +25,11 @@ from foveate.pipeline.options import (
     resolve_options,
 )
 from foveate.pipeline.steps import Flow, arun, run
-from foveate.pipeline.taxonomy import Taxonomy
 from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
+
+if TYPE_CHECKING:
+    from foveate.pipeline.compressor import Compressor
+    from foveate.pipeline.taxonomy import Taxonomy
 
 __all__ = ["Assembler", "assemble"]
 

@@ -12,14 +12,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from foveate.core.assemble import TokenCountCache, assemble, run_until_stage
+from foveate.core.admission import admit
+from foveate.core.assemble import TokenCountCache, assemble, run_stages
 from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.compressed_text import Offer
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
+from foveate.core.header_costs import build_request
+from foveate.core.render import renderer_for_recipe
+from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.stages.compress import Compress, is_uncompressed
 from foveate.core.text.copied_sentences import find_copied_sentences
-from foveate.core.types import Candidate, Inputs, Recipe, Request, Trace, rank
+from foveate.core.text.profile import holding_profiles
+from foveate.core.types import Candidate, Trace, rank
+from foveate.core.window import remaining_budget
 from foveate.pipeline.bounded_calls import BoundedCalls, CallTimeout
 from foveate.pipeline.observers import CallFigures, Observers, observe_call
 from foveate.ports import Message, Model, Reply, text_from_content
@@ -128,7 +134,7 @@ def find_texts_to_compress(
         if not isinstance(stage, Compress) or stage.model_method is None:
             continue
         tight = _is_budget_tight(stage, trace, place)
-        candidates, request = run_until_stage(inputs, tokenizer, place - 1, known)
+        candidates, request = _run_until_stage(inputs, tokenizer, place - 1, known)
         for candidate in sorted(filter(is_uncompressed, candidates), key=rank):
             size = request.token_counter.count_passage(candidate)
             in_need = tight and (lost is None or candidate.id in lost)
@@ -143,6 +149,18 @@ def find_texts_to_compress(
                 )
                 found.setdefault(key, want)
     return sorted(found.values(), key=lambda want: rank(want.candidate))
+
+
+@holding_profiles
+def _run_until_stage(
+    inputs: Inputs, tokenizer: Tokenizer, place: int, known: TokenCountCache
+) -> tuple[tuple[Candidate, ...], Request]:
+    """What the recipe's stage at this place is given."""
+    inputs = admit(inputs)
+    recipe, room = inputs.recipe, remaining_budget(inputs, tokenizer)
+    request = build_request(inputs, room, tokenizer, renderer_for_recipe(recipe), known)
+    first = replace(inputs, recipe=replace(recipe, stages=recipe.stages[:place]))
+    return run_stages(first, request)[0], request
 
 
 def _is_budget_reason(reason: str) -> bool:

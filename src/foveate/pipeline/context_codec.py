@@ -14,12 +14,12 @@ from typing import Any
 from foveate._version import __version__
 from foveate.core.errors import MissingExtra
 from foveate.core.manifest import budget_hash, canonical_recipe, digest
-from foveate.core.manifest_value import SCHEMA, Manifest
-from foveate.core.types import Block, Citation, Context, NotebookTrace, StageTrace
+from foveate.core.notebook import NotebookTrace
+from foveate.core.types import MANIFEST_SCHEMA, Block, Citation, Context, Manifest, StageTrace
 from foveate.core.zones import Budget
 from foveate.pipeline.options import ResolvedOptions
 
-FORM = f"{SCHEMA}.2"  # of the encoding; another one is not read
+FORM = f"{MANIFEST_SCHEMA}.2"  # of the encoding; another one is not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from foveate.core.chat.turns import Turn
 from foveate.core.chat.zone_demand import ChatOptions
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.core.types import Inputs
+from foveate.core.request import Inputs
 from foveate.pipeline.candidates import candidates_of
 from foveate.pipeline.flow import inputs_for
 from foveate.pipeline.history_summary import Summariser, summarise

@@ -7,21 +7,22 @@ nothing. Each call to a port is one `Call`, so the flow runs blocking and in an 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst
-from foveate.core.stages.expand import Expand
-from foveate.core.types import Candidate, Context, Inputs, Number, Recipe, Supplement
-from foveate.pipeline import text_analysis
-from foveate.pipeline.compressor import Compressor, check_compressor_used, compress_for_request
-from foveate.pipeline.context_codec import cache_key, decode_context, encode_context
+from foveate.core.request import Inputs, Recipe
+from foveate.core.types import Candidate, Context, Number, Supplement
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
 from foveate.pipeline.rerank import FAILED, rerank
 from foveate.pipeline.steps import Call, Flow
-from foveate.pipeline.taxonomy import Taxonomy
 from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
 from foveate.providers.tokenizers.counts import counts_for
+
+if TYPE_CHECKING:
+    from foveate.pipeline.compressor import Compressor
+    from foveate.pipeline.taxonomy import Taxonomy
 
 __all__ = [
     "AssemblyResult",
@@ -127,6 +128,8 @@ def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Fl
     cache, store = ports.cache, ports.store
     if cache is None or store is None or _brings_values(resolved):
         return (yield from assemble_from_store(ports, query, resolved))
+    from foveate.pipeline.context_codec import cache_key, decode_context, encode_context
+
     principals = resolved.principals
     root = yield Call("root", lambda: store.state_root(principals=principals))
     key = cache_key(query, root, resolved, _port_names(ports))
@@ -208,6 +211,8 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
         return AssemblyResult(
             inputs=inputs, context=assemble(inputs, tokenizer, known, ports.observers)
         )
+    from foveate.pipeline import text_analysis
+
     inputs = yield from _neighbours(store, inputs)
     hashes = [c.chunk.content_hash for c in inputs.candidates]
     hashes += [chunk.content_hash for chunk in inputs.neighbours]
@@ -266,6 +271,8 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
 
 def _window(recipe: Recipe) -> int:
     """How far the recipe looks around a hit."""
+    from foveate.core.stages.expand import Expand
+
     return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
 
 
@@ -276,6 +283,8 @@ def _compressed(
     compressor = ports.compressor
     if compressor is None:
         return inputs
+    from foveate.pipeline.compressor import check_compressor_used, compress_for_request
+
     check_compressor_used(inputs.recipe)
     offers = yield Call(
         "shorten",

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from foveate.core.chat.message_forms import role_and_text_pairs
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.types import Context
 
@@ -55,6 +54,8 @@ def parse_messages(
     """
     messages = list(messages)
     if any(map(_has_parts, messages)):
+        from foveate.core.chat.message_forms import role_and_text_pairs
+
         return role_and_text_pairs([_as_mapping(message) for message in messages])
     return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
 

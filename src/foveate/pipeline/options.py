@@ -11,25 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from foveate import plugins
 from foveate.core import zones
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
-from foveate.core.formats.minimal import Minimal
+from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
-from foveate.core.stages.floor import Floor
-from foveate.core.stages.order import Order
-from foveate.core.types import Chunk, Recipe, Supplement, Vector
+from foveate.core.types import Chunk, Supplement, Vector
 from foveate.models import Model
-from foveate.models import model as model_named
-from foveate.pipeline.budget import Budget
-from foveate.pipeline.curves import load_curve
 from foveate.pipeline.inputs import check_principals, parse_messages
-from foveate.pipeline.prompts.markers import marker_from_format
-from foveate.pipeline.prompts.text import Channel, system_prompt
-from foveate.pipeline.taxonomy import Taxonomy, add_supplement_gate
+from foveate.pipeline.prompts import Channel
+
+if TYPE_CHECKING:
+    from foveate.pipeline.taxonomy import Taxonomy
 
 __all__ = [
     "AssembleKeywords",
@@ -162,6 +158,8 @@ def resolve_options(
     """
     recipe = _recipe_for(options)
     if taxonomy is not None:
+        from foveate.pipeline.taxonomy import add_supplement_gate
+
         recipe = add_supplement_gate(recipe, taxonomy)
     recipe = _keep_best(recipe, options.keep)
     system = _system_prompt(options, recipe)
@@ -169,6 +167,9 @@ def resolve_options(
         tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
         budget = _recipe_budget(options.budget, recipe)
     else:
+        from foveate.models import model as model_named
+        from foveate.pipeline.budget import Budget
+
         known = model_named(options.model) if isinstance(options.model, str) else options.model
         tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
         room = Budget.for_model(
@@ -195,6 +196,9 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
         return options.system
     if options.prompt is None:
         return ""
+    from foveate.pipeline.prompts.markers import marker_from_format
+    from foveate.pipeline.prompts.text import system_prompt
+
     return system_prompt(
         options.prompt,
         marker=marker_from_format(recipe.format),
@@ -218,6 +222,8 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
     if options.channel not in ("text", "voice"):
         raise BadOption(f"channel must be 'text' or 'voice', not {options.channel!r}")
     if options.channel == "voice":
+        from foveate.core.formats.minimal import Minimal
+
         recipe = replace(recipe, format=Minimal())
     elif isinstance(form, str):
         formats = plugins.component_registry().formats
@@ -235,6 +241,8 @@ def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
     """The recipe that begins with the best `keep` candidates."""
     if keep is None:
         return recipe
+    from foveate.core.stages.floor import Floor
+
     best = Floor(min_tokens=0, max_candidates=keep)
     return replace(recipe, stages=(best, *recipe.stages))
 
@@ -274,9 +282,13 @@ def _reorder(recipe: Recipe, order: str) -> Recipe:
         raise BadOption(f"order {order!r} names no curve; write attention:CURVE")
     if name and by != "attention":
         raise BadOption(f"order {order!r}: a curve goes with attention alone, attention:CURVE")
+    from foveate.core.stages.order import Order
+
     old = [stage for stage in recipe.stages if isinstance(stage, Order)]
     new = replace(old[-1] if old else Order(), by=by)  # type: ignore[arg-type]
     if name:
+        from foveate.pipeline.curves import load_curve
+
         new = replace(new, curve=load_curve(name))
     if not old:
         return replace(recipe, stages=(*recipe.stages, new))

@@ -16,7 +16,7 @@ from foveate.core.chat.session import FillRate, Reuse, Session, TokenPrices
 from foveate.core.chat.session_json import session_from_json, session_to_json
 from foveate.core.chat.zone_demand import filter_permitted
 from foveate.core.errors import BadOption
-from foveate.core.types import Inputs
+from foveate.core.request import Inputs
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.conversation import chat_inputs, resolve_chat_options
 from foveate.pipeline.history_summary import Summariser, summarise

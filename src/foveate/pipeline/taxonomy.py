@@ -25,10 +25,11 @@ from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
+from foveate.core.request import Recipe
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.text.terms import document_terms, query_terms
-from foveate.core.types import Recipe, Supplement
+from foveate.core.types import Supplement
 from foveate.ports import Embedder
 from foveate.stores.int8 import cosines_from_products, dot_products, quantise, squared_norms
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.compress import Compress
 from foveate.core.text_analysis import analysis_version, encode_analysis, is_known, load_analyses
-from foveate.core.types import Chunk, Inputs, Recipe
+from foveate.core.types import Chunk
 from foveate.ports import Store
 
 DEFAULT_LANGUAGE = "en"

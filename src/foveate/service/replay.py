@@ -16,7 +16,8 @@ from foveate.answer.wire import check_to_json
 from foveate.core.assemble import assemble
 from foveate.core.errors import BadInput, BudgetTooSmall, FoveateError, StageBroke
 from foveate.core.replay import build_bundle, check_bundle, compare_bundles
-from foveate.core.types import Context, Inputs
+from foveate.core.request import Inputs
+from foveate.core.types import Context
 from foveate.service.app_state import AppState
 from foveate.service.observe import answer_figures
 from foveate.service.wire.check import CheckRequest

@@ -19,9 +19,9 @@ from foveate.core import formats, stages
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
 from foveate.core.replay import inputs_from_bundle
+from foveate.core.request import Inputs, Recipe
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_from_toml
 from foveate.core.stages.order import OrderBy
-from foveate.core.types import Inputs, Recipe
 from foveate.core.zones import Budget
 from foveate.models import SAFE_WINDOW, registry
 from foveate.models import Model as KnownModel

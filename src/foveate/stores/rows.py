@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.made import unchecked_constructor
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
 from foveate.core.types import Chunk, content_hash
@@ -70,9 +69,6 @@ SELECT_CHUNK = f"""
 SELECT {CHUNK_COLUMNS}, s.vector, c.audience, c.checksum
 FROM chunks AS c JOIN documents AS d ON d.id = c.document JOIN scan AS s ON s.chunk = c.id
 """
-
-
-_new_chunk = unchecked_constructor(Chunk)
 
 
 def document_row(document: Document) -> dict[str, Any]:
@@ -208,7 +204,7 @@ def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
     found = list(rows)
     vectors = unit_vectors([row[19] for row in found])
     return {
-        row[0]: _new_chunk(
+        row[0]: Chunk(
             id=row[1],
             document_id=row[2],
             source=row[3],

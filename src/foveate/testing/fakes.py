@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from foveate.core.contracts import Tokenizer
+from foveate.core.request import Request
 from foveate.core.token_counter import TokenCounter
-from foveate.core.types import BlockPosition, Candidate, Chunk, Origin, Request, Supplement, Vector
+from foveate.core.types import BlockPosition, Candidate, Chunk, Origin, Supplement, Vector
 from foveate.core.zones import Budget
 from foveate.ports import Message, Reply, Usage, text_from_content
 from foveate.providers.chat.request import check_request

@@ -20,7 +20,8 @@ from random import Random
 
 from foveate.core.balance import balance
 from foveate.core.errors import MissingExtra, StageBroke
-from foveate.core.types import Candidate, Request, Stage, Step
+from foveate.core.request import Request, Stage
+from foveate.core.types import Candidate, Step
 
 _GLUE = " \n\t.…[]"
 

@@ -16,7 +16,8 @@ try:
 except ImportError:
     raise MissingExtra("hypothesis", "testing") from None
 
-from foveate.core.types import Candidate, Chunk, Origin, Request, Supplement
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Chunk, Origin, Supplement
 from foveate.testing.fakes import request
 
 READER = "staff"

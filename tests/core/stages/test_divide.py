@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
+from foveate.core.request import Stage
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.dedup.exact import DedupExact
 from foveate.core.stages.dedup.near import DedupNear
@@ -20,7 +21,7 @@ from foveate.core.stages.floor import Floor
 from foveate.core.stages.order import Order
 from foveate.core.stages.pack import Overflow, Pack, Policy
 from foveate.core.stages.stitch import Stitch
-from foveate.core.types import Candidate, Part, Sentences, Stage, Step
+from foveate.core.types import Candidate, Part, Sentences, Step
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 

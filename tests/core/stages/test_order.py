@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
+from foveate.core.grouping import reading_order
 from foveate.core.stages.group import Group
 from foveate.core.stages.order import (
     LOST_IN_THE_MIDDLE,
@@ -19,7 +20,7 @@ from foveate.core.stages.order import (
     arrange,
     arrange_by_attention,
 )
-from foveate.core.types import Candidate, Rendition, Sentences, reading_order
+from foveate.core.types import Candidate, Rendition, Sentences
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import candidates
 

@@ -19,7 +19,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import foveate
 from foveate.batch.engines.tasks import RETRIES, RayEngine, error_summary
 from foveate.core.errors import ExternalError, MissingExtra
 
@@ -162,7 +161,7 @@ def _count_processors(ray: Any) -> int:
 
 def _python_path() -> str:
     """Where the workers find this very foveate, and what its user added; nothing relative."""
-    root = str(Path(foveate.__file__).parents[1])
+    root = str(Path(__file__).parents[3])
     known = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     return os.pathsep.join(dict.fromkeys([root, *(str(Path(part).resolve()) for part in known)]))
 

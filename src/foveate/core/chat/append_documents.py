@@ -11,19 +11,11 @@ from foveate.core.chat.session import SentBlock
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.render import renderer_for_recipe
+from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.dedup.exact import DedupExact
 from foveate.core.stages.dedup.near import DedupNear, near_copies
 from foveate.core.text.normalise import normalise
-from foveate.core.types import (
-    Block,
-    Candidate,
-    Chunk,
-    Decision,
-    Inputs,
-    Recipe,
-    StageTrace,
-    rank,
-)
+from foveate.core.types import Block, Candidate, Chunk, Decision, StageTrace, rank
 
 COMPLETE_RENDITIONS = ("verbatim", "stripped")
 MAX_ATTEMPTS = 8

@@ -22,7 +22,7 @@ from foveate.core.chat.turns import Turn
 from foveate.core.chat.zone_demand import ChatOptions, RequestState
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.types import Inputs
+from foveate.core.request import Inputs
 from foveate.core.zones import Budget
 
 

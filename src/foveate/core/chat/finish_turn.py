@@ -16,8 +16,10 @@ from foveate.core.cite import citations_from_blocks
 from foveate.core.contracts import Tokenizer
 from foveate.core.manifest import build_manifest, canonical_recipe, digest
 from foveate.core.measure import LazyMetrics, compute_metrics
+from foveate.core.notebook import NotebookTrace
 from foveate.core.render import renderer_for_recipe
-from foveate.core.types import Context, Inputs, NotebookTrace, Number
+from foveate.core.request import Inputs
+from foveate.core.types import Context, Number
 from foveate.core.zones import Budget
 
 RequestPieces = tuple[tuple[str, int], ...]

@@ -52,8 +52,9 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import canonical_recipe
 from foveate.core.message import CLOSING, close_context
+from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Context, Inputs
+from foveate.core.types import Context
 from foveate.core.window import SLACK, count_messages
 from foveate.core.zones import Budget
 

@@ -30,9 +30,11 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.manifest import build_manifest
 from foveate.core.message import close_context
+from foveate.core.notebook import NotebookTrace
+from foveate.core.request import Inputs
 from foveate.core.smallest import MAX_BUDGET
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Context, Inputs, NotebookTrace, Trace
+from foveate.core.types import Context, Trace
 from foveate.core.window import count_messages
 from foveate.core.zones import Budget
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from foveate.core.candidates import is_readable
 from foveate.core.chat.session import PastChunk, SentBlock, Session
 from foveate.core.chat.turns import SYSTEM_ROLES
-from foveate.core.types import Chunk, Inputs
+from foveate.core.request import Inputs
+from foveate.core.types import Chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from foveate.core.chat.history_fit import HistoryFit, MessageCounter, Summary, T
 from foveate.core.chat.turns import Message, Turn, count_message_tokens
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
-from foveate.core.types import Inputs
+from foveate.core.request import Inputs
 from foveate.core.window import count_messages
 from foveate.core.zones import Budget
 

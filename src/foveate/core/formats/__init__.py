@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from foveate.core.contracts import Format
-from foveate.core.formats.anthropic_document import AnthropicDocument
-from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
-from foveate.core.formats.doc import Doc
-from foveate.core.formats.grouped import Grouped
-from foveate.core.formats.markdown import Markdown
-from foveate.core.formats.minimal import Minimal
-from foveate.core.formats.numbered import Numbered
-from foveate.core.formats.openai_parts import OpenAiParts
-from foveate.core.formats.source import SourceLabel
-from foveate.core.formats.xml import Xml
+from foveate.core.lazy_table import class_table
 
-BUILTIN: Mapping[str, Callable[..., Format]] = MappingProxyType(
+BUILTIN: Mapping[str, Callable[..., Format]] = class_table(
+    __name__,
     {
-        "minimal": Minimal,
-        "numbered": Numbered,
-        "xml": Xml,
-        "grouped": Grouped,
-        "source": SourceLabel,
-        "doc": Doc,
-        "markdown": Markdown,
-        "anthropic-search-result": AnthropicSearchResult,
-        "anthropic-document": AnthropicDocument,
-        "openai-parts": OpenAiParts,
-    }
+        "minimal": "minimal:Minimal",
+        "numbered": "numbered:Numbered",
+        "xml": "xml:Xml",
+        "grouped": "grouped:Grouped",
+        "source": "source:SourceLabel",
+        "doc": "doc:Doc",
+        "markdown": "markdown:Markdown",
+        "anthropic-search-result": "anthropic_search_result:AnthropicSearchResult",
+        "anthropic-document": "anthropic_document:AnthropicDocument",
+        "openai-parts": "openai_parts:OpenAiParts",
+    },
 )

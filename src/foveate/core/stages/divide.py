@@ -18,38 +18,23 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple
 
-from foveate.core.corroborate import corroborating_sources
 from foveate.core.errors import BadOption
-from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.renditions import corroborating_sources
+from foveate.core.request import Request
 from foveate.core.text.salience import join_spans
-from foveate.core.types import (
-    Candidate,
-    Chunk,
-    Decision,
-    Rendition,
-    Request,
-    Sentences,
-    Span,
-    Step,
-)
+from foveate.core.types import Candidate, Chunk, Decision, Rendition, Sentences, Span, Step
+from foveate.core.unchecked import replace_text
 
 BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
 
 MIN_WORTH_SHARE = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
-
-new_decision, new_sentences, new_rendition = (
-    unchecked_constructor(Decision),
-    unchecked_constructor(Sentences),
-    unchecked_constructor(Rendition),
-)
-replace_chunk, replace_candidate = unchecked_replacer(Chunk), unchecked_replacer(Candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +185,7 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
         retrieved = any(part.origin == "retrieved" for part in mine)
         some = _select_sentences(sentences, group.sentences)
         pieces.append(
-            replace_candidate(
+            replace(
                 candidate,
                 chunk=passage if n == first else _chunk_with_passage_text(mine[0].chunk, passage),
                 score=max([part.score for part in mine]),
@@ -218,12 +203,11 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
 
 def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
     """The chunk in the place of the passage: its own id and place, with the passage's text."""
-    return replace_chunk(
+    return replace_text(
         chunk,
-        text=passage.text,
+        passage.text,
         start=passage.start,
         end=passage.end,
-        embedding=None,
         content_hash=passage.content_hash,
     )
 
@@ -243,7 +227,7 @@ def _chunks_of_groups(candidate: Candidate, groups: Sequence[SentenceGroup]) -> 
 
 def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
     at = {i: n for n, i in enumerate(places)}
-    return new_sentences(
+    return Sentences(
         spans=tuple([sentences.spans[i] for i in places]),
         leans=tuple([at[sentences.leans[i]] for i in places]),
         worths=tuple([sentences.worths[i] for i in places]),
@@ -253,13 +237,13 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
 
 def _piece_rendition(text: str, spans: Sequence[Span]) -> Rendition:
     found, ranges = join_spans(text, spans)
-    return new_rendition(kind="piece", text=found, spans=ranges)
+    return Rendition(kind="piece", text=found, spans=ranges)
 
 
 def _build_decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:
     for piece in pieces:
         same = piece.chunk.id == candidate.chunk.id
-        yield new_decision(
+        yield Decision(
             chunk_id=piece.chunk.id,
             action="changed" if same else "entered",
             reason="divided",

@@ -21,7 +21,8 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
-from foveate.core.types import Candidate, Chunk, Decision, Request, Step, rank
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Chunk, Decision, Step, rank
 
 _MAX_WINDOW = 3
 _ChunkPosition = tuple[str, int]

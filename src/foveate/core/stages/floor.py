@@ -13,7 +13,8 @@ from math import isfinite
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
-from foveate.core.types import Candidate, Decision, Request, Step, rank
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Decision, Step, rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

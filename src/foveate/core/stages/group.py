@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from foveate.core.grouping import group_by_document, split_supplements
-from foveate.core.types import Candidate, Request, Step
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,9 @@ from math import isfinite
 from typing import Literal, TypeAlias, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.grouping import group_by_document, split_supplements
-from foveate.core.types import Candidate, Request, Step, rank, reading_order
+from foveate.core.grouping import group_by_document, reading_order, split_supplements
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Step, rank
 
 OrderBy: TypeAlias = Literal[
     "relevance", "chronological", "bookend", "edges", "document", "attention"

@@ -17,7 +17,8 @@ from math import isfinite
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
-from foveate.core.types import Candidate, Decision, Request, Step
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Decision, Step
 
 _DAY = 86_400.0
 

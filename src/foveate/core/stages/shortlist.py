@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from foveate.core.errors import BadOption
-from foveate.core.made import unchecked_constructor
-from foveate.core.types import Candidate, Decision, Request, Step, rank
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Step, rank
+from foveate.core.unchecked import new_decision
 from foveate.core.zones import Budget
 
 CHARACTERS_PER_TOKEN = (
     4  # a token's, about: where characters alone are limited, `least` is worth that many
 )
-
-new_decision = unchecked_constructor(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

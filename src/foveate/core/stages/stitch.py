@@ -22,24 +22,18 @@ so stitch before compressing. What pack has already chosen is left as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from foveate.core.errors import BadOption
-from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.request import Request
 from foveate.core.text.overlap import is_consistent_at, overlap
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.types import Candidate, Chunk, Decision, Part, Request, Step, content_hash
+from foveate.core.types import Candidate, Chunk, Decision, Part, Step, content_hash
+from foveate.core.unchecked import new_decision, replace_text
 
 _BREAK = "\n\n"
 MAX_CACHED_PASSAGES = 4  # passages that begin with one text
-
-new_decision, new_part, new_candidate = (
-    unchecked_constructor(Decision),
-    unchecked_constructor(Part),
-    unchecked_constructor(Candidate),
-)
-replace_part, replace_chunk = unchecked_replacer(Part), unchecked_replacer(Chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +187,7 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
             start = _document_offset(piece.chunk)  # noqa: PLW2901
         else:
             parts.append(
-                new_part(
+                Part(
                     chunk=piece.chunk,
                     span=(at, end),
                     origin=piece.origin,
@@ -205,12 +199,11 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         length = max(length, end)
     start = _document_offset(run[0][0].candidate.chunk) if exact else None
     text, key = _cached_passage_text(run)
-    chunk = replace_chunk(
+    chunk = replace_text(
         run[0][0].candidate.chunk,
-        text=text,
+        text,
         start=start,
         end=None if start is None else start + length,
-        embedding=None,
         content_hash=key,
     )
     return _build_candidate([piece.candidate for piece, _ in run], chunk, tuple(parts))
@@ -246,7 +239,7 @@ def _build_candidate(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, .
     """The passage's candidate, with the best of each score and all the pieces' sources."""
     sources = [source for piece in pieces if piece.corroborating for source in piece.corroborating]
     origins = [piece.origin for piece in pieces]
-    return new_candidate(
+    return Candidate(
         chunk=chunk,
         score=max([piece.score for piece in pieces]),
         semantic_score=_best_score([piece.semantic_score for piece in pieces]),
@@ -264,7 +257,7 @@ def _best_score(scores: list[float | None]) -> float | None:
 
 def _shift_part(part: Part, by: int) -> Part:
     start, end = part.span
-    return replace_part(part, span=(start + by, end + by)) if by else part
+    return replace(part, span=(start + by, end + by)) if by else part
 
 
 def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:

@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from foveate.core.candidates import is_readable
 from foveate.core.errors import BadOption
-from foveate.core.types import Candidate, Chunk, Decision, Number, Request, Step, Supplement
+from foveate.core.request import Request
+from foveate.core.types import Candidate, Chunk, Decision, Number, Step, Supplement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,15 +15,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from foveate.core.bounded_cache import BoundedCache, size_of
-
-if TYPE_CHECKING:
-    from foveate.core.stages.compress.sentence_index import SentenceIndex
-    from foveate.core.stages.compress.unit_index import Index
-    from foveate.core.stages.dedup.compared_texts import Comparison
-    from foveate.core.stages.dedup.signature import ShingledText, Signature
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -64,18 +58,19 @@ class Profile:
     `kept`: what a store kept of it, by name, not yet unpacked.
     `passages`: what begins with it, by the content hashes and seams of the texts that follow.
     `changed`: something was filled in since it was last weighed; whoever fills in a part sets it.
+    A part whose type is `Any` is a stage's own: no other module reads it.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     normal: str | None = None
-    triples: Signature | None = None
-    reading: ShingledText | None = None
+    triples: Any = None
+    reading: Any = None
     facts: tuple[str, ...] | None = None
     weights: frozenset[str] | None = None
-    beside: dict[str, Comparison] = field(default_factory=dict)
-    indexes: dict[str, Index] = field(default_factory=dict)
-    shelves: dict[str, SentenceIndex] = field(default_factory=dict)
+    beside: dict[str, Any] = field(default_factory=dict)
+    indexes: dict[str, Any] = field(default_factory=dict)
+    shelves: dict[str, Any] = field(default_factory=dict)
     kept: Mapping[str, bytes] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)

@@ -16,7 +16,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from foveate.answer.messages import messages
 from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import BadInput
-from foveate.core.types import Context, Recipe
+from foveate.core.request import Recipe
+from foveate.core.types import Context
 from foveate.core.zones import Budget
 from foveate.integrations.llama_index.nodes import (
     context_from_nodes,

@@ -3,3 +3,7 @@
 They stand below the plan, because the system prompt shares the window with the documents and must
 be known before those are packed.
 """
+
+from typing import Literal, TypeAlias
+
+Channel: TypeAlias = Literal["text", "voice"]

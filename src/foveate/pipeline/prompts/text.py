@@ -11,13 +11,11 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from foveate import plugins
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.text.sentences import sentence_spans
-
-Channel: TypeAlias = Literal["text", "voice"]
+from foveate.pipeline.prompts import Channel
 
 LANGUAGES = ("de", "en", "fr", "nl")
 REFUSALS = {

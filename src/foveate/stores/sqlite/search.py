@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from foveate.core.made import unchecked_constructor
 from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
@@ -33,7 +32,6 @@ from foveate.stores.sqlite.vector_index import (
 )
 from foveate.stores.vectors import Scan
 
-_new_candidate = unchecked_constructor(Candidate)
 _WHAT = "a chunk is not as it was written"
 
 
@@ -88,7 +86,7 @@ def hybrid_search(
     }
     return SearchResult(
         candidates=tuple(
-            _new_candidate(
+            Candidate(
                 chunk=chunks[ids[row]],
                 score=score,
                 semantic_score=scored[row][0],

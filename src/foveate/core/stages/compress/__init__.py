@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadOption
-from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.request import Request
 from foveate.core.stages.compress.score import sentences_of
 from foveate.core.text.salience import (
     choose_sentences,
@@ -19,14 +19,11 @@ from foveate.core.text.salience import (
 )
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
-from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Request, Span, Step
+from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
+from foveate.core.unchecked import replace_unchecked
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
-
-
-replace_candidate = unchecked_replacer(Candidate)
-new_decision = unchecked_constructor(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +133,7 @@ class Compress:
             if not extracts:
                 return None
             numbers |= {"renditions": len(extracts), "why": made}
-            return replace_candidate(candidate, renditions=extracts), _build_decision(
+            return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
                 candidate, "model_failed", numbers
             )
         numbers |= {
@@ -145,9 +142,8 @@ class Compress:
             "shorter": request.token_counter.count_text(made.text),
             "model": offer.by,
         }
-        return replace_candidate(candidate, renditions=(made, *extracts)), _build_decision(
-            candidate, "offered_by_model", numbers
-        )
+        shown = replace_unchecked(Candidate, candidate, renditions=(made, *extracts))
+        return shown, _build_decision(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -187,10 +183,10 @@ def _offer_sentences(
         sentences = found[candidate.id]
         if not sentences.spans:
             continue
-        out[n] = replace_candidate(candidate, sentences=sentences)
+        out[n] = replace_unchecked(Candidate, candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
         decisions.append(
-            new_decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
+            Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
         )
     return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": 1})
 
@@ -234,7 +230,7 @@ def _offer_extracts(
         "renditions": len(extracts),
         "shortest_characters": min(len(r.text) for r in extracts),
     }
-    return replace_candidate(candidate, renditions=extracts), _build_decision(
+    return replace_unchecked(Candidate, candidate, renditions=extracts), _build_decision(
         candidate, "offered", numbers
     )
 

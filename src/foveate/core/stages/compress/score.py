@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from foveate.core.made import unchecked_constructor
 from foveate.core.stages.compress.features import compute_features
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import pool_of
 from foveate.core.types import Candidate, Sentences, rank
-
-new_sentences = unchecked_constructor(Sentences)
 
 WEIGHTS = {
     "match": 7.0,
@@ -60,7 +57,7 @@ def sentences_of(
     widths = [width for p in pool.passages for width in p.indexed.widths]
     runs = runs_of(np.concatenate(words), widths)
     return {
-        p.candidate.chunk.id: new_sentences(
+        p.candidate.chunk.id: Sentences(
             spans=p.indexed.units.spans,
             leans=p.indexed.units.leans,
             worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),

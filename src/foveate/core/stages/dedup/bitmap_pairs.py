@@ -9,14 +9,15 @@ nearly all look alike (long texts set all bits), `meet.py` sorts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.stages.dedup.candidate_pairs import Ints
     from foveate.core.stages.dedup.signature import Signature
+
+    Ints: TypeAlias = NDArray[np.int64]
 
 TEXTS = 1200
 FEW = 48  # texts, whose bits are compared before arrays of them are made

@@ -84,7 +84,7 @@ class Texts:
         Where they share fewer triples than `least`, nothing else is asked.
         """
         known, key = self.known[i], self.hashes[other]
-        made = known.beside.get(key)
+        made: Comparison | None = known.beside.get(key)
         if made is not None and (made.said is not None or made.shared < least):
             return made
         shared, anchors = common(self.reading(i), self.reading(other))
@@ -94,7 +94,8 @@ class Texts:
             agreed = is_consistent(self.facts(i), self.facts(other), mine)
             alike = agreed and is_covered(mine, theirs, anchors)
             made = Comparison(shared, alike, _fragment(theirs, mine))
-        return known.add(known.beside, key, made, most=MAX_COMPARISONS)
+        known.add(known.beside, key, made, most=MAX_COMPARISONS)
+        return made
 
     def fragment(self, part: int, whole: int) -> bool:
         """Whether all words of `part` are in `whole`, as often as in `part`, and it has more.

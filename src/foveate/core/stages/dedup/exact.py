@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
+from foveate.core.request import Request
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
 from foveate.core.text.normalise import normalise
 from foveate.core.text.profile import text_profile
-from foveate.core.types import Candidate, Request, Step, content_hash, rank
+from foveate.core.types import Candidate, Step, content_hash, rank
 
 Key = Literal["normalised", "verbatim"]
 

@@ -9,14 +9,10 @@ come by rank, so that they do not depend on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from foveate.core.made import unchecked_constructor, unchecked_replacer
 from foveate.core.types import Candidate, Decision, Number, Source, Step, rank
-
-new_decision = unchecked_constructor(Decision)
-new_source = unchecked_constructor(Source)
-replace_candidate = unchecked_replacer(Candidate)
+from foveate.core.unchecked import new_decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +67,7 @@ def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
     if len(gathered) > 1:
         gathered.sort(key=_place, reverse=True)
         gathered = sorted({source.chunk_id: source for source in gathered}.values(), key=_place)
-    return replace_candidate(
+    return replace(
         kept,
         score=max([kept.score, *[copy.score for copy in copies]]),
         corroborating=tuple([source for source in gathered if source.chunk_id not in own]),
@@ -80,7 +76,7 @@ def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
 
 def _sources(candidate: Candidate) -> list[Source]:
     return [
-        new_source(
+        Source(
             chunk_id=chunk.id,
             document_id=chunk.document_id,
             source=chunk.source,

@@ -45,6 +45,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
+from foveate.core.request import Request
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
 from foveate.core.stages.dedup.containment import Resolution, resolve_contained
 from foveate.core.stages.dedup.guard import Open, Says
@@ -55,7 +56,7 @@ from foveate.core.stages.dedup.resolve_duplicates import final, resolve_duplicat
 from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
 from foveate.core.stages.dedup.symmetric import Similar, SymmetricFinder
 from foveate.core.stages.dedup.threshold import Threshold
-from foveate.core.types import Candidate, Number, Request, Step, rank
+from foveate.core.types import Candidate, Number, Step, rank
 
 Method = Literal["jaccard", "containment", "semantic"]
 Prefer = Literal["score", "newest"]

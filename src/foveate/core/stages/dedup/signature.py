@@ -98,7 +98,7 @@ class ShingledText:
 
 def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
     """The text's signature for the threshold, from its profile where it is known."""
-    made = known.triples
+    made: Signature | None = known.triples
     if made is None:
         kept = known.kept.get(PROFILE_KEY)
         made = known.triples = (decode_signature(kept) if kept else None) or compute_signature(text)
@@ -150,7 +150,7 @@ def decode_signature(data: bytes) -> Signature | None:
 
 def shingled_text(known: Profile, text: str) -> ShingledText:
     """The text's words and triples in order, from its profile where they are known."""
-    made = known.reading
+    made: ShingledText | None = known.reading
     if made is None:
         import numpy as np
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
-from foveate.core.made import unchecked_constructor, unchecked_replacer
+from foveate.core.request import Request
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     rendition_options,
@@ -27,13 +27,12 @@ from foveate.core.stages.pack.ordered import (
     take_in_turn,
 )
 from foveate.core.stages.pack.value import pack_value
-from foveate.core.types import Candidate, Decision, Number, Rendition, Request, Step
+from foveate.core.types import Candidate, Decision, Number, Rendition, Step
+from foveate.core.unchecked import replace_unchecked
 
 Policy = Literal["greedy", "documents", "interleaved", "score_weighted", "value", "coverage"]
 Overflow = Literal["skip", "stop", "truncate"]
 STOPPING_POLICIES = ("score_weighted", "documents")
-
-replace_candidate, new_decision = unchecked_replacer(Candidate), unchecked_constructor(Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +146,7 @@ def _build_step(candidates: tuple[Candidate, ...], choices: Choices, scale: Budg
     """Candidates in the order they came, each knowing how it is shown."""
     chosen = {choice.candidate.chunk.id: finalise_choice(choice) for choice in choices.chosen}
     shown = [(c, chosen[c.chunk.id]) for c in candidates if c.chunk.id in chosen]
-    kept = tuple([replace_candidate(c, shown=choice.rendition) for c, choice in shown])
+    kept = tuple([replace_unchecked(Candidate, c, shown=choice.rendition) for c, choice in shown])
     decisions = [_choice_decision(choice) for c, choice in shown if c.shown != choice.rendition]
     left_out = why_left_out(candidates, choices, scale)
     spent = sum(choice.cost.tokens for choice in choices.chosen)
@@ -176,7 +175,7 @@ def _choice_decision(choice: Choice) -> Decision:
     size = sum([b - a for a, b in most.spans]) if most else len(choice.candidate.chunk.text)
     if (left := sum([b - a for a, b in choice.rendition.spans])) < size:
         numbers["characters_left_out"] = size - left
-    return new_decision(
+    return Decision(
         chunk_id=choice.candidate.chunk.id,
         action="kept",
         reason=choice.rendition.kind,

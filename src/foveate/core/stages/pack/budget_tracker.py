@@ -9,22 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.made import unchecked_constructor
+from foveate.core.renditions import full_rendition
 from foveate.core.stages.pack.pieces import pieces
 from foveate.core.token_counter import Cost, TokenCounter, new_cost
-from foveate.core.types import BlockPosition, Candidate, Rendition, RenditionKind, rendition_hash
+from foveate.core.types import BlockPosition, Candidate, Rendition, rendition_hash
 from foveate.core.zones import Budget
-
-new_rendition = unchecked_constructor(Rendition)
-
-
-def full_rendition(candidate: Candidate) -> Rendition:
-    """The candidate in full; `stripped` where stitching took a repeat out of it."""
-    text = candidate.chunk.text
-    kind: RenditionKind = "verbatim"
-    if candidate.parts and sum([p.span[1] - p.span[0] for p in candidate.parts]) > len(text):
-        kind = "stripped"
-    return new_rendition(kind=kind, text=text, spans=((0, len(text)),))
 
 
 def is_undivided(candidate: Candidate) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from foveate.core.made import unchecked_constructor
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.token_counter import Cost
 from foveate.core.types import Candidate, Decision, Number, Rendition, rank
+from foveate.core.unchecked import new_decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,6 @@ class Choice:
     candidate: Candidate
     rendition: Rendition
     cost: Cost
-
-
-new_choice, new_decision = unchecked_constructor(Choice), unchecked_constructor(Decision)
 
 
 @dataclass(slots=True)

@@ -20,9 +20,9 @@ from math import inf
 from operator import neg, truediv
 from typing import TypeAlias
 
-from foveate.core.made import unchecked_constructor
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
-from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
+from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import Selection, build_selection, open_to_choice
 from foveate.core.stages.pack.value import report
 from foveate.core.text.salience import join_spans
@@ -38,7 +38,6 @@ SLACK = 3  # tokens or characters that are not worth another round
 
 Entry: TypeAlias = tuple[float, int]
 NOBODY: Entry = (inf, -1)  # stands behind all that wait
-new_rendition = unchecked_constructor(Rendition)
 
 
 def pack_evidence(candidates: Sequence[Candidate], scale: BudgetTracker) -> Choices:
@@ -167,7 +166,7 @@ def _count(basket: Selection, counted: dict[int, Choice], scale: BudgetTracker) 
             continue
         candidate, rendition = basket.pool[owner], _rendition(basket, owner)
         cost = scale.cost(candidate, rendition, "fresh")
-        counted[owner] = new_choice(candidate=candidate, rendition=rendition, cost=cost)
+        counted[owner] = Choice(candidate=candidate, rendition=rendition, cost=cost)
     basket.changed.clear()
 
 
@@ -210,7 +209,7 @@ def _rendition(basket: Selection, owner: int) -> Rendition:
     places = [n - first for n in range(first, last) if basket.taken[n]]
     text, ranges = join_spans(candidate.chunk.text, [sentences.spans[n] for n in places])
     value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
-    return new_rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
+    return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 
 
 def _choices(
@@ -227,7 +226,7 @@ def _choices(
         rendition = counted[owner].rendition
         cost = scale.cost(candidate, rendition)
         scale.take(candidate, cost)
-        choices.chosen.append(new_choice(candidate=candidate, rendition=rendition, cost=cost))
+        choices.chosen.append(Choice(candidate=candidate, rendition=rendition, cost=cost))
     order = _order([*map(neg, map(truediv, basket.worths, basket.costs))])
     waits = _waits(basket, order, room - _used(basket, counted)[basket.unit])
     choices.waits = {basket.pool[owner].chunk.id: wait for owner, wait in waits.items()}

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
-from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
+from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.types import Candidate, Rendition, rank
 
 RenditionOptions = Callable[[Candidate], Sequence[Rendition]]
@@ -98,7 +99,7 @@ def fullest_that_fits(
     for rendition in ways:
         cost = scale.afford(candidate, rendition)
         if cost is not None:
-            return new_choice(candidate=candidate, rendition=rendition, cost=cost)
+            return Choice(candidate=candidate, rendition=rendition, cost=cost)
     return None
 
 

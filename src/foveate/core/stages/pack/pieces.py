@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from foveate.core.made import unchecked_constructor
 from foveate.core.text.profile import TextPiece, text_profile
 from foveate.core.text.salience import join_spans
 from foveate.core.types import Candidate, Part, Rendition, Span, content_hash, set_rendition_hash
 
 SHARES = (0.75, 0.5, 0.25)
 KEPT = 8  # pieces of one passage
-
-new_rendition = unchecked_constructor(Rendition)
 
 
 def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
@@ -35,7 +32,7 @@ def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
             value = min(sum([masses[i] for i in chosen]) / total, 1.0)
             ways.append(
                 set_rendition_hash(
-                    new_rendition(kind="extract", text=text, spans=ranges, value=value), key
+                    Rendition(kind="extract", text=text, spans=ranges, value=value), key
                 )
             )
     return tuple(ways)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from foveate.core.renditions import full_rendition
 from foveate.core.stages.compress.unit_index import numbers, runs_of, text_runs
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, Sentences, rank
 

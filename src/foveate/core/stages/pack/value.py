@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker, full_rendition, is_undivided
-from foveate.core.stages.pack.choice import Choice, Choices, new_choice
+from foveate.core.renditions import full_rendition
+from foveate.core.stages.pack.budget_tracker import BudgetTracker, is_undivided
+from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.ordered import RenditionOptions, by_score, fullest_that_fits
 from foveate.core.token_counter import Cost
 from foveate.core.types import Candidate, Rendition
@@ -172,7 +173,7 @@ def _first(
     if cost is None:
         return None
     scale.take(candidate, cost)
-    return new_choice(candidate=candidate, rendition=way or full_rendition(candidate), cost=cost)
+    return Choice(candidate=candidate, rendition=way or full_rendition(candidate), cost=cost)
 
 
 def swap_rendition(
@@ -187,7 +188,7 @@ def swap_rendition(
             scale.take(candidate, old.cost)
         return None
     scale.take(candidate, cost)
-    return new_choice(candidate=candidate, rendition=rendition, cost=cost)
+    return Choice(candidate=candidate, rendition=rendition, cost=cost)
 
 
 def _finish(
