@@ -17,7 +17,7 @@ from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.core.record_keys import TEXT_KEYS
-from foveate.pipeline.table_cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
+from foveate.pipeline.tables.cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
 
 LIKELY_TEXT_COLUMNS = ("body", "chunk", "chunk_text", "passage", "document")
 """What others call the column that is `text` here."""
