@@ -124,7 +124,7 @@ def redact_url(url: str | Path) -> str:
     """A store's URL as it may be shown: without a password."""
     if not is_server_url(url):
         return str(url)
-    from foveate.stores.postgres.url import parse_url
+    from foveate.stores.postgres.connect import parse_url
 
     return parse_url(str(url)).display_url
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from foveate.core.state import combine_states
-from foveate.stores.bm25 import damping
-from foveate.stores.sqlite import audiences
+from foveate.stores.scoring import damping
+from foveate.stores.sqlite import contents
 from foveate.stores.vectors import Scan
 
 _MAX_VIEWS = 16
@@ -50,7 +50,7 @@ def of(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) ->
     names = tuple(sorted(set(principals)))
     known = scan.readers.pop(names, None)
     if known is None:
-        found = audiences.readable(connection, names)
+        found = contents.readable_audiences(connection, names)
         known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
     scan.readers[names] = known
     for old in list(scan.readers)[:-_MAX_VIEWS]:

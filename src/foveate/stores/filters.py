@@ -1,16 +1,33 @@
-"""What a request may see: principals and metadata filters as SQL conditions, values bound.
-
-Rules: values are bound one by one and never pass through SQLite's JSON functions, which cut a
-string at NUL ("a" + NUL + "b" would become the principal "a"); a key that is no column of a chunk
-or its document is a metadata key; a list means any of.
-"""
+"""Checks of search filters, and filters as SQL conditions for SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from foveate.stores.request_checks import is_encodable, parse_filter_values
+from foveate.core.errors import BadOption
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a row can hold the text: all but half of a surrogate pair is UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def parse_filter_values(key: str, wanted: Any) -> list[Any]:
+    """The values that `key` may have; raises `BadOption` for what is no value."""
+    many = isinstance(wanted, list | tuple | set | frozenset)
+    values = list(wanted) if many else [wanted]
+    for value in values:
+        if not isinstance(value, str | int | float):
+            raise BadOption(
+                f"where: {key!r} is {value!r}; give a string, a number, a boolean or a list of them"
+            )
+    return values
+
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""

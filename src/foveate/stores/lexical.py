@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from foveate.stores.access_control import View
-from foveate.stores.bm25 import MAX_COUNT, idfs, term_scores
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.scoring import MAX_COUNT, idfs, term_scores
 from foveate.stores.vectors import Scan
 
 _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32

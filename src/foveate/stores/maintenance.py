@@ -65,7 +65,7 @@ def _checked(url: str) -> Report:
 def backup(url: str, to: Path) -> None:
     """Copy an embedded store; raises `BadOption` for one on a server, naming what copies it."""
     if is_server_url(url):
-        from foveate.stores.postgres.url import parse_url
+        from foveate.stores.postgres.connect import parse_url
 
         raise BadOption(
             "a store on a server is copied by the server's own tools: "

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
-from foveate.stores.bm25 import MAX_COUNT
 from foveate.stores.checksums import MASK, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.scoring import MAX_COUNT
 
 _PLACES_PER_ROW = 120
 """Places in a row, unless one document has more: 960 bytes, beyond which SQLite splits a row."""

@@ -10,10 +10,9 @@ import pytest
 
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
-from foveate.providers.chat.engine import _thread_count
-from foveate.providers.chat.forced_decoding import fetch_tokens
+from foveate.providers.chat.engine import _thread_count, fetch_tokens
 from foveate.providers.chat.gguf import GgufProvider, _StopFlag
-from foveate.providers.chat.provider_error import ProviderError
+from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model
 from local_model import KEY, WINDOW, engine, local_model, local_name

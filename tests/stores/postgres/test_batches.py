@@ -11,7 +11,7 @@ import pytest
 
 from foveate.core.errors import BadOption
 from foveate.stores import open_async_store, open_store
-from foveate.stores.postgres.url import connection_settings, parse_url
+from foveate.stores.postgres.connect import connection_settings, parse_url
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
 NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}

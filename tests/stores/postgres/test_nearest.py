@@ -9,7 +9,7 @@ import pytest
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores import open_store
-from foveate.stores.postgres.postings_cache import PostingsCache
+from foveate.stores.postgres.postings import PostingsCache
 from foveate.stores.postgres.search import hybrid_search
 from foveate.stores.postgres.statements import run_flow
 

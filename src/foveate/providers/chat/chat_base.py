@@ -1,22 +1,22 @@
-"""A protocol behind the port: time limits, attempts, the key kept out of what is said.
-
-Rules: no call takes longer than its `timeout`, whatever the other side does; an attempt is made
-again only while nothing of the answer was handed over, and only if the time that is left allows;
-an answer that is far longer than was asked for is refused.
-"""
+"""A chat model over any provider: sync and async calls, time limits, attempts, and answer sizes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from contextvars import copy_context
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from random import uniform
 from statistics import fmean
+from threading import Thread
+from time import monotonic
+from typing import TypeVar
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.ports import Likelihood, Message, Reply
-from foveate.providers.chat.provider_error import ProviderError, external_error
+from foveate.providers.chat.http_client import ProviderError, external_error
 from foveate.providers.chat.request import (
     ChatProvider,
     ChatRequest,
@@ -25,7 +25,78 @@ from foveate.providers.chat.request import (
     adapt_messages,
     check_request,
 )
-from foveate.providers.chat.sync_iterator import iterate_in_thread
+
+T = TypeVar("T")
+
+GRACE_SECONDS = 0.5
+"""Seconds after which a limit that the iterator should have kept itself is kept for it."""
+
+
+class _EndOfStream:
+    """Nothing more comes; `error` says why, where something went wrong."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+def iterate_in_thread(make: Callable[[], AsyncIterator[T]], timeout: float) -> Iterator[T]:
+    """What the iterator gives, in this thread; raises `TimeoutError` where it hangs.
+
+    When the reader stops early, the iterator is cancelled.
+    """
+    box: SimpleQueue[T | _EndOfStream] = SimpleQueue()
+    stop = _Cancel()
+    work = copy_context().run
+    Thread(
+        target=work, args=(_run_iterator, make, box, stop), daemon=True, name="foveate-model"
+    ).start()
+    end = monotonic() + timeout + GRACE_SECONDS
+    try:
+        while True:
+            try:
+                item = box.get(timeout=max(GRACE_SECONDS, end - monotonic()))
+            except Empty:
+                raise TimeoutError from None
+            if not isinstance(item, _EndOfStream):
+                yield item
+            elif item.error is None:
+                return
+            else:
+                raise item.error
+    finally:
+        stop()
+
+
+class _Cancel:
+    """Cancels the task on its own loop; calling it late or twice does nothing."""
+
+    task: asyncio.Task[None] | None = None
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def __call__(self) -> None:
+        if self.task is not None and self.loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: it came to its end
+                self.loop.call_soon_threadsafe(self.task.cancel)
+
+
+def _run_iterator(
+    make: Callable[[], AsyncIterator[T]], box: SimpleQueue[T | _EndOfStream], stop: _Cancel
+) -> None:
+    async def main() -> None:
+        stop.loop, stop.task = asyncio.get_running_loop(), asyncio.current_task()
+        # What goes wrong while a client is cleaned up would be logged, and is nobody's concern.
+        stop.loop.set_exception_handler(lambda *_: None)
+        end = _EndOfStream()
+        try:
+            async for item in make():
+                box.put(item)
+        except BaseException as error:  # noqa: BLE001  # whatever it is, the reader must hear of it
+            end = _EndOfStream(error)
+        # Before the loop is closed: that waits for threads, such as a name being looked up.
+        box.put(end)
+
+    asyncio.run(main())
+
 
 _CLOSE_SECONDS = 1.0
 """Seconds for closing a connection that is no longer wanted."""

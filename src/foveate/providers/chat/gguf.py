@@ -21,10 +21,15 @@ from weakref import WeakValueDictionary
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.chat_template_counts import count_tokens, measure_template
-from foveate.providers.chat.engine import start_engine
-from foveate.providers.chat.forced_decoding import fetch_tokens, forcing_options, parse_logprobs
-from foveate.providers.chat.provider_error import ProviderError, external_error, truncated_error
+from foveate.providers.chat.engine import (
+    count_tokens,
+    fetch_tokens,
+    forcing_options,
+    measure_template,
+    parse_logprobs,
+    start_engine,
+)
+from foveate.providers.chat.http_client import ProviderError, external_error, truncated_error
 from foveate.providers.chat.request import ChatRequest, ScoredReply
 
 T = TypeVar("T")

@@ -14,18 +14,20 @@ from typing import Any, Literal
 
 from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage, text_from_content
-from foveate.providers.chat.http_client import OWN_KEY, check_address, http_options, read_key
-from foveate.providers.chat.provider_error import (
+from foveate.providers.chat.http_client import (
+    OWN_KEY,
     AttemptInfo,
     ProviderError,
     broken_stream_error,
+    check_address,
     connection_error,
+    http_options,
     protocol_error,
+    read_key,
     status_error,
     truncated_error,
 )
-from foveate.providers.chat.request import ChatRequest
-from foveate.providers.chat.response_types import parse_count, parse_text
+from foveate.providers.chat.request import ChatRequest, parse_count, parse_text
 
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
 _MIN_CONTEXT = 4096

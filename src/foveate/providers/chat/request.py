@@ -1,14 +1,80 @@
-"""What one attempt is asked, how long it may take, and what an adapter must be able to do."""
+"""A chat request, the interface of a provider, and checks of what goes in and comes out."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from foveate.core.chat.turns import compact_json, join_lines
 from foveate.core.errors import BadInput, BadOption
 from foveate.ports import Message, Reply, text_from_content
-from foveate.providers.chat.tools import DEVELOPER_ROLE, TOOL_CALLS, TOOL_ROLE, tools_as_text
+
+
+def parse_text(value: Any) -> str:
+    r"""The text; empty for None. Raises `TypeError` for what is something else.
+
+    >>> parse_text("nine"), parse_text(None), parse_text("nine \ud800")
+    ('nine', '', 'nine \ufffd')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"a text is of type {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
+
+
+def parse_count(value: Any) -> int | None:
+    """How many tokens; None for what is no whole number, or below 0.
+
+    >>> parse_count(3), parse_count("3"), parse_count(-1), parse_count(True)
+    (3, None, None, None)
+    """
+    return value if type(value) is int and value >= 0 else None
+
+
+TOOL_CALLS = "tool_calls"
+"""Who takes this is sent calls, results and the developer's role as they are."""
+TOOL_ROLE, DEVELOPER_ROLE = "tool", "developer"
+
+
+def calls_to_json(message: Mapping[str, Any]) -> list[str]:
+    """The calls of a message, each as the JSON that is sent."""
+    return [compact_json(call) for call in message.get(TOOL_CALLS) or ()]
+
+
+def tools_as_text(messages: Sequence[Message]) -> list[Message]:
+    r"""The messages with calls and results as texts of roles that every model knows.
+
+    >>> call = {"id": "c1", "type": "function", "function": {"name": "gauge", "arguments": "{}"}}
+    >>> said = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    >>> said.append({"role": "tool", "tool_call_id": "c1", "content": "2.4 bar"})
+    >>> [message["role"] for message in tools_as_text(said)], tools_as_text(said)[1]["content"]
+    (['assistant', 'user'], 'c1:\n2.4 bar')
+    """
+    found: list[Message] = []
+    before = ""
+    for message in messages:
+        role, more = message["role"], cast("Mapping[str, Any]", message)
+        if role == TOOL_ROLE:
+            said = f"{more['tool_call_id']}:\n{text_from_content(message['content'])}"
+            if before == TOOL_ROLE:
+                said = f"{found.pop()['content']}\n\n{said}"
+            found.append({"role": "user", "content": said})
+        elif calls := calls_to_json(more):
+            said = join_lines(text_from_content(message["content"]), *calls)
+            found.append({"role": "assistant", "content": said})
+        elif role == DEVELOPER_ROLE:
+            found.append({"role": "system", "content": message["content"]})
+        else:
+            found.append(message)
+        before = role
+    return found
+
 
 MAX_SECONDS = 86_400.0
 """Seconds: a day. No call is given more, and clocks hold it."""

@@ -1,12 +1,12 @@
-"""One JSON request over HTTP, for the embedders that ask a server. Not a client library.
+"""Embedders over HTTP: OpenAI's protocol and Ollama's.
 
-Rules: a key goes into one header and nowhere else, never into an error or a redirect (redirects
-are refused); an answer is checked before it is used; every failure is an `ExternalError`.
+A key goes into one header and nowhere else; redirects are refused; an answer is checked before use.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from typing import Any
@@ -85,3 +85,120 @@ def batches(texts: Sequence[str], size: int) -> list[list[str]]:
     [['a', 'b'], ['c']]
     """
     return [list(texts[i : i + size]) for i in range(0, len(texts), size)]
+
+
+_OPENAI_BATCH = 128
+
+
+class OpenAIEmbedder:
+    """A hosted model. Address and key: arguments, or `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
+
+    The length of its vectors is asked of the endpoint once, when it is first needed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+    ) -> None:
+        self.model = model
+        default = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+        self._url = check_url(base_url or default)
+        self._key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
+        self._timeout = timeout
+        self._dimensions = 0
+
+    def __repr__(self) -> str:
+        return f"OpenAIEmbedder({self.model!r}, base_url={self._url!r})"
+
+    @property
+    def name(self) -> str:
+        """Protocol and model."""
+        return f"openai:{self.model}"
+
+    @property
+    def dimensions(self) -> int:
+        """Length of one vector; the first time, one request."""
+        if not self._dimensions:
+            self.embed(["dimensions"])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
+        import numpy as np
+
+        parts = [self._embed_batch(batch) for batch in batches(texts, _OPENAI_BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _embed_batch(self, texts: list[str]) -> Any:
+        payload = {"model": self.model, "input": texts, "encoding_format": "float"}
+        answer = post_json(f"{self._url}/embeddings", payload, key=self._key, timeout=self._timeout)
+        try:
+            # The protocol numbers its answers; nothing promises their order.
+            data = sorted(answer["data"], key=lambda item: int(item["index"]))
+            vectors = [item["embedding"] for item in data]
+        except (KeyError, TypeError, ValueError):
+            raise ExternalError(f"{self.name}: the answer holds no embeddings") from None
+        rows = unit_rows(vectors, expected=len(texts), whose=self.name)
+        self._dimensions = rows.shape[1]
+        return rows
+
+
+_OLLAMA_BATCH = 32
+
+
+class OllamaEmbedder:
+    """A local model. Address: the argument, or `OLLAMA_HOST`, or port 11434 of this machine.
+
+    The length of its vectors is asked of the server once, when it is first needed.
+    """
+
+    def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 120.0) -> None:
+        self.model = model
+        self._url = check_url(base_url or _read_host())
+        self._timeout = timeout
+        self._dimensions = 0
+
+    def __repr__(self) -> str:
+        return f"OllamaEmbedder({self.model!r}, base_url={self._url!r})"
+
+    @property
+    def name(self) -> str:
+        """Server and model."""
+        return f"ollama:{self.model}"
+
+    @property
+    def dimensions(self) -> int:
+        """Length of one vector; the first time, one request."""
+        if not self._dimensions:
+            self.embed(["dimensions"])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
+        import numpy as np
+
+        parts = [self._embed_batch(batch) for batch in batches(texts, _OLLAMA_BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _embed_batch(self, texts: list[str]) -> Any:
+        payload = {"model": self.model, "input": texts}
+        answer = post_json(f"{self._url}/api/embed", payload, timeout=self._timeout)
+        try:
+            vectors = answer["embeddings"]
+        except (KeyError, TypeError):
+            raise ExternalError(f"{self.name}: the answer holds no embeddings") from None
+        rows = unit_rows(vectors, expected=len(texts), whose=self.name)
+        self._dimensions = rows.shape[1]
+        return rows
+
+
+def _read_host() -> str:
+    """`OLLAMA_HOST` as Ollama itself reads it: the scheme and the port may be left out."""
+    host = os.environ.get("OLLAMA_HOST") or "127.0.0.1"
+    url = host if "://" in host else f"http://{host}"
+    bare = ":" not in url.rpartition("//")[2].rpartition("]")[2]
+    return f"{url}:11434" if bare and "://" not in host else url

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 VERSION = "2023-06-01"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 CONTROL = re.compile(r"<[|｜].*[|｜]>", re.DOTALL)
 

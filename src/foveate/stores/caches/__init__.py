@@ -1,11 +1,121 @@
-"""Caches, chosen by URL. The vendor's package is imported when its scheme is asked for."""
+"""Caches of contexts, in this process or on Redis, opened by URL."""
 
 from __future__ import annotations
 
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from foveate.core.errors import BadOption, UnknownName
-from foveate.ports import Cache
+from foveate.core.errors import BadOption, MissingExtra, UnknownName
+from foveate.ports import Cache, CacheStats
+
+if TYPE_CHECKING:
+    from cachetools import LRUCache
+    from redis import Redis
+
+
+MEGABYTE = 1_000_000
+
+
+class MemoryCache:
+    """Least recently used entries go first; `megabytes`: of keys and values. Safe for threads."""
+
+    def __init__(self, megabytes: int) -> None:
+        try:
+            from cachetools import LRUCache
+        except ImportError:
+            raise MissingExtra("cachetools", "cache") from None
+        self._entries: LRUCache[str, bytes] = LRUCache(megabytes * MEGABYTE, getsizeof=len)
+        self._lock = Lock()
+        self._hits = self._misses = 0
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under the key, unless it was forgotten."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is None:
+                self._misses += 1
+            else:
+                self._hits += 1
+            return found
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it; what is larger than all the room is not kept."""
+        with self._lock:
+            if len(value) <= self._entries.maxsize:
+                self._entries[key] = value
+
+    def stats(self) -> CacheStats:
+        """Hits and misses since it was opened, and what it holds now."""
+        with self._lock:
+            return CacheStats(
+                hits=self._hits,
+                misses=self._misses,
+                entries=len(self._entries),
+                bytes=int(self._entries.currsize),
+            )
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._entries.clear()
+
+
+PREFIX = "foveate:context:"
+TIMEOUT_SECONDS = 0.5  # seconds; a cache that answers later than that costs more than it saves
+
+
+class RedisCache:
+    """Entries under `foveate:context:KEY`, forgotten after `hours`. Safe for threads."""
+
+    def __init__(self, url: str, hours: int) -> None:
+        try:
+            from redis import Redis, RedisError
+        except ImportError:
+            raise MissingExtra("redis", "redis") from None
+        self._failures = RedisError
+        self._seconds = hours * 3600
+        self._lock = Lock()
+        self._hits = self._misses = self._errors = 0
+        try:
+            self._server: Redis = Redis.from_url(
+                url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
+            )
+        except ValueError as error:
+            raise BadOption(f"cache: the Redis URL cannot be used: {error}") from None
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under the key; None where it is not there, or nobody answers."""
+        try:
+            found: Any = self._server.get(PREFIX + key)
+        except self._failures:
+            self._count(errors=1)
+            return None
+        self._count(hits=found is not None, misses=found is None)
+        return found if isinstance(found, bytes) else None
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it for some hours, where the server can."""
+        try:
+            self._server.set(PREFIX + key, value, ex=self._seconds)
+        except self._failures:
+            self._count(errors=1)
+
+    def stats(self) -> CacheStats:
+        """Hits, misses and errors of this process; what the server holds is its own to say."""
+        with self._lock:
+            return CacheStats(hits=self._hits, misses=self._misses, errors=self._errors)
+
+    def close(self) -> None:
+        """Let go of the connections; the entries stay."""
+        self._server.close()
+
+    def _count(self, *, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
+        with self._lock:
+            self._hits += hits
+            self._misses += misses
+            self._errors += errors
+
 
 SCHEMES = ("memory", "redis", "rediss", "unix")
 """What may stand before the colon."""

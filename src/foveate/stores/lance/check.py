@@ -18,12 +18,11 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
 from foveate.stores.int8 import squared_norms
-from foveate.stores.lance import files, postings, schema
-from foveate.stores.lance.engine_errors import convert_engine_errors
-from foveate.stores.lance.head import Segment, audience_number
+from foveate.stores.lance import files, part, schema
 from foveate.stores.lance.labels import labels_from_metadata
-from foveate.stores.lance.location import Location
+from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
+from foveate.stores.lance.schema import Segment, audience_number
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import state_members, terms_to_index
@@ -168,7 +167,7 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
             texts[place] = terms_to_index(row)
             if len(texts[place]) != length:
                 yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
-        terms, ends, places = postings.build_postings(texts)
+        terms, ends, places = part.build_postings(texts)
         expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
         stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
         yield from _check_places(number, stored, expected, at)
@@ -181,7 +180,7 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
         if expected:
             yield f"segment {number} has no words"
         return
-    ends, places = postings.places_from_binary(stored.column("places"))
+    ends, places = part.places_from_binary(stored.column("places"))
     terms = stored.column("term").to_pylist()
     if terms != sorted(set(terms)):
         yield f"segment {number}: its terms are not in order"
@@ -190,7 +189,7 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
     found = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
     for term in sorted(found.keys() | expected.keys()):
         mine = found.get(term, places[:0])
-        mine = mine[np.isin(mine >> postings.COUNT_BITS, live)]
+        mine = mine[np.isin(mine >> part.COUNT_BITS, live)]
         if not np.array_equal(mine, expected.get(term, places[:0])):
             yield f"segment {number}: the places of {term!r} are not those of its texts"
 

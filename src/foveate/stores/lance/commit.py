@@ -1,12 +1,12 @@
-"""One transaction: parts come in, the documents that they replace and those deleted go out.
+"""One transaction: parts come in, replaced and deleted documents go out, in one commit of Lance.
 
-It is one commit of Lance that names every file it adds, every file from which rows go, and the new
-head in place of the old one. Whoever committed since the version it was worked out from has
-replaced the head too, so Lance refuses it, and it is worked out again from the newer version.
+The commit replaces the head, so Lance refuses it after another writer's; it is then planned again
+from the newer version.
 """
 
 from __future__ import annotations
 
+import random
 import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,20 +14,26 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.lance import files
 from foveate.stores.lance import part as parts_
-from foveate.stores.lance.engine_errors import CommitConflict, import_lance, is_conflict
-from foveate.stores.lance.head import (
+from foveate.stores.lance.labels import in_condition
+from foveate.stores.lance.location import (
+    CommitConflict,
+    Location,
+    convert_engine_errors,
+    import_lance,
+    is_conflict,
+)
+from foveate.stores.lance.part import Part
+from foveate.stores.lance.scan import Versions
+from foveate.stores.lance.schema import (
     Head,
     Segment,
     apply_change,
     record_transaction,
     table_from_head,
 )
-from foveate.stores.lance.labels import in_condition
-from foveate.stores.lance.location import Location
-from foveate.stores.lance.part import Part
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
 
@@ -270,3 +276,41 @@ def _drop_empty_files(
         if left:
             segments[number] = replace(segment, files=left)
     return replace(head, segments=segments), orphans
+
+
+_ATTEMPTS = 200
+_MAX_WAIT = 1.0
+
+
+def commit_with_retry(place: Location, versions: Versions, order: CommitRequest) -> int:
+    """One transaction, worked out anew from each newer version; how many documents went out."""
+    for attempt in range(_ATTEMPTS):
+        now = versions.current()
+        with convert_engine_errors(place):
+            plan = plan_commit(place, now, order)
+        if plan is None:
+            return 0
+        try:
+            with convert_engine_errors(place):
+                write_commit(
+                    place,
+                    now,
+                    plan.head,
+                    removed=plan.removed,
+                    updated=plan.updated,
+                    added=plan.added,
+                )
+        except ExternalError as error:
+            # The answer may have been lost, and not the commit: a request that is sent again can
+            # meet what it has done itself.
+            if order.number in versions.current().head.recent:
+                return plan.removed_count
+            if not isinstance(error, CommitConflict):
+                raise
+            wait = min(_MAX_WAIT, 0.01 * 1.5 ** min(attempt, 12))
+            time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
+        else:
+            return plan.removed_count
+    raise ExternalError(
+        f"store {place.name}: others write without a pause; nothing was changed, try again"
+    )

@@ -12,13 +12,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
-from foveate.stores.lance import postings as codec
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import write_commit
-from foveate.stores.lance.engine_errors import CommitConflict
-from foveate.stores.lance.head import Head
-from foveate.stores.lance.location import Location
+from foveate.stores.lance.location import CommitConflict, Location
+from foveate.stores.lance.schema import Head
 from foveate.stores.lance.search import VECTOR_INDEX
 from foveate.stores.lance.snapshot import Snapshot
 

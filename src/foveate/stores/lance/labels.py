@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foveate.stores.request_checks import is_encodable, parse_filter_values
+from foveate.stores.filters import is_encodable, parse_filter_values
 
 _TEXT_COLUMNS = {
     "source": "source",

@@ -1,20 +1,21 @@
-"""What a search has in memory: a row a chunk, with its key, audience and length, and its vector.
+"""The rows of a version in memory, ordered by key, and which version is the latest.
 
-Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
-part of a version that is searched; of a file from which rows went, only the keys are read again.
-Above `exact` rows the vectors stay in the store (32 bytes a chunk are left in memory).
+A file is read once; after deletions only its keys are read again. Above `exact` rows the vectors
+stay in the store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any
 
 from foveate.stores.access_control import View, view_for_audiences
+from foveate.stores.lance import files
+from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.schema import LOCAL_BITS
-from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.lance.snapshot import Snapshot, load_snapshot
 
 _COLUMNS = ("key", "audience", "terms", "norm")
 
@@ -205,3 +206,42 @@ def _isin_sorted(keys: Any, live: Any) -> Any:
 
     at = np.searchsorted(live, keys)
     return live.take(at, mode="clip") == keys if len(live) else np.zeros(len(keys), bool)
+
+
+class Versions:
+    """Looks each time whether there is a newer one: a read sees what was acknowledged before it."""
+
+    def __init__(self, place: Location, dataset: Any, reader: ScanReader) -> None:
+        self.reader = reader
+        self._place, self._dataset = place, dataset
+        self._lock = RLock()
+        self._snapshot: Snapshot | None = None
+        self._verified: dict[str, str] = {}
+        self._scan: tuple[int, Scan] | None = None
+
+    def current(self, *, verify: bool = True) -> Snapshot:
+        """The latest version; raises where its files are not as they were written."""
+        with self._lock, convert_engine_errors(self._place):
+            latest = self._dataset.latest_version
+            if self._snapshot is None or self._snapshot.version != latest:
+                self._dataset = self._dataset.checkout_version(latest)
+                now = load_snapshot(self._dataset)
+                if not verify:
+                    return now
+                self._verified = files.verify(self._place, now, self._verified)
+                self._snapshot = now
+            return self._snapshot
+
+    def current_scan(self) -> tuple[Snapshot, Scan]:
+        """The latest version, and its rows in memory."""
+        with self._lock, convert_engine_errors(self._place):
+            now = self.current()
+            if self._scan is None or self._scan[0] != now.version:
+                self._scan = now.version, self.reader.scan(now)
+            return now, self._scan[1]
+
+    def clear(self) -> None:
+        """Let go of what is in memory."""
+        with self._lock:
+            self._scan = self._snapshot = None
+            self.reader.clear()

@@ -1,9 +1,7 @@
-"""Hybrid search in one version of the store: filter, two legs, fuse, fetch; and neighbours.
+"""Hybrid search in one version of a Lance store, and neighbours.
 
-Rules: as in the embedded store, with the same functions, so that answers are equal to the bit
-where every row is compared (`exact`). Beyond, Lance's index names candidates among the readable
-and matching rows, `_OVERSAMPLING` times as many as asked for; their cosines are exact, so only who
-is among them is the index's.
+Answers equal those of the embedded store to the bit where every row is compared. Beyond `exact`
+rows Lance's index names candidates; their cosines are exact.
 """
 
 from __future__ import annotations
@@ -19,12 +17,16 @@ from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import SearchResult
 from foveate.stores.access_control import View
-from foveate.stores.int8 import cosine_similarities, quantise_query
-from foveate.stores.lance import labels, lexical
+from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
+from foveate.stores.lance import labels, part
+from foveate.stores.lance.commit import iter_batches
+from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.scan import Scan, vectors_from_column
+from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
 from foveate.stores.lance.snapshot import Snapshot
-from foveate.stores.nearest import cosines, nearest
-from foveate.stores.ranking import (
+from foveate.stores.lexical import bm25, read_through_cache
+from foveate.stores.rows import chunks_from_rows
+from foveate.stores.scoring import (
     SortKey,
     best_keys,
     best_matches,
@@ -32,7 +34,43 @@ from foveate.stores.ranking import (
     check_limits,
     fuse,
 )
-from foveate.stores.rows import chunks_from_rows
+
+
+def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: View) -> Any:
+    """BM25 of every row, by position; statistics are of what the view holds alone."""
+    with scan.lock:
+        found = read_through_cache(
+            scan, terms, lambda missing: _read_postings(snapshot, scan, missing)
+        )
+        return bm25(found, view)
+
+
+def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
+    """Per term: positions in the scan, and how often."""
+    import numpy as np
+
+    gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
+    for some in iter_batches(terms):
+        rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
+        if rows is None:
+            break
+        segments = rows.column("segment").to_numpy()
+        ends, places = part.places_from_binary(rows.column("places"))
+        start = 0
+        for term, segment, end in zip(
+            rows.column("term").to_pylist(), segments.tolist(), ends.tolist(), strict=True
+        ):
+            local, times = part.decode_places(places[start:end])
+            gathered[term].append(((segment << LOCAL_BITS) + local, times))
+            start = end
+    read = []
+    for parts in gathered.values():
+        keys = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
+        times = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
+        positions, live = scan.positions(keys)
+        read.append((positions[live].astype(np.int32), times[live].astype(np.uint16)))
+    return read
+
 
 _OVERSAMPLING = 10
 _PROBES = 64
@@ -136,7 +174,7 @@ def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
     close, exact = _nearest_rows(ground, aim, wanted, asked, said)
     terms = query_terms(asked.query)
-    scores = lexical.lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
+    scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
     hits = best_matches(scores, wanted, asked.depth)
     rows = np.union1d(close, hits)
     cosine = ground.cosines(aim, rows) if aim is not None else None

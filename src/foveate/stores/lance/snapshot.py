@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foveate.stores.checksums import damage
-from foveate.stores.lance.head import Head, head_from_rows
+from foveate.stores.lance.schema import Head, head_from_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

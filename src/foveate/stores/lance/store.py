@@ -19,20 +19,17 @@ from foveate.core.errors import BadOption, ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.lance import commit, compaction, files, part, schema, search, stats
+from foveate.stores.filters import is_encodable
+from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check
-from foveate.stores.lance.counts import as_known, counted_of
-from foveate.stores.lance.engine_errors import convert_engine_errors
-from foveate.stores.lance.location import parse_location
-from foveate.stores.lance.part import Part
-from foveate.stores.lance.scan import ScanReader
+from foveate.stores.lance.commit import commit_with_retry
+from foveate.stores.lance.contents import TextMemory
+from foveate.stores.lance.location import convert_engine_errors, parse_location
+from foveate.stores.lance.part import Part, decode_count, encode_counts
+from foveate.stores.lance.scan import ScanReader, Versions
 from foveate.stores.lance.snapshot import Snapshot
-from foveate.stores.lance.text_memory import TextMemory
-from foveate.stores.lance.transaction import commit_with_retry
-from foveate.stores.lance.versions import Versions
 from foveate.stores.report import Report, Stats
-from foveate.stores.request_checks import is_encodable
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""
@@ -169,7 +166,7 @@ class LanceStore:
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
         with convert_engine_errors(self.location):
-            return iter(stats.list_content_hashes(self._versions.current()))
+            return iter(contents.list_content_hashes(self._versions.current()))
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
@@ -177,7 +174,7 @@ class LanceStore:
             return None
         with convert_engine_errors(self.location):
             now = self._versions.current()
-            return stats.load_document(now, document_id, now.head.audiences_for(principals))
+            return contents.load_document(now, document_id, now.head.audiences_for(principals))
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
@@ -190,7 +187,7 @@ class LanceStore:
             return []
         with convert_engine_errors(self.location):
             now = self._versions.current()
-            return stats.list_documents(now, after, limit, now.head.audiences_for(principals))
+            return contents.list_documents(now, after, limit, now.head.audiences_for(principals))
 
     def search(
         self,
@@ -247,12 +244,12 @@ class LanceStore:
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
         found = self._remembered(f"counts {fingerprint}", hashes)
-        counted = ((name, counted_of(fingerprint, name, data)) for name, data in found.items())
+        counted = ((name, decode_count(fingerprint, name, data)) for name, data in found.items())
         return {name: number for name, number in counted if number is not None}
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        self._save_text_memory({f"counts {fingerprint}": as_known(fingerprint, counts)})
+        self._save_text_memory({f"counts {fingerprint}": encode_counts(fingerprint, counts)})
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version."""
@@ -281,7 +278,7 @@ class LanceStore:
             made_with = (self.embedder_name, self.dimensions)
             known = self._text_memory.bytes() if readers is None else 0
             mine = self._compute_state_root(now, readers)
-            return stats.compute_stats(now, scan, readers, made_with, mine, known=known)
+            return contents.compute_stats(now, scan, readers, made_with, mine, known=known)
 
     @property
     def version(self) -> int:

@@ -11,13 +11,17 @@ from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.postgres import check, connect, contents, search, text_memory, write
-from foveate.stores.postgres.batch_connection import CurrentBatch
-from foveate.stores.postgres.engine_errors import convert_engine_errors
-from foveate.stores.postgres.postings_cache import PostingsCache
+from foveate.stores.postgres import check, connect, contents, search, write
+from foveate.stores.postgres.connect import (
+    Address,
+    CurrentBatch,
+    connection_settings,
+    convert_engine_errors,
+    parse_url,
+)
+from foveate.stores.postgres.postings import PostingsCache
 from foveate.stores.postgres.schema import StoreInfo, begin_write_statements, check_schema_version
 from foveate.stores.postgres.statements import StatementFlow, arun_flow
-from foveate.stores.postgres.url import Address, connection_settings, parse_url
 from foveate.stores.report import Report, Stats
 
 if TYPE_CHECKING:
@@ -201,21 +205,21 @@ class AsyncPostgresStore:
 
     async def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
-        return await self._run_read(text_memory.load_counts(self._names, fingerprint, hashes))
+        return await self._run_read(contents.load_counts(self._names, fingerprint, hashes))
 
     async def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
         with suppress(ExternalError):
-            await self._run_best_effort(text_memory.save_counts(self._names, fingerprint, counts))
+            await self._run_best_effort(contents.save_counts(self._names, fingerprint, counts))
 
     async def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version (who has a hash has the text)."""
-        return await self._run_read(text_memory.load_analyses(self._names, version, hashes))
+        return await self._run_read(contents.load_analyses(self._names, version, hashes))
 
     async def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort: a store that cannot write only reads again."""
         with suppress(ExternalError):
-            await self._run_best_effort(text_memory.save_analyses(self._names, version, readings))
+            await self._run_best_effort(contents.save_analyses(self._names, version, readings))
 
     async def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.

@@ -14,8 +14,7 @@ from typing import Any
 from foveate.stores.checksums import checksum, damage, sum_of_places
 from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.filters import encode_principals
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names
-from foveate.stores.postgres.statements import Rows, Statement
+from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Names, Rows, Statement
 from foveate.stores.rows import parse_principals
 
 AUDIENCE = "id, principals, state, documents, chunks, words, scan, writes, checksum"

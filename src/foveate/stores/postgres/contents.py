@@ -1,24 +1,108 @@
-"""What a server store holds, single documents, and giving back what nothing uses any more."""
+"""What a server store holds: documents, figures, remembered counts and analyses, compaction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate.core.state import combine_states, state_hash
 from foveate.ports import Document
-from foveate.stores.checksums import damage, intact
+from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names, quote_literal
-from foveate.stores.postgres.nearest import index_status_statement
-from foveate.stores.postgres.schema import begin_write_statements, check_schema_version
+from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
+from foveate.stores.postgres.schema import (
+    PARTS,
+    VERSION,
+    begin_write_statements,
+    check_schema_version,
+)
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow
-from foveate.stores.postgres.tables import PARTS, VECTOR_INDEX, VERSION
+from foveate.stores.postgres.statements import (
+    PUBLIC_AUDIENCE,
+    Names,
+    Rows,
+    Statement,
+    StatementFlow,
+    quote_literal,
+)
 from foveate.stores.report import Stats
-from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
-from foveate.stores.stale_versions import find_stale_versions
+from foveate.stores.rows import (
+    DOCUMENT_FIELDS,
+    find_stale_versions,
+    textless_document_from_row,
+    with_text,
+)
+
+_LOCK_TIMEOUT = "200ms"
+
+
+def load_counts(
+    names: Names, fingerprint: str, hashes: Sequence[str]
+) -> StatementFlow[dict[str, int]]:
+    """Token counts that are known; not of damaged rows."""
+    query = (
+        "SELECT hash, tokens, checksum FROM {s}.counts "
+        "WHERE fingerprint = %s AND hash = ANY(%s::text[])"
+    )
+    if not is_storable(fingerprint):
+        return {}
+    wanted = [each for each in hashes if is_storable(each)]
+    (rows,) = yield [Statement(names.sql(query), [fingerprint, wanted])]
+    return {
+        hash_: tokens
+        for hash_, tokens, noted in rows
+        if noted == checksum((fingerprint, hash_, tokens))
+    }
+
+
+def load_analyses(
+    names: Names, version: str, hashes: Sequence[str]
+) -> StatementFlow[dict[str, bytes]]:
+    """Readings that were kept."""
+    query = "SELECT hash, data FROM {s}.readings WHERE version = %s AND hash = ANY(%s::text[])"
+    if not is_storable(version):
+        return {}
+    wanted = [each for each in hashes if is_storable(each)]
+    (rows,) = yield [Statement(names.sql(query), [version, wanted])]
+    return dict(rows)
+
+
+def save_counts(names: Names, fingerprint: str, counts: Mapping[str, int]) -> StatementFlow[None]:
+    """Keep token counts, where no writer stands in the way."""
+    yield [_lock_timeout_statement(), *count_statements(names, fingerprint, counts)]
+
+
+def count_statements(names: Names, fingerprint: str, counts: Mapping[str, int]) -> list[Statement]:
+    """The statement alone; none where there is nothing to remember."""
+    query = """INSERT INTO {s}.counts
+        SELECT %s, hash, tokens, checksum
+        FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) AS new (hash, tokens, checksum)
+        ON CONFLICT (fingerprint, hash)
+        DO UPDATE SET tokens = excluded.tokens, checksum = excluded.checksum
+        WHERE counts.checksum <> excluded.checksum OR counts.tokens <> excluded.tokens"""
+    hashes = sorted(each for each in counts if is_storable(each))
+    if not hashes or not is_storable(fingerprint):
+        return []
+    tokens = [counts[each] for each in hashes]
+    sums = [checksum((fingerprint, *row)) for row in zip(hashes, tokens, strict=True)]
+    return [Statement(names.sql(query), [fingerprint, hashes, tokens, sums])]
+
+
+def save_analyses(names: Names, version: str, readings: Mapping[str, bytes]) -> StatementFlow[None]:
+    """Keep readings, where no writer stands in the way."""
+    query = """INSERT INTO {s}.readings (version, hash, data)
+        SELECT %s, hash, data FROM unnest(%s::text[], %s::bytea[]) AS new (hash, data)
+        ON CONFLICT (version, hash) DO UPDATE SET data = excluded.data, id = excluded.id"""
+    hashes = sorted(each for each in readings if is_storable(each))
+    if hashes and is_storable(version):
+        asked = [version, hashes, [bytes(readings[each]) for each in hashes]]
+        yield [_lock_timeout_statement(), Statement(names.sql(query), asked)]
+
+
+def _lock_timeout_statement() -> Statement:
+    return Statement(f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT}', true)")
+
 
 _READABLE = (
     "d.audience IN {allowed} AND NOT EXISTS (SELECT 1 FROM {s}.chunks AS c "
@@ -39,7 +123,7 @@ _WHAT = "a document is not as it was written"
 def list_content_hashes(names: Names) -> StatementFlow[list[tuple[str, str]]]:
     """(document id, content hash) by id."""
     audiences = yield from _audiences(names, None)
-    (rows,) = yield [_rows(names, "true ORDER BY d.document_id", [])]
+    (rows,) = yield [_document_statement(names, "true ORDER BY d.document_id", [])]
     found = [
         (row["document_id"], row["content_hash"])
         for row in (dict(zip(_FIELDS, each[:-1], strict=True)) for each in intact(rows, _WHAT))
@@ -58,7 +142,7 @@ def load_document(
     principals = tuple(principals)
     query = names.sql("SELECT text FROM {s}.documents WHERE document_id = %s")
     (rows, texts, *found) = yield [
-        _rows(names, "d.document_id = %s", [document_id]),
+        _document_statement(names, "d.document_id = %s", [document_id]),
         Statement(query, [document_id]),
         *outlined(names, [document_id]),
         *checksums.who(names, principals),
@@ -85,7 +169,7 @@ def list_documents(
     readers = encode_principals(principals)
     condition = f"d.document_id > %s AND {mine} ORDER BY d.document_id LIMIT %s"
     (rows, *who) = yield [
-        _rows(names, condition, [after, readers, readers, limit]),
+        _document_statement(names, condition, [after, readers, readers, limit]),
         *checksums.who(names, principals),
     ]
     checksums.readable(who, principals)
@@ -95,7 +179,7 @@ def list_documents(
     ]
 
 
-def _rows(names: Names, condition: str, bound: list[Any]) -> Statement:
+def _document_statement(names: Names, condition: str, bound: list[Any]) -> Statement:
     """Documents without their texts, and their checksums."""
     fields = ", ".join(f"d.{field}" for field in _FIELDS)
     query = names.sql(

@@ -16,7 +16,7 @@ from typing import Any
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
-from foveate.stores.request_checks import parse_filter_values
+from foveate.stores.filters import parse_filter_values
 
 _TEXT_COLUMNS = {
     "source": "d.source",

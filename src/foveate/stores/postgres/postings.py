@@ -1,18 +1,18 @@
-"""Postings as bytes: per term and document, which chunks hold it, how often, and how long they are.
-
-The length stands with every place, so that a chunk is scored from its postings alone. The server
-joins the bytes of a term's documents, of the audiences that may be read; numpy reads them here.
-"""
+"""Postings of a server store: their bytes, BM25 over them, and a cache of those that were read."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
-from foveate.stores.bm25 import MAX_COUNT, bm25_scores
+from blake3 import blake3
+
+from foveate.core.bounded_cache import BoundedCache
 from foveate.stores.checksums import MASK, damage
 from foveate.stores.postgres.checksums import sum_of
+from foveate.stores.scoring import MAX_COUNT, bm25_scores
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
@@ -83,3 +83,49 @@ def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
         return np.arange(first, first + span + 1), [one - first for one in chunks]
     ids = np.unique(everything)
     return ids, [np.searchsorted(ids, one) for one in chunks]
+
+
+_MAX_BYTES = 48_000_000
+"""Bytes, at the most; the postings of one word may be as many."""
+_STATES = 64
+"""States of which it is kept that their rows were compared."""
+
+
+class PostingsCache:
+    """Postings by audiences and term; safe for threads."""
+
+    def __init__(self) -> None:
+        self._entries: BoundedCache[tuple[bytes, str], bytes] = BoundedCache(
+            _MAX_BYTES, largest=_MAX_BYTES
+        )
+        self._compared: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, scope: bytes, terms: Iterable[str]) -> dict[str, bytes]:
+        """What is there of these terms."""
+        found = {term: self._entries.get((scope, term)) for term in terms}
+        return {term: places for term, places in found.items() if places is not None}
+
+    def put(self, scope: bytes, places: Mapping[str, bytes]) -> None:
+        """Put what was read where the next question finds it."""
+        for term, data in places.items():
+            self._entries.put((scope, term), data)
+
+    def is_compared(self, scope: bytes) -> bool:
+        """Whether the rows of these audiences were compared with their sums in this state."""
+        return scope in self._compared
+
+    def note_compared(self, scope: bytes) -> None:
+        """They were."""
+        with self._lock:
+            self._compared[scope] = None
+            while len(self._compared) > _STATES:
+                self._compared.popitem(last=False)
+
+
+def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
+    """A name for these audiences as they are; rows of `sums.AUDIENCE`."""
+    name = blake3()
+    for number, _, state, _, _, _, _, writes, _ in audiences:
+        name.update(number.to_bytes(8, "little") + writes.to_bytes(8, "little") + state)
+    return name.digest()

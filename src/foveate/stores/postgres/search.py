@@ -1,6 +1,6 @@
 """Hybrid search inside one snapshot, and neighbours. Where what is scored:
 
-- vectors on the server (`nearest.py`);
+- vectors on the server (`half_vectors.py`);
 - words here: the server hands out the postings of the question's terms in the audiences that may
   be read, packed; how much those audiences hold is kept beside their states.
 
@@ -23,17 +23,22 @@ from foveate.ports import SearchResult
 from foveate.stores import outlines
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosine_similarities, quantise_query
-from foveate.stores.postgres import checksums, half_vectors, nearest, postings
+from foveate.stores.postgres import checksums, half_vectors, postings
 from foveate.stores.postgres.filters import (
     encode_principals,
     is_storable,
     where_condition,
 )
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names
-from foveate.stores.postgres.postings_cache import PostingsCache, scope_key
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow
-from foveate.stores.ranking import SortKey, best_keys, best_rows, check_limits, fuse
+from foveate.stores.postgres.postings import PostingsCache, scope_key
+from foveate.stores.postgres.statements import (
+    PUBLIC_AUDIENCE,
+    Names,
+    Rows,
+    Statement,
+    StatementFlow,
+)
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
+from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse
 
 _WHAT = "a chunk is not as it was written"
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
@@ -61,13 +66,13 @@ def hybrid_search(
     principals = tuple(principals)
     (_, ((indexed, _),), *who) = yield [
         _NO_JIT,
-        nearest.index_status_statement(names),
+        half_vectors.index_status_statement(names),
         *checksums.who(names, principals),
     ]
     readable = checksums.readable(who, principals)
     audiences = [row[0] for row in readable]
     total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
-    scope = nearest.Scope(
+    scope = half_vectors.Scope(
         names=names, audiences=audiences, condition=condition, bound=bound, depth=depth
     )
     mine = scope_key(readable)
@@ -89,12 +94,12 @@ def hybrid_search(
     if wanted is not None:
         # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
         # that may be read: what others may read decides nothing.
-        by_index = not exactly and many * nearest.INDEX_SELECTIVITY >= total
+        by_index = not exactly and many * half_vectors.INDEX_SELECTIVITY >= total
         if not by_index and not memory.is_compared(mine):
             (rows,) = yield [checksums.compared(names, audiences)]
             checksums.refuse_other(rows, readable)
             memory.note_compared(mine)
-        near = yield from nearest.nearest_rows(scope, wanted, by_index=by_index)
+        near = yield from half_vectors.nearest_rows(scope, wanted, by_index=by_index)
     noted = yield from _load_sort_keys(names, sorted({*near, *hits}))
     keys = {row: (*key[1:-1], row) for row, key in noted.items()}
     semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))

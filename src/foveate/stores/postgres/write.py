@@ -20,15 +20,14 @@ from foveate.ports import Document
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK
 from foveate.stores.int8 import squared_norms
-from foveate.stores.postgres import checksums, half_vectors, postings, text_memory
+from foveate.stores.postgres import checksums, contents, half_vectors, postings
 from foveate.stores.postgres.filters import check_storable, encode_facts, is_storable
-from foveate.stores.postgres.names import Names
 from foveate.stores.postgres.schema import (
     begin_write_statements,
     check_schema_version,
     principals_digest,
 )
-from foveate.stores.postgres.statements import Statement, StatementFlow
+from foveate.stores.postgres.statements import Names, Statement, StatementFlow
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -142,7 +141,7 @@ def replace_document(names: Names, new: PreparedDocument) -> StatementFlow[None]
         *_insert_statements(names, document, chunks, new, places),
         *_summed(names, words, list(zip(*places, strict=True))),
         *books.update_statements(names),
-        *text_memory.count_statements(names, new.fingerprint, new.counts),
+        *contents.count_statements(names, new.fingerprint, new.counts),
     ]
 
 

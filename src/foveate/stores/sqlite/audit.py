@@ -28,7 +28,7 @@ from foveate.stores.rows import (
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite.facts import facts
+from foveate.stores.sqlite.schema import load_facts
 
 # What must find nothing, and what it means where it does; `{}` is the row found.
 _RELATIONS = (
@@ -229,7 +229,7 @@ def checksums(connection: sqlite3.Connection) -> Iterator[str]:
     Whoever reads one of these rows gets an error.
     """
     try:
-        facts(connection)
+        load_facts(connection)
     except ExternalError:
         yield "the facts of the store are not those that were written"
     for said, query in _CHECKED:

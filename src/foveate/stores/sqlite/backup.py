@@ -16,7 +16,7 @@ from pathlib import Path
 from foveate.core.errors import BadInput
 from foveate.stores import vectors
 from foveate.stores.sqlite import schema
-from foveate.stores.sqlite.engine_errors import convert_engine_errors
+from foveate.stores.sqlite.transactions import convert_engine_errors
 
 
 def backup(folder: Path | str, target: Path | str) -> None:

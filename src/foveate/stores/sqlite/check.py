@@ -18,8 +18,8 @@ from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_s
 from foveate.stores import vectors
 from foveate.stores.report import Finding, Report
 from foveate.stores.sqlite import audit, schema, vector_index
-from foveate.stores.sqlite.engine_errors import convert_engine_errors, is_damaged
-from foveate.stores.sqlite.facts import unverified
+from foveate.stores.sqlite.schema import load_unverified_facts
+from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
 
 _MAX_FINDINGS = 100
 
@@ -62,7 +62,8 @@ def _check_connection(connection: sqlite3.Connection, folder: Path) -> Report:
         documents=connection.execute("SELECT count(*) FROM documents").fetchone()[0],
         chunks=connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
         state_root=state_hash(
-            combine_states(states.values()), embedder=str(unverified(connection).get("embedder"))
+            combine_states(states.values()),
+            embedder=str(load_unverified_facts(connection).get("embedder")),
         ),
         findings=tuple(findings),
     )
@@ -91,7 +92,7 @@ def _check_integrity(connection: sqlite3.Connection) -> Iterator[str]:
 def _check_vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
     import numpy as np
 
-    facts = unverified(connection)
+    facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
     for (chunk,) in wrong:
@@ -136,7 +137,7 @@ def _check_state(connection: sqlite3.Connection, states: dict[int, bytes]) -> It
             yield f"the state of what {principals} may read is not that of the rows"
         if counted != (expected := figures.get(audience, [0, 0])):
             yield f"what {principals} may read is counted as {counted}, not {expected}"
-    facts = unverified(connection)
+    facts = load_unverified_facts(connection)
     query = "SELECT generation, version FROM history ORDER BY generation DESC LIMIT 1"
     last = connection.execute(query).fetchone() or (0, bytes(32))
     if last != (facts["generation"], facts["version"]):

@@ -1,14 +1,12 @@
-"""The embedded store's tables, and how a folder becomes a store. No rows are read here.
+"""The tables of an embedded store and its facts, and how a folder becomes a store.
 
     STORE/store.db      SQLite, write-ahead log: the truth
-    STORE/vectors.bin   what a search scans, derived from it; may be deleted at any time
-    STORE/nearby-A.bin  approximate indexes, where they were built; derived in the same way
+    STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
+    STORE/nearby-A.bin  approximate indexes, derived in the same way
 
-Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
-a new store is written aside and linked into place, so that it is whole or not there; whatever
-changes a table or `terms.py` raises VERSION and adds a step to `migrate.py`. What is found by a key
-is found by a second index too: a row that damage hides from one of them is there in the other. A
-column `checksum` is over what a reader gets of its row (`checksums.py`).
+Row ids are never used again. A new store is written aside and linked into place. A change to a
+table or to `terms.py` raises VERSION and adds a step to `migrate.py`. Every key has two indexes,
+so that a row that damage hides from one is found in the other.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import warnings
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shlex import quote
@@ -24,10 +23,44 @@ from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE
-from foveate.stores.checksums import checksum
+from foveate.stores.checksums import checksum, damage
 from foveate.stores.lazy import StoreNotFound
 from foveate.stores.report import StoreMigrationWarning
-from foveate.stores.sqlite.facts import facts, seal
+
+_CHECKSUM = "checksum"
+
+
+def load_facts(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Embedder, dimensions, number and hash of the last write, and more; raises where damaged."""
+    found = load_unverified_facts(connection)
+    if found.pop(_CHECKSUM, None) != sum_of_facts(found):
+        raise damage("its facts are not as they were written")
+    return found
+
+
+def load_unverified_facts(connection: sqlite3.Connection) -> dict[str, Any]:
+    """The same as they stand there, for who looks for damage."""
+    return dict(connection.execute("SELECT key, value FROM meta"))
+
+
+def update_facts(connection: sqlite3.Connection, changes: Mapping[str, Any]) -> None:
+    """Change some of them."""
+    rows = {**load_facts(connection), **changes}
+    save_facts(connection, rows, changes)
+
+
+def save_facts(
+    connection: sqlite3.Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]
+) -> None:
+    """Write what changed, and the checksum of all `rows`."""
+    changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
+
+
+def sum_of_facts(rows: Mapping[str, Any]) -> int:
+    """The checksum of all of them."""
+    return checksum([part for row in sorted(rows.items()) for part in row])
+
 
 VERSION = 4
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
@@ -157,7 +190,7 @@ def connect(
             older = dict(connection.execute("SELECT key, value FROM meta"))
             _check_embedder(folder, older, embedder, dimensions)
             _migrate(connection, folder, version, allowed=create if migrate is None else migrate)
-        _check_embedder(folder, facts(connection), embedder, dimensions)
+        _check_embedder(folder, load_facts(connection), embedder, dimensions)
     except BaseException:
         connection.close()
         raise
@@ -255,7 +288,7 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             )
             first = {"embedder": embedder, "dimensions": dimensions, "generation": 0, "scan": 0}
             first["version"] = bytes(32)
-            seal(connection, first, first)
+            save_facts(connection, first, first)
         _link_into_place(aside, path)
     finally:
         aside.unlink(missing_ok=True)

@@ -20,10 +20,9 @@ from foveate.ports import SearchResult
 from foveate.stores import access_control, filters, lexical, outlines
 from foveate.stores.access_control import View
 from foveate.stores.checksums import damage, intact
-from foveate.stores.int8 import quantise_query
-from foveate.stores.nearest import cosines, nearest
-from foveate.stores.ranking import best_keys, best_matches, best_positions, check_limits, fuse
+from foveate.stores.int8 import cosines, nearest, quantise_query
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
+from foveate.stores.scoring import best_keys, best_matches, best_positions, check_limits, fuse
 from foveate.stores.sqlite.vector_index import (
     LoadedIndexes,
     VectorIndex,

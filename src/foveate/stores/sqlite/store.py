@@ -18,23 +18,12 @@ from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters, vectors
+from foveate.stores.filters import is_encodable
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.report import Stats
-from foveate.stores.request_checks import is_encodable
-from foveate.stores.sqlite import (
-    audiences,
-    compact,
-    documents,
-    schema,
-    search,
-    stats,
-    text_memory,
-    vector_index,
-    write,
-)
-from foveate.stores.sqlite.engine_errors import convert_engine_errors
-from foveate.stores.sqlite.facts import facts
-from foveate.stores.sqlite.transactions import Transactions
+from foveate.stores.sqlite import contents, schema, search, vector_index, write
+from foveate.stores.sqlite.schema import load_facts
+from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
 
 class SqliteStore(Transactions):
@@ -64,7 +53,7 @@ class SqliteStore(Transactions):
                 migrate=migrate,
             )
             super().__init__(connection)
-            found = facts(self._connection)
+            found = load_facts(self._connection)
         self.embedder_name: str = found["embedder"]
         self.dimensions: int = found["dimensions"]
         self._indexes = vector_index.LoadedIndexes(folder, self.dimensions)
@@ -100,7 +89,7 @@ class SqliteStore(Transactions):
             if fingerprint:
                 hashes = [chunk.content_hash for chunk in chunks]
                 counted = dict(zip(hashes, counts, strict=False))
-                text_memory.save_counts(connection, fingerprint, counted)
+                contents.save_counts(connection, fingerprint, counted)
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
@@ -122,19 +111,19 @@ class SqliteStore(Transactions):
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
         with self._transaction("DEFERRED") as connection:
-            return iter(documents.hashes(connection))
+            return iter(contents.list_content_hashes(connection))
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
         with self._transaction("DEFERRED") as connection:
-            return documents.load_document(connection, document_id, principals)
+            return contents.load_document(connection, document_id, principals)
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
         """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
         with self._transaction("DEFERRED") as connection:
-            return documents.list_documents(connection, after, limit, principals)
+            return contents.list_documents(connection, after, limit, principals)
 
     def search(
         self,
@@ -153,7 +142,7 @@ class SqliteStore(Transactions):
         legs are cut, so a filtered search is as full as an open one.
         """
         with self._transaction("DEFERRED") as connection:
-            known = facts(connection)
+            known = load_facts(connection)
             self._scan = vectors.load_current_scan(connection, self.folder, self._scan, known)
             return search.hybrid_search(
                 connection,
@@ -183,7 +172,7 @@ class SqliteStore(Transactions):
             return []
         found: dict[int, Chunk] = {}
         with self._transaction("DEFERRED") as connection:
-            allowed = {row[0] for row in audiences.readable(connection, principals)}
+            allowed = {row[0] for row in contents.readable_audiences(connection, principals)}
             for some in filters.iter_batches(asked):
                 found.update(search.load_neighbours(connection, some, window, allowed))
         # By code points, as the engine orders; windows of two slices may meet.
@@ -193,22 +182,22 @@ class SqliteStore(Transactions):
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
         with self._statement() as connection:
-            return text_memory.load_counts(connection, fingerprint, hashes)
+            return contents.load_counts(connection, fingerprint, hashes)
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
         with suppress(ExternalError), self._best_effort_transaction() as connection:
-            text_memory.save_counts(connection, fingerprint, counts)
+            contents.save_counts(connection, fingerprint, counts)
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """What was kept of these texts under this version (who has a hash has the text)."""
         with self._statement() as connection:
-            return text_memory.load_analyses(connection, version, hashes)
+            return contents.load_analyses(connection, version, hashes)
 
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort: a store that cannot write only reads again."""
         with suppress(ExternalError), self._best_effort_transaction() as connection:
-            text_memory.save_analyses(connection, version, readings)
+            contents.save_analyses(connection, version, readings)
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content and of the embedder's name; of what `principals` may read, if given.
@@ -221,14 +210,14 @@ class SqliteStore(Transactions):
     def _compute_state_root(
         self, connection: sqlite3.Connection, principals: Iterable[str] | None
     ) -> str:
-        states = [row[2] for row in audiences.readable(connection, principals)]
+        states = [row[2] for row in contents.readable_audiences(connection, principals)]
         return state_hash(combine_states(states), embedder=self.embedder_name)
 
     def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
         """The store in figures; with `principals`, of what they may read alone."""
         readers = None if principals is None else tuple(principals)
         with self._transaction("DEFERRED") as connection:
-            documents, chunks, with_vector = stats.count_rows(connection, readers)
+            documents, chunks, with_vector = contents.count_rows(connection, readers)
             return Stats(
                 documents=documents,
                 chunks=chunks,
@@ -237,7 +226,9 @@ class SqliteStore(Transactions):
                 dimensions=self.dimensions,
                 schema=schema.VERSION,
                 state_root=self._compute_state_root(connection, readers),
-                bytes={} if readers is not None else stats.bytes_by_part(connection, self.folder),
+                bytes={}
+                if readers is not None
+                else contents.bytes_by_part(connection, self.folder),
             )
 
     def approximate(self, *, least: int = vector_index.MIN_ROWS) -> int:
@@ -246,7 +237,7 @@ class SqliteStore(Transactions):
         Takes minutes for a million rows and stops nobody. Raises `MissingExtra`.
         """
         with self._transaction("DEFERRED") as connection:
-            known = facts(connection)
+            known = load_facts(connection)
             scan = self._scan = vectors.load_current_scan(
                 connection, self.folder, self._scan, known
             )
@@ -261,9 +252,9 @@ class SqliteStore(Transactions):
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
-            compact.delete_unused_rows(connection)
+            write.delete_unused_rows(connection)
         with self._statement() as connection:
-            compact.shrink_files(connection, self.folder)
+            write.shrink_files(connection, self.folder)
 
     def close(self) -> None:
         """Let go of files and connections; a second time does nothing."""

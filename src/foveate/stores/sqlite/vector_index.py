@@ -24,7 +24,7 @@ from blake3 import blake3
 
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.stores.access_control import View
-from foveate.stores.sqlite.facts import note as note_fact
+from foveate.stores.sqlite.schema import update_facts
 from foveate.stores.vectors import Scan
 
 MIN_ROWS = 1_000_000
@@ -80,7 +80,7 @@ def load_records(facts: Mapping[str, Any]) -> dict[int, IndexRecord]:
 def save_record(connection: sqlite3.Connection, audience: int, built: IndexRecord) -> None:
     """Let the database know of an index whose file is in its place."""
     value = json.dumps({"last": built.last, "digest": built.digest})
-    note_fact(connection, {f"{_META_PREFIX}{audience}": value})
+    update_facts(connection, {f"{_META_PREFIX}{audience}": value})
 
 
 def load_index(

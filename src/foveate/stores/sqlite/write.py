@@ -1,15 +1,13 @@
-"""Writing: one document with its chunks goes in or out, whole, with all that is derived from it.
-
-Rules: called inside a write transaction; the audiences' lattice hashes (state root), the inverted
-index, the scanned rows and the hash chain of writes change with the rows, or nothing does. Rows
-are made, and read, a slice after the other, so that memory does not grow with the document.
-"""
+"""Writes of one document with its chunks and all that is derived from them, and compaction."""
 
 from __future__ import annotations
 
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from blake3 import blake3
@@ -31,14 +29,14 @@ from foveate.stores.rows import (
     chunk_row,
     document_member,
     document_row,
+    find_stale_versions,
     key_checksum,
     parse_principals,
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import audiences
-from foveate.stores.sqlite.facts import facts, seal
-from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE
+from foveate.stores.sqlite import contents
+from foveate.stores.sqlite.schema import DATABASE, PUBLIC_AUDIENCE, load_facts, save_facts
 from foveate.stores.vectors import rows_of, summed
 
 SLICE = 1_024
@@ -131,7 +129,7 @@ def remove_document(
     pending.drop(number)
     postings.unindex(connection, number)
     mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
-    width = facts(connection)["dimensions"]
+    width = load_facts(connection)["dimensions"]
     link.scan -= summed(rows_of(connection, mine, number, width))
     connection.execute(f"DELETE FROM scan WHERE {mine}", (number,))
     connection.execute("DELETE FROM chunks WHERE document = ?", (number,))
@@ -169,7 +167,7 @@ def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
         return int(found[0])
     number = int(connection.execute("SELECT max(id) + 1 FROM audiences").fetchone()[0])
     assert number > PUBLIC_AUDIENCE
-    audiences.written(connection, (number, principals, EMPTY_STATE, 0, 0))
+    contents.save_audience(connection, (number, principals, EMPTY_STATE, 0, 0))
     connection.executemany(
         "INSERT INTO members VALUES (?, ?)",
         [(name, number) for name in parse_principals(principals)],
@@ -193,7 +191,7 @@ class _Link:
 
     def __init__(self, connection: sqlite3.Connection, what: bytes) -> None:
         self._connection = connection
-        self._known = facts(connection)
+        self._known = load_facts(connection)
         self._hash = blake3(self._known["version"] + what)
         self.scan = 0
 
@@ -216,21 +214,55 @@ class _Link:
         self.scan += scan
         sign = documents or sign
         for audience, members in by_audience.items():
-            _, principals, state, own, chunks = audiences.one(self._connection, audience)
+            _, principals, state, own, chunks = contents.load_audience(self._connection, audience)
             state = update_state(
                 state, **({"added": members} if sign > 0 else {"removed": members})
             )
             chunks += 0 if documents else sign * len(members)
             changed = (audience, principals, state, own + documents, chunks)
-            audiences.written(self._connection, changed)
+            contents.save_audience(self._connection, changed)
 
     def close(self) -> None:
         """Note it as the latest write."""
         connection, version = self._connection, self._hash.digest()
         generation, scan = self._known["generation"] + 1, self._known["scan"] + self.scan & MASK
         changes = {"generation": generation, "version": version, "scan": scan}
-        seal(connection, {**self._known, **changes}, changes)
+        save_facts(connection, {**self._known, **changes}, changes)
         connection.execute("INSERT INTO history VALUES (?, ?)", (generation, version))
         connection.execute(
             "DELETE FROM history WHERE generation <= ?", (generation - _HISTORY_WRITES,)
         )
+
+
+_STALE_SECONDS = 3_600
+"""Seconds after which a file that was to be renamed has nobody left to rename it."""
+
+_DELETE_UNUSED = (
+    "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
+    "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    "DELETE FROM readings WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    f"DELETE FROM audiences WHERE id <> {PUBLIC_AUDIENCE} AND documents = 0 AND chunks = 0",
+    "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
+)
+
+
+def delete_unused_rows(connection: sqlite3.Connection) -> None:
+    """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
+    for statement in _DELETE_UNUSED:
+        connection.execute(statement)
+    versions = "SELECT version FROM readings GROUP BY version ORDER BY max(id) DESC"
+    old = find_stale_versions(row[0] for row in connection.execute(versions).fetchall())
+    connection.executemany("DELETE FROM readings WHERE version = ?", [(each,) for each in old])
+    postings.merge(connection)
+
+
+def shrink_files(connection: sqlite3.Connection, folder: Path) -> None:
+    """Write the database anew without its empty pages, and empty the log of writes."""
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    now = time.time()
+    for pattern in (f"{DATABASE}.*.vectors", f"{DATABASE}.*.new"):
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                if now - path.stat().st_mtime > _STALE_SECONDS:
+                    path.unlink()
