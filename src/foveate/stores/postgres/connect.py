@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -207,33 +207,35 @@ def _first_line(error: Exception) -> str:
 ConnectionType = TypeVar("ConnectionType")
 
 
-class Batch(Generic[ConnectionType]):
-    """An open batch: its connection and its owner. `open` ends before the connection goes back."""
+@dataclass(slots=True)
+class _Batch(Generic[ConnectionType]):
+    """An open batch, and the thread and task that opened it."""
 
-    __slots__ = ("connection", "open", "owner")
-
-    def __init__(self, connection: ConnectionType) -> None:
-        self.connection = connection
-        self.owner = _current_owner()
-        self.open = True
+    connection: ConnectionType
+    owner: tuple[Thread, asyncio.Task[Any] | None]
+    open: bool = True
 
 
 class CurrentBatch(Generic[ConnectionType]):
-    """The batch that this context is in, of one store. Safe for threads and tasks."""
+    """The batch of one store that this context is in, for use by the task that opened it alone.
+
+    A context is copied into tasks and threads that are started inside a batch, so the context
+    variable alone does not say whose the batch is.
+    """
 
     def __init__(self) -> None:
-        self._batch: ContextVar[Batch[ConnectionType] | None] = ContextVar("batch", default=None)
+        self._batch: ContextVar[_Batch[ConnectionType] | None] = ContextVar("batch", default=None)
 
-    def begin(self, connection: ConnectionType) -> tuple[Batch[ConnectionType], Token[Any]]:
-        """From now on, what is called here shares the connection; hand the outcome to `end`."""
-        batch = Batch(connection)
-        return batch, self._batch.set(batch)
-
-    def end(self, begun: tuple[Batch[ConnectionType], Token[Any]]) -> None:
-        """From now on nobody uses it, also who was started inside and goes on."""
-        batch, token = begun
-        batch.open = False
-        self._batch.reset(token)
+    @contextmanager
+    def hold(self, connection: ConnectionType) -> Iterator[None]:
+        """Inside, calls of this task share the connection."""
+        batch = _Batch(connection, _current_owner())
+        token = self._batch.set(batch)
+        try:
+            yield
+        finally:
+            batch.open = False
+            self._batch.reset(token)
 
     def own_connection(self) -> ConnectionType | None:
         """The connection of the batch that is open here; None outside, and in another's."""
@@ -242,10 +244,7 @@ class CurrentBatch(Generic[ConnectionType]):
         return batch.connection if batch is not None and own else None
 
     def connection_for_writing(self) -> ConnectionType | None:
-        """The same for who writes; raises `BadOption` for a writer that must wait for its batch.
-
-        A task that the batch's owner waits for would wait for the lock that the batch holds.
-        """
+        """The same for a writer; raises `BadOption` in a task that would wait for its own batch."""
         if (connection := self.own_connection()) is not None:
             return connection
         if self.is_inherited():

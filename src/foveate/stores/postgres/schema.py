@@ -205,6 +205,12 @@ def begin_write_statements(names: Names) -> list[Statement]:
     return [lock_statement(names), Statement(names.sql("SELECT version FROM {s}.meta"))]
 
 
+def begin_write(names: Names) -> StatementFlow[None]:
+    """Begin a batch of writes."""
+    (_, ((version,),)) = yield begin_write_statements(names)
+    check_schema_version(version)
+
+
 def check_schema_version(version: int) -> None:
     """Another program may have brought the store to a version that we do not know."""
     if version != VERSION:

@@ -140,16 +140,12 @@ def open_cache(url: str = "memory:") -> Cache:
     if scheme not in SCHEMES:
         raise UnknownName("cache", f"{scheme}:", [f"{name}:" for name in SCHEMES])
     if scheme == "memory":
-        from foveate.stores.caches.memory import MemoryCache
-
         return MemoryCache(
             _parse_positive(rest or str(DEFAULT_MEGABYTES), url, "a number of megabytes")
         )
     if not colon:
         example = "/path/to.sock?db=0" if scheme == "unix" else "HOST:PORT/0"
         raise BadOption(f"cache {scheme!r} has no address; give {scheme}://{example}")
-    from foveate.stores.caches.redis import RedisCache
-
     place, _, query = url.partition("?")
     options = parse_qsl(query, keep_blank_values=True)
     hours = [value for name, value in options if name == "hours"] or [str(DEFAULT_HOURS)]
