@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
-from typing import Any
+from typing import Any, ClassVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -87,14 +87,57 @@ def batches(texts: Sequence[str], size: int) -> list[list[str]]:
     return [list(texts[i : i + size]) for i in range(0, len(texts), size)]
 
 
-_OPENAI_BATCH = 128
+class _RemoteEmbedder:
+    """A model behind HTTP; the length of its vectors is asked once, when it is first needed."""
+
+    prefix: ClassVar[str]
+    batch_size: ClassVar[int]
+
+    def __init__(self, model: str, url: str, timeout: float) -> None:
+        self.model = model
+        self._url = check_url(url)
+        self._timeout = timeout
+        self._dimensions = 0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, base_url={self._url!r})"
+
+    @property
+    def name(self) -> str:
+        """Protocol and model."""
+        return f"{self.prefix}:{self.model}"
+
+    @property
+    def dimensions(self) -> int:
+        """Length of one vector; the first time, one request."""
+        if not self._dimensions:
+            self.embed(["dimensions"])
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
+        import numpy as np
+
+        parts = [self._embed_batch(batch) for batch in batches(texts, self.batch_size)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _embed_batch(self, texts: list[str]) -> Any:
+        try:
+            vectors = self._fetch_vectors(texts)
+        except (KeyError, TypeError, ValueError):
+            raise ExternalError(f"{self.name}: the answer holds no embeddings") from None
+        rows = unit_rows(vectors, expected=len(texts), whose=self.name)
+        self._dimensions = rows.shape[1]
+        return rows
+
+    def _fetch_vectors(self, texts: list[str]) -> Any:
+        raise NotImplementedError
 
 
-class OpenAIEmbedder:
-    """A hosted model. Address and key: arguments, or `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
+class OpenAIEmbedder(_RemoteEmbedder):
+    """A hosted model. Address and key: arguments, or `OPENAI_BASE_URL` and `OPENAI_API_KEY`."""
 
-    The length of its vectors is asked of the endpoint once, when it is first needed.
-    """
+    prefix, batch_size = "openai", 128
 
     def __init__(
         self,
@@ -104,96 +147,29 @@ class OpenAIEmbedder:
         api_key: str | None = None,
         timeout: float = 60.0,
     ) -> None:
-        self.model = model
         default = os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-        self._url = check_url(base_url or default)
+        super().__init__(model, base_url or default, timeout)
         self._key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
-        self._timeout = timeout
-        self._dimensions = 0
 
-    def __repr__(self) -> str:
-        return f"OpenAIEmbedder({self.model!r}, base_url={self._url!r})"
-
-    @property
-    def name(self) -> str:
-        """Protocol and model."""
-        return f"openai:{self.model}"
-
-    @property
-    def dimensions(self) -> int:
-        """Length of one vector; the first time, one request."""
-        if not self._dimensions:
-            self.embed(["dimensions"])
-        return self._dimensions
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
-        import numpy as np
-
-        parts = [self._embed_batch(batch) for batch in batches(texts, _OPENAI_BATCH)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
-
-    def _embed_batch(self, texts: list[str]) -> Any:
+    def _fetch_vectors(self, texts: list[str]) -> Any:
         payload = {"model": self.model, "input": texts, "encoding_format": "float"}
         answer = post_json(f"{self._url}/embeddings", payload, key=self._key, timeout=self._timeout)
-        try:
-            # The protocol numbers its answers; nothing promises their order.
-            data = sorted(answer["data"], key=lambda item: int(item["index"]))
-            vectors = [item["embedding"] for item in data]
-        except (KeyError, TypeError, ValueError):
-            raise ExternalError(f"{self.name}: the answer holds no embeddings") from None
-        rows = unit_rows(vectors, expected=len(texts), whose=self.name)
-        self._dimensions = rows.shape[1]
-        return rows
+        # The protocol numbers its answers; nothing promises their order.
+        data = sorted(answer["data"], key=lambda item: int(item["index"]))
+        return [item["embedding"] for item in data]
 
 
-_OLLAMA_BATCH = 32
+class OllamaEmbedder(_RemoteEmbedder):
+    """A local model. Address: the argument, or `OLLAMA_HOST`, or port 11434 of this machine."""
 
-
-class OllamaEmbedder:
-    """A local model. Address: the argument, or `OLLAMA_HOST`, or port 11434 of this machine.
-
-    The length of its vectors is asked of the server once, when it is first needed.
-    """
+    prefix, batch_size = "ollama", 32
 
     def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 120.0) -> None:
-        self.model = model
-        self._url = check_url(base_url or _read_host())
-        self._timeout = timeout
-        self._dimensions = 0
+        super().__init__(model, base_url or _read_host(), timeout)
 
-    def __repr__(self) -> str:
-        return f"OllamaEmbedder({self.model!r}, base_url={self._url!r})"
-
-    @property
-    def name(self) -> str:
-        """Server and model."""
-        return f"ollama:{self.model}"
-
-    @property
-    def dimensions(self) -> int:
-        """Length of one vector; the first time, one request."""
-        if not self._dimensions:
-            self.embed(["dimensions"])
-        return self._dimensions
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
-        import numpy as np
-
-        parts = [self._embed_batch(batch) for batch in batches(texts, _OLLAMA_BATCH)]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
-
-    def _embed_batch(self, texts: list[str]) -> Any:
+    def _fetch_vectors(self, texts: list[str]) -> Any:
         payload = {"model": self.model, "input": texts}
-        answer = post_json(f"{self._url}/api/embed", payload, timeout=self._timeout)
-        try:
-            vectors = answer["embeddings"]
-        except (KeyError, TypeError):
-            raise ExternalError(f"{self.name}: the answer holds no embeddings") from None
-        rows = unit_rows(vectors, expected=len(texts), whose=self.name)
-        self._dimensions = rows.shape[1]
-        return rows
+        return post_json(f"{self._url}/api/embed", payload, timeout=self._timeout)["embeddings"]
 
 
 def _read_host() -> str:

@@ -12,6 +12,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import ExternalError
 from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
+# Never edited: it would change every fingerprint that is in a manifest.
 PROBES = (
     "The quick brown fox jumps over the lazy dog; it wasn't the first time, nor the 1234567th.",
     "def parse(line: str) -> list[int]:\n    return [int(x, 16) for x in line.split(',')]\n",
@@ -43,7 +44,12 @@ def fingerprint_of(tokenizer: Tokenizer) -> str:
 
 
 def is_openai_break(left: str, right: str) -> bool:
-    r"""Whether counts add up wherever a text that ends with `left` meets one that begins `right`.
+    r"""Whether the counts of two texts add up where `left` meets `right`.
+
+    Both encodings cut a text by a regular expression without lookbehind and merge bytes inside a
+    piece only. So counts add up where a piece always ends and where the left side is cut the same
+    with and without the right one: after a line feed before what is neither white space nor a
+    slash, and after an ASCII letter or digit before white space.
 
     >>> (
     ...     is_openai_break("one.\n", "two"),
@@ -60,22 +66,19 @@ def is_openai_break(left: str, right: str) -> bool:
     return after.isspace() and before.isascii() and before.isalnum()
 
 
-LONG_TEXT = 4_000  # characters
+LONG_TEXT = 4_000
+"""Characters from which on toktok counts without the interpreter lock, which is slow to set up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toktok:
-    """An OpenAI vocabulary, counted by toktok-rs (exact).
+class _OpenAITokenizer:
+    """What the three implementations share: they count the same, so they are one vocabulary."""
 
-    >>> Toktok(name="cl100k_base").count("hello world")
-    2
-    """
-
+    __slots__ = ()
     name: str
 
     @property
     def fingerprint(self) -> str:
-        """The vocabulary's, whoever counts with it."""
+        """The vocabulary's fingerprint, the same for each implementation."""
         return fingerprint_of(self)
 
     def count(self, text: str) -> int:
@@ -86,17 +89,35 @@ class Toktok:
             return self._count(replace_surrogates(text))
 
     def _count(self, text: str) -> int:
+        raise NotImplementedError
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Whether the counts of the two sides add up, whatever surrounds them."""
+        return is_openai_break(left, right)
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens."""
+        return longest_prefix(text, n, self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toktok(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by toktok-rs (exact, linear, safe between threads).
+
+    >>> Toktok(name="cl100k_base").count("hello world")
+    2
+    """
+
+    name: str
+
+    def _count(self, text: str) -> int:
         toktok = _import_toktok()
         if len(text) > LONG_TEXT:
             counts: list[int] = toktok.batch_count([text], self.name, 1)
             return counts[0]
-        # The version is pinned, and the tests hold this to the same counts.
+        # The version is pinned, and the tests compare the counts of both ways.
         count: int = toktok._encoding(self.name).count(text)  # noqa: SLF001
         return count
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Where counts add up, whatever stands around."""
-        return is_openai_break(left, right)
 
     def truncate(self, text: str, n: int) -> str:
         """A verbatim prefix of at most `n` tokens, counted again before it is handed back."""
@@ -120,30 +141,13 @@ def _import_toktok() -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BpeOpenai:
-    """An OpenAI vocabulary, counted by bpe-openai (exact)."""
+class BpeOpenai(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by bpe-openai (exact), whose wrapper refuses long texts."""
 
     name: str
 
-    @property
-    def fingerprint(self) -> str:
-        """The vocabulary's, whoever counts with it."""
-        return fingerprint_of(self)
-
-    def count(self, text: str) -> int:
-        """Number of tokens."""
-        try:
-            return int(_load_bpe(self.name).count(text))
-        except UnicodeEncodeError:
-            return int(_load_bpe(self.name).count(replace_surrogates(text)))
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Where counts add up, whatever stands around."""
-        return is_openai_break(left, right)
-
-    def truncate(self, text: str, n: int) -> str:
-        """The longest prefix found of at most `n` tokens."""
-        return longest_prefix(text, n, self.count)
+    def _count(self, text: str) -> int:
+        return int(_load_bpe(self.name).count(text))
 
 
 @lru_cache(maxsize=4)
@@ -158,18 +162,12 @@ def _load_bpe(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiktoken:
-    """An OpenAI vocabulary, counted by tiktoken (exact)."""
+class Tiktoken(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by tiktoken (exact), which downloads its tables."""
 
     name: str
 
-    @property
-    def fingerprint(self) -> str:
-        """The vocabulary's, whoever counts with it."""
-        return fingerprint_of(self)
-
-    def count(self, text: str) -> int:
-        """Number of tokens; surrogates are replaced by tiktoken itself."""
+    def _count(self, text: str) -> int:
         encoding = _load_tiktoken(self.name)
         try:
             return len(encoding.encode_ordinary(text))
@@ -180,14 +178,6 @@ class Tiktoken:
         raise ExternalError(
             f"tiktoken gave up on a text of {len(text)} characters; run: pip install toktok-rs"
         )
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Where counts add up, whatever stands around."""
-        return is_openai_break(left, right)
-
-    def truncate(self, text: str, n: int) -> str:
-        """The longest prefix found of at most `n` tokens."""
-        return longest_prefix(text, n, self.count)
 
 
 @lru_cache(maxsize=4)
