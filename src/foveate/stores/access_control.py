@@ -1,15 +1,13 @@
-"""What a request may read of a scan, and what BM25 takes from it; kept with the scan by readers.
-
-Rules: a scan is of one state, and what a set of audiences holds in it does not change; nothing in
-a view comes from a row that may not be read.
-"""
+"""The rows in memory that a reader may read, and the statistics that BM25 takes from them."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from sqlite3 import Connection
 from typing import Any, Protocol
+
+import numpy as np
 
 from foveate.core.state import combine_states
 from foveate.stores.scoring import damping
@@ -45,7 +43,7 @@ class View:
     """Term → in how many of the rows it is, as far as it was asked for."""
 
 
-def of(connection: sqlite3.Connection, scan: Scan, principals: Iterable[str]) -> tuple[View, bytes]:
+def of(connection: Connection, scan: Scan, principals: Iterable[str]) -> tuple[View, bytes]:
     """What these principals may read, and the lattice hash of it."""
     names = tuple(sorted(set(principals)))
     known = scan.readers.pop(names, None)
@@ -71,8 +69,6 @@ def view_for_audiences(scan: AccessRows, ids: Iterable[int]) -> View:
 
 def build_view(scan: AccessRows, allowed: tuple[int, ...]) -> View:
     """The view of these audiences."""
-    import numpy as np
-
     mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
     rows = int(np.count_nonzero(mask))
     words = int(scan.terms[mask].sum(dtype=np.int64))

@@ -1,11 +1,7 @@
-"""Checksums of what a store keeps, and the error where one does not hold. Pure.
+"""Checksums of stored values as a reader gets them, and the error for those that do not match.
 
-A CRC of 32 bits finds every flipped bit and every burst of damage up to 32 bits long, in a time
-that reading hardly notices. It is no signature: whoever can write to a store can write a checksum.
-
-Rules: a checksum covers values exactly as a reader gets them; what is read by many rows at once has
-one checksum that is a sum over its rows, so that a row which damage hides is missed too; an error
-names no value, since the reader may not be allowed to see it.
+A CRC finds damage up to 32 bits long; it is no signature. What many rows share has a sum over the
+rows, so that a hidden row is missed too. Errors name no value: the reader may not be allowed it.
 """
 
 from __future__ import annotations

@@ -74,11 +74,7 @@ def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def matching(where: Mapping[str, Any]) -> list[Condition]:
-    """Two queries for the row ids of all chunks that the filter wants; raises `BadOption`.
-
-    One reads the tables, the other their indexes, so that where damage hides a row from one of
-    them, or shows it, they differ.
-    """
+    """The chunks that the filter selects: a query over tables and one over indexes, to compare."""
     parts: dict[str, list[str]] = {"c": [], "d": []}
     bound: dict[str, list[Any]] = {"c": [], "d": []}
     for key, wanted in where.items():

@@ -1,7 +1,4 @@
-"""A store that is made when something is first written to it; until then it is empty.
-
-So a run that brings nothing in leaves nothing behind.
-"""
+"""A store that its first write creates, so that a run without documents leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ class StoreCreationFailed(Exception):
 
 
 class LazyStore:
-    """Makes its store by calling `make`, once; everything else is the store's own.
-
-    Raises `StoreCreationFailed` at the first write where `make` refuses.
-    """
+    """Calls `make` once, at the first write, which raises `StoreCreationFailed` if it fails."""
 
     def __init__(self, make: Callable[[], Store]) -> None:
         self._make = make

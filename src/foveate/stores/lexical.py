@@ -1,15 +1,15 @@
-"""BM25 over an inverted index in plain tables: exact, and blind to what one may not read.
+"""Exact BM25 over an inverted index in plain tables, with statistics of readable rows alone.
 
-Not FTS5: its `bm25()` takes idf and average length over all rows, so that a score tells about
-documents that the reader may not see. Here both are taken over what the request may read. The
-formula is in `bm25.py`, the tables in `postings.py`.
+FTS5's `bm25()` takes its statistics over all rows, which would reveal documents.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from sqlite3 import Connection
 from typing import Any, Protocol
+
+import numpy as np
 
 from foveate.stores.access_control import View
 from foveate.stores.checksums import damage, sum_of_places
@@ -35,12 +35,9 @@ class PostingsRows(Protocol):
 
 
 def load_postings(
-    connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]
+    connection: Connection, scan: Scan, terms: Sequence[str]
 ) -> dict[str, tuple[Any, Any]]:
-    """Term, in the order given → (positions in the scan, occurrences).
-
-    What was read is kept with the scan, which is of one state; words of questions come again.
-    """
+    """Term, in the order given → (positions in the scan, occurrences), cached with the scan."""
     return read_through_cache(
         scan, terms, lambda missing: _read_postings(connection, scan, missing)
     )
@@ -69,9 +66,7 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
     return len(found[0]) + 2_000  # so that there are never very many rare terms
 
 
-def _read_postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
-    import numpy as np
-
+def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
     known = _known(connection, terms)
     blobs: dict[int, list[bytes]] = {number: [] for number, _ in known.values()}
     for some in iter_batches(sorted(blobs)):
@@ -96,7 +91,7 @@ def _read_postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[s
     return found
 
 
-def _known(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Term → its row id and checksum, as far as there are any."""
     found: dict[str, tuple[int, int]] = {}
     for some in iter_batches(terms):
@@ -113,13 +108,7 @@ def _known(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tu
 
 
 def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
-    """BM25 of every row, float64; idf and average length are of what the view holds.
-
-    A term that stands in more than half of the rows is left out where a rarer one is there. Rows
-    that are not readable score 0.
-    """
-    import numpy as np
-
+    """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
     weights = idfs(
         [_document_frequency(view, term, found[term][0]) for term in found], view.row_count
     )
@@ -141,8 +130,6 @@ def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
 
 def _document_frequency(view: View, term: str, positions: Any) -> int:
     """In how many of the readable rows the term is."""
-    import numpy as np
-
     known = view.frequencies.get(term)
     if known is None:
         mine = positions if view.mask is None else view.mask[positions]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from sqlite3 import Connection
 from struct import Struct
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ _WHAT = "a document is not as it was written"
 
 
 def write(
-    connection: sqlite3.Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
+    connection: Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
 ) -> None:
     """Keep a new document's outline; `row`: its fields and its audience."""
     connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline(number, row, places))
@@ -73,7 +73,7 @@ def row_checksum(number: int, row: Mapping[str, Any]) -> int:
     return checksum((number, *(row[field] for field in DOCUMENT_FIELDS), row["audience"]))
 
 
-def of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[Place]]:
+def of(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
     """Document id → its chunks, of those documents that are there."""
     found: dict[str, list[Place]] = {}
     for some in iter_batches(names):

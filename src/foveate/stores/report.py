@@ -26,10 +26,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong, and in which part.
-
-    Parts: file, rows, words, vectors, readings, state, checksums.
-    """
+    """One finding and its part: file, rows, words, vectors, readings, state or checksums."""
 
     part: str
     what: str

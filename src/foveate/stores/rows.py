@@ -210,10 +210,7 @@ def parse_principals(principals: str) -> list[str]:
 
 
 def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
-    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk; the embedding has length 1.
-
-    They were checked when they were put, so they are made without.
-    """
+    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk, unchecked, with unit embeddings."""
     found = list(rows)
     vectors = unit_vectors([row[19] for row in found])
     return {

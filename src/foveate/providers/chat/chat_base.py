@@ -40,10 +40,7 @@ class _EndOfStream:
 
 
 def iterate_in_thread(make: Callable[[], AsyncIterator[T]], timeout: float) -> Iterator[T]:
-    """What the iterator gives, in this thread; raises `TimeoutError` where it hangs.
-
-    When the reader stops early, the iterator is cancelled.
-    """
+    """The items in this thread; `TimeoutError` if it hangs, cancelled if the reader stops early."""
     box: SimpleQueue[T | _EndOfStream] = SimpleQueue()
     stop = _Cancel()
     work = copy_context().run
@@ -108,12 +105,12 @@ _TRIAL_MESSAGES: tuple[Message, ...] = ({"role": "user", "content": "Say yes."},
 class ChatModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
-    def __init__(self, speaker: ChatProvider, limits: Limits | None = None) -> None:
-        self._provider = speaker
+    def __init__(self, provider: ChatProvider, limits: Limits | None = None) -> None:
+        self._provider = provider
         self._limits = limits or Limits()
 
     def __repr__(self) -> str:
-        return f"SpokenModel({self.name!r})"
+        return f"ChatModel({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -131,10 +128,7 @@ class ChatModel:
         return self._provider.takes
 
     def check(self) -> None:
-        """Raise `ExternalError` where it is known, before anything is asked, that nothing can be.
-
-        A package that is not installed, a key that the provider wants and nobody has set.
-        """
+        """Raise `ExternalError` for a missing package or key, before any request."""
         self._provider.check()
 
     def complete(

@@ -83,16 +83,13 @@ def post_json(address: str, path: str, key: str, record: Mapping[str, Any]) -> A
 
 
 def fetch_tokens(address: str, key: str, text: str) -> list[int] | None:
-    """The model's tokens of the text, taken as plain text; raises `Trouble`.
-
-    None where one ends within a character, which a grammar cannot hold, or where there are none.
-    """
+    """The model's tokens of a plain text; None if one ends within a character, or for no tokens."""
     asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
     return parse_tokens(post_json(address, "/tokenize", key, asked))
 
 
 def parse_tokens(found: Any) -> list[int] | None:
-    """The tokens in what that door answers; raises `Trouble` where it is something else."""
+    """The tokens in an answer of `/tokenize`; raises `ProviderError` for anything else."""
     try:
         tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
     except (KeyError, TypeError, ValueError):
@@ -149,10 +146,7 @@ def count_tokens(address: str, key: str, text: str, *, special: bool = False) ->
 
 
 def measure_template(address: str, key: str) -> tuple[int, int]:
-    """Tokens that the template adds to each message, and once to a request.
-
-    Raises `ProviderError`.
-    """
+    """Tokens that the chat template adds, at the most, to each message and to a request."""
     known, refusal = [], None
     for talks in _CONVERSATIONS:
         try:

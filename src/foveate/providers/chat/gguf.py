@@ -1,8 +1,6 @@
-"""A model file on this machine: `gguf:/path/to/file.gguf`, run in this process by llama.cpp.
+"""A model file on this machine, run in this process by xllamacpp: `gguf:/path/to/file.gguf`.
 
-The engine is xllamacpp. It also opens a port on this machine, which cannot be closed; nobody who
-does not know the key drawn at random for it gets an answer there. One thread runs well beside
-other work: `FOVEATE_MODEL_THREADS` says how many, by default half of the processors.
+`FOVEATE_MODEL_THREADS`: threads, by default half of the processors.
 """
 
 from __future__ import annotations
@@ -131,13 +129,13 @@ class GgufProvider:
             hand(None)
 
     def count(self, text: str) -> int:
-        """Tokens of a text that stands for itself; raises `OutsideFailure`."""
+        """Tokens of a text by itself; raises `ExternalError`."""
         return self._call_engine(
             lambda server: count_tokens(server.listening_address, self._key, text)
         )
 
     def measure_template(self) -> tuple[int, int]:
-        """What its chat template adds to a message, and to a request; raises `OutsideFailure`."""
+        """Tokens that its chat template adds to a message and to a request; raises `ExternalError`."""
         return self._call_engine(
             lambda server: measure_template(server.listening_address, self._key)
         )

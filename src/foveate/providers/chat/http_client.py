@@ -199,11 +199,7 @@ def check_key_set(name: str, variable: str) -> None:
 def http_options(
     httpx: Any, *, connect: float, seen: AttemptInfo, headers: Mapping[str, str], own: bool
 ) -> dict[str, Any]:
-    """How an async client of the vendor's own `httpx` package is made, one for each attempt.
-
-    `headers`: the key, where there is one, and what the protocol demands. `own`: the address stands
-    in the model's name. Time limits other than that of connecting are kept above it.
-    """
+    """Options of an async client of `httpx` for one attempt; `headers` hold the key, if any."""
 
     class Body(httpx.AsyncByteStream):  # type: ignore[misc]
         """The answer's bytes, up to so many."""

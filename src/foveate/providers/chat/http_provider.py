@@ -1,7 +1,4 @@
-"""What all chat providers over HTTP share: name, key, address, one attempt, and its errors.
-
-A subclass says how its protocol writes a request and streams an answer.
-"""
+"""What all chat providers over HTTP share; a subclass writes requests and streams answers."""
 
 from __future__ import annotations
 

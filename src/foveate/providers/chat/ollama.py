@@ -106,12 +106,9 @@ def _read_host() -> str:
 
 
 def context_size(asked: ChatRequest) -> int:
-    """Room for prompt and answer, a power of two: for each new size the server loads anew.
+    """Room for prompt and answer, a power of two: the server loads the model again for a new size.
 
-    A byte is a token: prose has three to five bytes a token, but digits, hexadecimals and tables
-    come near to one, no vocabulary has less than one, and which one it is is not known here. What
-    is too much costs memory; what is too little would be cut out of the prompt without a word. The
-    server itself does not go beyond what the model was trained for.
+    A byte counts as a token: no vocabulary has more tokens than bytes, and too little would be cut.
     """
     size = sum(
         len(text_from_content(message["content"]).encode()) + _MESSAGE_OVERHEAD

@@ -84,11 +84,9 @@ TEXT = "text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds until a connection stands and until the answer begins; attempts after the first.
+    """Seconds to connect and to the first piece of an answer (None: the whole call's), and retries.
 
-    `first` None: as long as the whole call may take, for a local model reads long before it writes.
-    `backoff`: the longest wait before the second attempt; it doubles for each one after it, and
-    what is waited is drawn between nothing and that, or what the server asks for.
+    `backoff`: the longest wait before the second attempt, doubled each time; the wait is random.
     """
 
     connect: float = 10.0
@@ -135,7 +133,7 @@ class ScoredReply(Reply):
 
 
 class ChatProvider(Protocol):
-    """One protocol: asks once, hands over what comes, makes `Trouble` of what goes wrong."""
+    """One protocol: asks once, streams what comes, and raises `ProviderError`."""
 
     @property
     def name(self) -> str:
@@ -155,10 +153,7 @@ class ChatProvider(Protocol):
 
     @property
     def scores(self) -> bool | None:
-        """Whether it can be told what to write, and says how likely each token of it was.
-
-        None: nobody has asked it yet.
-        """
+        """Whether it can score a given text; None until it was asked."""
 
     def check(self) -> None:
         """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
@@ -170,10 +165,7 @@ class ChatProvider(Protocol):
         """The key in use, to keep it out of errors; empty where there is none."""
 
     def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """Pieces of the answer ("" as a sign of life), then the `Reply`.
-
-        Or what was `ScoredReply`.
-        """
+        """Pieces of the answer ("" as a sign of life), then the `Reply` or `ScoredReply`."""
 
 
 def check_request(

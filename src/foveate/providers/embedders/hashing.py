@@ -1,8 +1,6 @@
-"""Feature hashing: words and their letter triples into signed buckets. No model, no download.
+"""Feature hashing of words and their letter triples, without a model; it knows spelling alone.
 
-Not semantic: it knows words by their spelling alone. It is what tests use, and what works where
-nothing is installed. Weinberger et al., "Feature hashing for large scale multitask learning",
-ICML 2009.
+Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import BadOption
@@ -43,8 +42,6 @@ class HashingEmbedder:
         >>> HashingEmbedder(dimensions=8).embed(["two words", ""]).shape
         (2, 8)
         """
-        import numpy as np
-
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float64)
         for row, text in zip(rows, texts, strict=True):
             for feature, count in Counter(_features(text)).items():

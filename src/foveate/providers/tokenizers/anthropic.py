@@ -1,12 +1,8 @@
-"""The provider's own count for Claude models, where the caller has a key.
+"""The provider's own count for Claude models, one request a count, exact up to a token.
 
-`POST /v1/messages/count_tokens`, one request a count: for final checks and small sets, or behind
-`Counts`. Exact up to a token; its calls fail as `ExternalError` and are not repeated.
+The key goes to the given host only, over TLS unless it is this machine, and is in no message. What
+a message adds to its text is measured once, with the text `a`.
 API: https://platform.claude.com/docs/en/build-with-claude/token-counting
-
-Rules: the key goes to the given host only (redirects are refused), over TLS unless the host is this
-machine, and is in no message and no repr. The endpoint counts a whole message; what the message
-adds to its text is measured once, with the text `a`, and taken off.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ class Margin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallbackTokenizer:
-    """Counts by `tokens`, which takes well-formed text and may raise `OutsideFailure`."""
+    """Counts by `tokens`, which takes well-formed text and may raise `ExternalError`."""
 
     name: str
     fingerprint: str

@@ -1,8 +1,6 @@
-"""Whether a distributed store is whole: all that is derived is worked out again and compared.
+"""The check of a Lance store: all that is derived is computed again from texts and principals.
 
-Rules: one version, so writers may go on; nothing derived is believed: terms, labels, lengths,
-hashes, audiences and states come from the texts and principals again; one segment is in memory at
-a time, and of the rest the names of documents.
+It reads one version, a segment at a time, while others may write.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
@@ -150,8 +150,6 @@ def _check_chunk(
 
 def _check_postings(now: Snapshot) -> Iterator[str]:
     """Places of live chunks are those of their texts; those of dead ones are never looked at."""
-    import numpy as np
-
     local = (1 << schema.LOCAL_BITS) - 1
     for number, segment in now.head.segments.items():
         table = _segment_table(
@@ -174,8 +172,6 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
 
 
 def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any) -> Iterator[str]:
-    import numpy as np
-
     if stored is None:
         if expected:
             yield f"segment {number} has no words"
@@ -195,8 +191,6 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
 
 
 def _check_vectors(now: Snapshot, dimensions: int) -> Iterator[str]:
-    import numpy as np
-
     if not dimensions:
         return
     for segment in now.head.segments.values():

@@ -55,10 +55,7 @@ class RemovedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
-    """What one transaction is to do: parts come, documents go. `number`: drawn by chance.
-
-    `sent`: the parts came from outside, so that they could come a second time.
-    """
+    """Parts and deletions of one transaction, its random number; `sent`: parts from outside."""
 
     number: int = field(default_factory=lambda: secrets.randbits(63))
     parts: Sequence[Part] = ()
@@ -109,10 +106,9 @@ def find_existing(
     chunks: Sequence[str] = (),
     leaving: Collection[str] = (),
 ) -> set[str]:
-    """Which of these documents the store has, in one request unless they are very many.
+    """Which of these documents the store has.
 
-    Raises `BadInput` where one of these chunks' ids is that of a document which is neither among
-    them nor `leaving`.
+    Raises `BadInput` if a chunk id belongs to a document that is neither among them nor `leaving`.
     """
     fragments = [*snapshot.fragments("documents"), *snapshot.fragments("chunks")]
     found: set[str] = set()
@@ -153,10 +149,7 @@ def check_disjoint(parts: Sequence[Part], head: Head) -> None:
 
 
 def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> CommitPlan | None:
-    """What the order comes to in this version, None where there is nothing to do.
-
-    Raises `BadInput`.
-    """
+    """The changes of one transaction in this version, None for no changes; raises `BadInput`."""
     parts = order.parts
     check_disjoint(parts, snapshot.head)
     leaving = set(order.deleted).union(*(one.documents for one in parts))

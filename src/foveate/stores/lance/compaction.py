@@ -1,8 +1,6 @@
-"""Keeps the number of files small, the indexes up to date and old versions away.
+"""Compaction: small segments become one, indexes are updated, and old versions are deleted.
 
-Small segments are written anew as one, by what is stored alone: no text is cut into words again.
-Answers and state root stay as they are, since nothing in them knows of segments. Rules: a merge is
-a commit like any other and gives way to one; whoever reads an older version goes on reading it.
+A merge copies stored rows and is a commit like any other; it gives way to a concurrent one.
 """
 
 from __future__ import annotations
@@ -11,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+
+import numpy as np
 
 from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
@@ -41,9 +41,9 @@ _SCALAR_INDEXES = (
 
 
 def find_small_segments(head: Head) -> list[int]:
-    """Segments to merge now: sixteen of about one size, the smallest first; or none.
+    """Sixteen segments of about one size to merge now, the smallest first; or none.
 
-    Sizes are powers of eight, so that a chunk is written anew some six times on its way.
+    Sizes are powers of eight, so that a chunk is written again some six times.
     """
     tiers: dict[int, list[int]] = {}
     for number, segment in sorted(head.segments.items()):
@@ -143,8 +143,6 @@ def _merge_postings(
     dimensions: int, segment: int, postings: Any, keys: Any, sizes: dict[int, int]
 ) -> Any:
     """Postings of several segments as those of one; `keys`: old keys in the new order."""
-    import numpy as np
-
     bases = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
     new = np.full(sum(sizes.values()), -1, dtype=np.int64)
     local_mask = (1 << schema.LOCAL_BITS) - 1

@@ -10,6 +10,8 @@ from operator import itemgetter
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from foveate.ports import Document
 from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
@@ -142,12 +144,7 @@ def compute_stats(
     *,
     known: int = 0,
 ) -> Stats:
-    """The store in figures; of what the audiences `readers` hold, or None for everything.
-
-    `known`: bytes of what is remembered of texts.
-    """
-    import numpy as np
-
+    """The store in figures, of what `readers` may read or, for None, of everything."""
     head = snapshot.head
     audiences = [*head.audiences] if readers is None else readers
     mine = [head.audiences[number] for number in audiences if number in head.audiences]

@@ -1,8 +1,6 @@
-"""Whether the files of a version are those that were written.
+"""Whether the files of a version are those that were written, by digests in the head.
 
-A file of a store never changes, so the head has its digest, and one for the rows that were deleted
-from it; a process reads each file once to compare, and none again. Files on an object store are
-not read for this: the object store has checksums of its own.
+A process reads each local file once. An object store has checksums of its own.
 """
 
 from __future__ import annotations
@@ -24,10 +22,7 @@ INDEXES = "checksums.json"
 
 
 def digest_of(place: Location, fragment: Any) -> str:
-    """Of a data file and of how Lance describes it; empty on an object store.
-
-    `fragment`: Lance's metadata of it.
-    """
+    """The digest of a data file and of Lance's metadata `fragment`; empty on an object store."""
     folder = place.local_path()
     if folder is None:
         return ""
@@ -44,10 +39,7 @@ def digest_of_deletions(place: Location, path: str | None) -> str:
 
 
 def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str, str]:
-    """File → digest of all files of this version, of which those that are known are not read.
-
-    Raises where one is not as it was written.
-    """
+    """File → digest of all files of this version; raises for a changed one."""
     found: dict[str, str] = {}
     for what in wrong(place, now, known, found):
         raise damage(what)

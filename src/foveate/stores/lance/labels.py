@@ -1,8 +1,6 @@
-"""Filters: a chunk's metadata as labels, and what a request asks for as conditions of Lance's SQL.
+"""Filters as conditions of Lance's SQL, and a chunk's metadata as labels; values are quoted here.
 
-Rules: the same answers as the embedded store's conditions: a text is compared with a text column
-as it is written and with a number column as the number it spells; a metadata value that is a list
-matches by any of its items; booleans are 1 and 0. Values are quoted here and nowhere else.
+The meaning is that of the embedded store: a text column compares texts, a number column numbers.
 """
 
 from __future__ import annotations

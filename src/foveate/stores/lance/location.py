@@ -115,10 +115,7 @@ class CommitConflict(ExternalError):
 
 @contextmanager
 def convert_engine_errors(place: Location) -> Iterator[None]:
-    """What Lance and Arrow raise inside leaves as `ExternalError` or `BadInput`, keys left out.
-
-    The cause is not chained: its text may have what ours has not.
-    """
+    """Raise Lance's and Arrow's errors as `ExternalError` or `BadInput`, without keys or cause."""
     try:
         yield
     except FoveateError:

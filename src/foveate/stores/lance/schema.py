@@ -19,6 +19,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
@@ -58,12 +59,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Audiences and segments, by their numbers.
-
-    `committed`: segments that came as parts of other writers, each with the second in which it was
-    written; they stay when the segment is gone, until such a part is too old. `recent`: the latest
-    transactions by their numbers, oldest first.
-    """
+    """Audiences and segments by number, committed parts from outside, and recent transactions."""
 
     audiences: Mapping[int, Audience] = field(default_factory=dict)
     segments: Mapping[int, Segment] = field(default_factory=dict)
@@ -146,8 +142,6 @@ def record_transaction(head: Head, number: int, sent: Mapping[int, int], *, sinc
 
 
 def _negate(state: bytes) -> bytes:
-    import numpy as np
-
     return (-np.frombuffer(state, dtype="<u2")).astype("<u2").tobytes()
 
 

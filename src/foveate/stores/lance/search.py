@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.text.terms import query_terms
@@ -47,8 +48,6 @@ def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: V
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
     """Per term: positions in the scan, and how often."""
-    import numpy as np
-
     gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
     for some in iter_batches(terms):
         rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
@@ -83,7 +82,7 @@ _CHUNK_COLUMNS = (
     *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
     *("content_hash", "text"),
 )
-"""In the order in which `rows.chunks_of` reads them, the vector behind."""
+"""In the order in which `rows.chunks_from_rows` reads them, before the vector."""
 _KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
 
 
@@ -115,8 +114,6 @@ class SearchContext:
 
     def cosines(self, aim: Any, rows: Any) -> Any:
         """Of these rows, float64; read block by block where vectors stay in the store."""
-        import numpy as np
-
         if self.scan.vectors is not None:
             return cosines(self.scan, aim, rows)
         found = np.zeros(len(rows))
@@ -128,10 +125,7 @@ class SearchContext:
 
 
 class ResultRows:
-    """Rows that may be shown (positions, ascending): what orders them, and their chunks.
-
-    Where they are few, which is nearly always, both are one request.
-    """
+    """Rows that may be shown: their sort keys and chunks, read in one request if they are few."""
 
     def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
         self._context, self._rows = ground, rows
@@ -165,8 +159,6 @@ class ResultRows:
 
 def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
     """See `foveate.ports.Store.search`."""
-    import numpy as np
-
     check_limits(asked.limit, asked.depth)
     said = labels.where_condition(asked.where) if asked.where else None
     aim = quantise_query(asked.vector, ground.dimensions)
@@ -258,10 +250,7 @@ def _is_near(places: Sequence[int], at: int, window: int) -> bool:
 
 
 def index_name(snapshot: Snapshot) -> str:
-    """What an answer calls the index: its own name, which no write changes, but `compact` does.
-
-    The version of the table would count the writes that the reader may not see.
-    """
+    """The name of the vector index in results; the table's version would reveal hidden writes."""
     (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == VECTOR_INDEX)
     parts = sorted(str(one.uuid) for one in index.segments)
     return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
@@ -274,8 +263,6 @@ def has_vector_index(snapshot: Snapshot) -> bool:
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
     """Booleans by position, of the readable rows that the filter wants."""
-    import numpy as np
-
     matching = np.zeros(len(ground.scan.ids), dtype=bool)
     found = ground.snapshot.read_rows("chunks", ["key"], said)
     if found is not None:
@@ -288,8 +275,6 @@ def _nearest_rows(
     ground: SearchContext, aim: Any, wanted: Any, asked: SearchRequest, said: str | None
 ) -> tuple[Any, bool]:
     """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
-    import numpy as np
-
     if aim is None:
         return np.empty(0, dtype=np.int64), True
     scan, depth = ground.scan, asked.depth
@@ -304,8 +289,6 @@ def _nearest_rows(
 
 def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: str | None) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
-    import numpy as np
-
     conditions = [labels.in_condition("audience", asked.audiences), *([said] if said else [])]
     found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],

@@ -1,8 +1,4 @@
-"""One version of the store, as everybody reads it: the table at that version, its head, its files.
-
-Rules: a snapshot never changes; what is worked out from it is of that version, whatever others
-write meanwhile.
-"""
+"""One version of the store, which never changes: the table, its head, and its files."""
 
 from __future__ import annotations
 
@@ -34,11 +30,7 @@ class Snapshot:
         return [self.files[name] for name in names if name is not None and name in self.files]
 
     def read_rows(
-        self,
-        kind: str,
-        columns: Sequence[str],
-        condition: str | None = None,
-        **options: Any,
+        self, kind: str, columns: Sequence[str], condition: str | None = None, **options: Any
     ) -> Any:
         """Rows of a kind as an Arrow table, by an index where there is one; None for no files."""
         fragments = self.fragments(kind)

@@ -1,8 +1,6 @@
-"""The distributed store: one table of Lance in a folder or on an object store. The doors alone.
+"""The distributed store: one Lance table in a folder or on an object store.
 
-Rules: a write is one commit, worked out again where another writer was faster; a read is of one
-version, the latest when it begins; Lance's errors become ours in `guard` alone, and nothing that is
-shown has a key or a password in it.
+A write is one commit, planned again after another writer's; a read is of the latest version.
 """
 
 from __future__ import annotations
@@ -40,9 +38,8 @@ _PLACES = 10_000
 class LanceStore:
     """A store on Lance; see `foveate.ports.Store`. Safe to share between threads.
 
-    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `storage_options`: what Lance needs to reach
-    it, beside what the environment says. `exact`: up to so many chunks every vector is compared.
-    `tidy`: whether writing also joins small files; a writer among many leaves that to one of them.
+    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `exact`: chunks up to which all vectors are
+    compared. `tidy`: whether writes also merge small files, which one of many writers should do.
     """
 
     def __init__(
@@ -88,10 +85,7 @@ class LanceStore:
         *,
         fingerprint: str = "",
     ) -> None:
-        """Replace one document and its chunks in one transaction; raises `BadInput`.
-
-        Each transaction is a commit on the object store: put many inside one `batch`.
-        """
+        """Replace one document and its chunks in one commit; raises `BadInput`. Batch many."""
         one = part.prepare_document(
             document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
         )
@@ -116,9 +110,8 @@ class LanceStore:
     def batch(self) -> Iterator[None]:
         """Writes inside are one transaction: all there at the end, or none of them.
 
-        A document that is refused inside is undone alone; catch its error and go on. What one
-        reads inside is the state before. Once a batch has more than 20,000 chunks, a document that
-        it has already cannot change in it.
+        A refused document is undone alone. Reads inside see the state before. After 20,000
+        chunks, a document of the batch cannot change in it.
         """
         with self._write_lock:
             if self._batch is not None:
@@ -139,11 +132,10 @@ class LanceStore:
             self._commit(parts, deleted)
 
     def write_part(self, documents: Iterable[Sequence[Any]], *, fingerprint: str = "") -> Part:
-        """Write documents as files that no reader sees yet; any process may, side by side.
+        """Write documents, each once, as files that no reader sees yet; raises `BadInput`.
 
-        `documents`: (document, chunks, vectors) or (document, chunks, vectors, counts), each
-        document once. The part is a small value to send to whoever calls `commit_parts`, within
-        six days. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
+        `documents`: (document, chunks, vectors[, counts]), 20,000 to 200,000 chunks. Any
+        process may; send the part to the caller of `commit_parts` within six days.
         """
         rows = [
             part.prepare_document(*one, fingerprint=fingerprint, dimensions=self.dimensions)
@@ -152,10 +144,10 @@ class LanceStore:
         return self._write_part(rows)
 
     def commit_parts(self, parts: Iterable[Part]) -> None:
-        """Make parts, of whatever processes, one transaction; their documents replace older ones.
+        """Commit parts of any processes in one transaction; their documents replace older ones.
 
-        Raises `BadInput` where two parts have one document, or one was committed before, was
-        written for another store, is older than six days, or has lost its files.
+        Raises `BadInput` for a document in two parts, and for a part that was committed
+        before, belongs to another store, is older than six days, or has lost its files.
         """
         sent = list(parts)
         with convert_engine_errors(self.location):
@@ -179,10 +171,7 @@ class LanceStore:
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
-        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts.
-
-        Looks at the ids of all documents that may be read, so that it is for looking around.
-        """
+        """Up to `limit` readable documents behind `after` by id, without texts."""
         if not is_encodable(after):
             return []
         with convert_engine_errors(self.location):
@@ -201,8 +190,8 @@ class LanceStore:
     ) -> SearchResult:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
-        `where` as for the embedded store. `Found.exact` is False where an index named the
-        candidates by vector; `Found.index` then names it.
+        `where` as in the embedded store; `exact` is False if an index named the candidates
+        by vector.
         """
         with convert_engine_errors(self.location):
             now, scan = self._versions.current_scan()
@@ -222,11 +211,7 @@ class LanceStore:
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places.
-
-        Ordered by document id, sequence, chunk id; those at the places themselves included. One
-        request to Lance for up to 10,000 places.
-        """
+        """Chunks within `window` of (document id, sequence) places, by document and sequence."""
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         asked = sorted({place for place in places if is_encodable(place[0])})
@@ -260,10 +245,7 @@ class LanceStore:
         self._save_text_memory({f"readings {version}": readings})
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
-        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
-
-        It does not depend on the order of writes, and tells nothing of what may not be read.
-        """
+        """Hash of the content and the embedder's name, of what `principals` may read if given."""
         with convert_engine_errors(self.location):
             now = self._versions.current()
             return self._compute_state_root(
@@ -295,10 +277,9 @@ class LanceStore:
             )
 
     def compact(self, *, keep: timedelta = compaction.DEFAULT_RETENTION) -> None:
-        """Join small files, bring indexes up to date, and delete versions older than `keep`.
+        """Join small files, update indexes, and delete versions older than `keep`.
 
-        Answers and state root stay as they are. `keep` is longer than any reader reads: one that
-        began before and is not done by then fails. Others may write meanwhile.
+        Others may write meanwhile; a read that began before `keep` fails.
         """
         with self._write_lock, convert_engine_errors(self.location):
             compaction.merge_all(self._versions.current, self.location, self.dimensions)

@@ -1,8 +1,7 @@
-"""What the server store is held to where rows are found by a key or compared on the server.
+"""Checksums of a server store for rows that are found by a key or compared on the server.
 
-Rules: who may read is kept twice and asked of both; a term has a sum over its places in each
-audience; an audience has a sum over the rows that its searches compare. That sum is looked at once
-in each state, by whoever searches first, for the rows stay on the server.
+Members are stored twice; a term has a sum over its places, an audience one over its scanned rows.
+That sum is computed once in each state, by the first search.
 """
 
 from __future__ import annotations
@@ -11,20 +10,21 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from foveate.stores.checksums import checksum, damage, sum_of_places
+import numpy as np
+
+from foveate.stores.checksums import checksum, damage
 from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.filters import encode_principals
-from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Names, Rows, Statement
+from foveate.stores.postgres.postings import NORM_WEIGHT, TERMS_WEIGHT
+from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Rows, Statement, StoreContext
 from foveate.stores.rows import parse_principals
 
 AUDIENCE = "id, principals, state, documents, chunks, words, scan, writes, checksum"
 """What `audience` reads."""
 _WHO = "who may read is not as it was written"
-_TERMS, _NORM = 1_009, 65_537
-"""What figures are multiplied with in a sum, beside the chunk's row id."""
 
 
-def who(names: Names, principals: Iterable[str]) -> list[Statement]:
+def who(store: StoreContext, principals: Iterable[str]) -> list[Statement]:
     """What `readable` reads: the audiences of these principals, and whether both lists agree."""
     readers = encode_principals(principals)
     members, again = (
@@ -32,12 +32,12 @@ def who(names: Names, principals: Iterable[str]) -> list[Statement]:
         f"FROM {{s}}.{table} WHERE principal = ANY(%s::text[]))"
         for table in ("members", "members_again")
     )
-    same = names.sql(f"SELECT {members} IS NOT DISTINCT FROM {again}")
-    found = names.sql(
+    same = store.sql(f"SELECT {members} IS NOT DISTINCT FROM {again}")
+    found = store.sql(
         f"SELECT {AUDIENCE} FROM {{s}}.audiences WHERE id IN (SELECT {PUBLIC_AUDIENCE} UNION "
         "SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])) ORDER BY id"
     )
-    count = names.sql(
+    count = store.sql(
         "SELECT count(DISTINCT audience) FROM {s}.members WHERE principal = ANY(%s::text[])"
     )
     return [
@@ -78,44 +78,31 @@ def intact_audience(row: Sequence[Any]) -> None:
         raise damage(_WHO)
 
 
-def sum_of(term: str, places: Any) -> int:
-    """Of a term's places, as an array of `postings.PLACE`."""
-    total = sum(
-        int(places[name].sum(dtype="i8")) * weight
-        for name, weight in (("chunk", 1), ("terms", _TERMS), ("count", _NORM))
-    )
-    return sum_of_places(term, total, len(places))
-
-
 @lru_cache(maxsize=8)
 def _probe(dimensions: int) -> Any:
     """Small numbers, none of which is 0, one a dimension."""
-    import numpy as np
-
     return (np.arange(dimensions) * 37 % 127 + 1).astype(np.int8)
 
 
 def sum_of_rows(ids: Sequence[int], terms: Sequence[int], norms: Any, vectors: Any) -> list[int]:
     """What each row adds to its audience's sum."""
-    import numpy as np
-
     probes = vectors.astype(np.int64) @ _probe(vectors.shape[1]).astype(np.int64)
     return [
-        chunk + length * _TERMS + norm * _NORM + probe
+        chunk + length * TERMS_WEIGHT + norm * NORM_WEIGHT + probe
         for chunk, length, norm, probe in zip(
             ids, terms, norms.tolist(), probes.tolist(), strict=True
         )
     ]
 
 
-def compared(names: Names, audiences: Sequence[int]) -> Statement:
+def compared(store: StoreContext, audiences: Sequence[int]) -> Statement:
     """The sums of these audiences, as the rows give them."""
     products, bound = (
-        half_vectors.products(names, _probe(names.dimensions)) if names.dimensions else ("0", [])
+        half_vectors.products(store, _probe(store.dimensions)) if store.dimensions else ("0", [])
     )
-    query = names.sql(
-        f"SELECT audience, sum(chunk + terms::bigint * {_TERMS} "
-        f"+ norm::bigint * {_NORM} + ({products})::bigint) "
+    query = store.sql(
+        f"SELECT audience, sum(chunk + terms::bigint * {TERMS_WEIGHT} "
+        f"+ norm::bigint * {NORM_WEIGHT} + ({products})::bigint) "
         "FROM {s}.scan AS s WHERE audience = ANY(%s::integer[]) GROUP BY audience"
     )
     return Statement(query, [*bound, list(audiences)])

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
 from foveate.stores.postgres import schema
-from foveate.stores.postgres.statements import Names, Statement, StatementFlow
+from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 from foveate.stores.report import StoreMigrationWarning
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a store is. `secrets` never stand in `repr` or in `shown`.
-
-    `wait`: seconds for a free connection of the `pool`, also while the server is away.
-    """
+    """A store's URL in parts; `wait`: seconds for a free connection of the `pool`."""
 
     display_url: str
     conninfo: str = field(repr=False)
@@ -219,8 +216,7 @@ class _Batch(Generic[ConnectionType]):
 class CurrentBatch(Generic[ConnectionType]):
     """The batch of one store that this context is in, for use by the task that opened it alone.
 
-    A context is copied into tasks and threads that are started inside a batch, so the context
-    variable alone does not say whose the batch is.
+    A context is copied into tasks and threads that start inside it, so the owner is checked too.
     """
 
     def __init__(self) -> None:
@@ -280,7 +276,7 @@ def open_address(
 ) -> StatementFlow[schema.StoreInfo]:
     """The flow that finds, makes or migrates the store of an address."""
     return schema.open_schema(
-        Names(schema=where.schema),
+        StoreContext(schema=where.schema, exact=where.exact),
         where.display_url,
         embedder=embedder,
         dimensions=dimensions,

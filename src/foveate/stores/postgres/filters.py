@@ -1,9 +1,7 @@
-"""What a request may see, as SQL conditions with marks; the meaning is that of the embedded store.
+"""Filters as SQL conditions; the meaning is that of the embedded store.
 
-Rules: equality; a list means any of; a key that is no column of a chunk or its document is a
-metadata key, found by its *facts*: every value that is no list or object, and every item of a
-list, with its key as JSON. What the server's texts cannot hold (NUL, lone surrogates) is in no
-column, so a filter that asks for it finds nothing.
+A metadata key is found by its *facts*: each scalar value, and each item of a list, as JSON with
+the key. A value that the server cannot hold (NUL, lone surrogates) matches nothing.
 """
 
 from __future__ import annotations

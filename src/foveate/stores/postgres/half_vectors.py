@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
-from foveate.stores.postgres.statements import Names, Statement, StatementFlow
+from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 
 
 def format_vectors(rows: Any) -> list[str]:
@@ -20,41 +22,36 @@ def format_vectors(rows: Any) -> list[str]:
 
 def decode_vector(data: bytes, dimensions: int) -> bytes:
     """What `vector_expression` gives, as int8 bytes."""
-    import numpy as np
-
     if not dimensions:
         return b""
     return np.frombuffer(data, dtype=">f2", offset=4).astype(np.int8).tobytes()
 
 
-def vector_expression(names: Names) -> str:
+def vector_expression(store: StoreContext) -> str:
     """The expression that hands a stored vector out, from `scan AS s`."""
-    return names.sql("{v}.halfvec_send(s.vector)") if names.dimensions else "s.vector"
+    return store.sql("{v}.halfvec_send(s.vector)") if store.dimensions else "s.vector"
 
 
-def cosine_expression(names: Names, query: Any) -> tuple[str, list[Any]]:
-    """The cosine of `scan AS s` with an int8 query, as an expression and what is bound to it.
-
-    The same operations on the same integers as in `int8.over_lengths`: the same bits.
-    """
-    products_, bound = products(names, query)
+def cosine_expression(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
+    """The cosine of `scan AS s` with an int8 query, as SQL and its values: the bits of `int8`."""
+    products_, bound = products(store, query)
     square = float(squared_norms(query[None])[0])
     sql = f"CASE s.norm WHEN 0 THEN 0 ELSE ({products_}) / sqrt(s.norm::float8 * %s::float8) END"
     return sql, [*bound, square]
 
 
-def products(names: Names, query: Any) -> tuple[str, list[Any]]:
+def products(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
     """The product of `scan AS s` with an int8 query: a whole number, as float8."""
     width = FLOAT32_DIMENSIONS
-    if names.dimensions <= width:
-        parts = [names.sql("-(s.vector OPERATOR({v}.<#>) %s::{v}.halfvec)")]
+    if store.dimensions <= width:
+        parts = [store.sql("-(s.vector OPERATOR({v}.<#>) %s::{v}.halfvec)")]
     else:
         piece = "-({v}.subvector(s.vector, %s, %s) OPERATOR({v}.<#>) %s::{v}.halfvec)"
-        parts = [names.sql(piece)] * -(-names.dimensions // width)
+        parts = [store.sql(piece)] * -(-store.dimensions // width)
     bound: list[Any] = []
-    for at in range(0, names.dimensions, width):
+    for at in range(0, store.dimensions, width):
         part = query[at : at + width]
-        place = [] if names.dimensions <= width else [at + 1, len(part)]
+        place = [] if store.dimensions <= width else [at + 1, len(part)]
         bound += [*place, *format_vectors(part[None])]
     return " + ".join(parts), bound
 
@@ -71,7 +68,7 @@ _OVERSAMPLING = 4
 class Scope:
     """What may be found, and how many are wanted; `condition` is empty without a filter."""
 
-    names: Names
+    store: StoreContext
     audiences: list[int]
     condition: str
     bound: list[Any]
@@ -80,7 +77,7 @@ class Scope:
     @property
     def from_clause(self) -> str:
         """FROM and WHERE of what the filter lets through; binds audiences and `bound`."""
-        return self.names.sql(
+        return self.store.sql(
             "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
             "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
             condition=self.condition,
@@ -94,7 +91,7 @@ class Scope:
     @property
     def matching_again(self) -> tuple[str, list[Any]] | None:
         """The same out of what is kept of filters a second time."""
-        sql = self.names.sql(
+        sql = self.store.sql(
             "FROM {s}.filters AS c JOIN {s}.filters AS d ON d.id = c.id "
             "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
             condition=self.condition,
@@ -110,13 +107,13 @@ class Scope:
         return chosen, [self.audiences, self.audiences, *self.bound]
 
 
-def index_status_statement(names: Names) -> Statement:
+def index_status_statement(store: StoreContext) -> Statement:
     """Whether the index is there and ready, and how many chunks there are."""
-    query = names.sql(
+    query = store.sql(
         "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
         "coalesce(sum(chunks), 0)::bigint FROM {s}.audiences"
     )
-    return Statement(query, [names.table(VECTOR_INDEX)])
+    return Statement(query, [store.table(VECTOR_INDEX)])
 
 
 def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[dict[int, float]]:
@@ -126,9 +123,9 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[d
         found = yield from _nearest_by_index(scope, query)
         if len(found) >= depth:
             return found
-    cosine, numbers = cosine_expression(scope.names, query)
+    cosine, numbers = cosine_expression(scope.store, query)
     chosen, bound = scope.scan_condition()
-    scored = scope.names.sql(
+    scored = scope.store.sql(
         "SELECT s.chunk, {cosine} AS cosine FROM {s}.scan AS s WHERE {chosen}",
         cosine=cosine,
         chosen=chosen,
@@ -143,10 +140,10 @@ def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[d
 
 
 def _nearest_by_index(scope: Scope, query: Any) -> StatementFlow[dict[int, float]]:
-    cosine, numbers = cosine_expression(scope.names, query)
+    cosine, numbers = cosine_expression(scope.store, query)
     chosen, bound = scope.scan_condition()
     wide = scope.depth * _OVERSAMPLING
-    sql = scope.names.sql(
+    sql = scope.store.sql(
         "WITH near AS MATERIALIZED (SELECT s.chunk FROM {s}.scan AS s WHERE {chosen} "
         "ORDER BY s.vector OPERATOR({v}.<=>) %s::{v}.halfvec LIMIT %s) "
         "SELECT s.chunk, {cosine} AS cosine FROM near JOIN {s}.scan AS s ON s.chunk = near.chunk "

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from blake3 import blake3
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.stores.checksums import MASK, damage
-from foveate.stores.postgres.checksums import sum_of
+from foveate.stores.checksums import MASK, damage, sum_of_places
 from foveate.stores.scoring import MAX_COUNT, bm25_scores
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
+TERMS_WEIGHT, NORM_WEIGHT = 1_009, 65_537
+"""What figures are multiplied with in a sum, beside the chunk's row id."""
 _MAX_DENSE_SPAN = 1 << 22
 """Chunk ids that lie no further apart than this are looked up by their distance."""
 
@@ -24,8 +26,6 @@ def encode_postings(
     terms: Mapping[int, Sequence[str]], audiences: Mapping[int, int]
 ) -> list[list[Any]]:
     """Columns of terms, audiences and places; `terms`: chunk row id → its terms."""
-    import numpy as np
-
     chunks = sorted(terms)
     lengths = [len(terms[chunk]) for chunk in chunks]
     whose: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
@@ -47,8 +47,6 @@ def encode_postings(
 
 def verified(term: str, data: bytes, noted: int) -> bytes:
     """A term's places as they were read; raises where they do not give the sum that is noted."""
-    import numpy as np
-
     size = np.dtype(PLACE_DTYPE).itemsize
     places = np.frombuffer(data[: len(data) // size * size], dtype=PLACE_DTYPE)
     if len(data) % size or sum_of(term, places) != noted & MASK:
@@ -57,12 +55,7 @@ def verified(term: str, data: bytes, noted: int) -> bytes:
 
 
 def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int, words: int) -> Any:
-    """(chunk row ids ascending, BM25 of each), of the chunks that hold a term and may be read.
-
-    `found`: term → its places; `total`, `words`: how many chunks may be read, and their terms.
-    """
-    import numpy as np
-
+    """Chunk row ids, ascending, and the BM25 of each; `found`: term → places of readable chunks."""
     places = [np.frombuffer(found.get(term, b""), dtype=PLACE_DTYPE) for term in terms]
     ids, at = _term_positions([one["chunk"] for one in places])
     lengths = np.zeros(len(ids), dtype=np.int64)
@@ -75,8 +68,6 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
     """All ids, and where each term's stand among them."""
-    import numpy as np
-
     everything = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
     if len(everything) and (span := int(everything.max() - everything.min())) < _MAX_DENSE_SPAN:
         first = int(everything.min())
@@ -129,3 +120,12 @@ def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
     for number, _, state, _, _, _, _, writes, _ in audiences:
         name.update(number.to_bytes(8, "little") + writes.to_bytes(8, "little") + state)
     return name.digest()
+
+
+def sum_of(term: str, places: Any) -> int:
+    """Of a term's places, as an array of `postings.PLACE`."""
+    total = sum(
+        int(places[name].sum(dtype="i8")) * weight
+        for name, weight in (("chunk", 1), ("terms", TERMS_WEIGHT), ("count", NORM_WEIGHT))
+    )
+    return sum_of_places(term, total, len(places))

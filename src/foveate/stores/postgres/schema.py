@@ -17,9 +17,9 @@ from foveate.stores.lazy import StoreNotFound
 from foveate.stores.postgres.checksums import audience_checksum
 from foveate.stores.postgres.statements import (
     PUBLIC_AUDIENCE,
-    Names,
     Statement,
     StatementFlow,
+    StoreContext,
     quote_literal,
 )
 
@@ -152,62 +152,58 @@ LOCK_TIMEOUT = "30s"
 class StoreInfo:
     """A store that is there. `migrated`: the version it had before, 0 where it is as it was."""
 
-    names: Names
-    embedder: str
+    store: StoreContext
     migrated_from: int = 0
 
 
 def open_schema(
-    names: Names, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
+    store: StoreContext, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
 ) -> StatementFlow[StoreInfo]:
     """Find the store, making or migrating it where that is allowed; raises `BadInput`."""
     there = Statement(
         "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n "
         "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = 'meta')",
-        [names.schema],
+        [store.schema],
     )
     (((found,),),) = yield [there]
     if not found:
         if not create:
             raise StoreNotFound(
-                f"no store in schema {names.schema!r} of {shown}; index documents into it first"
+                f"no store in schema {store.schema!r} of {shown}; index documents into it first"
             )
-        (_, ((found,),)) = yield [lock_statement(names), there]
+        (_, ((found,),)) = yield [lock_statement(store), there]
         if not found:
-            yield from _create_tables(names, shown, embedder, dimensions)
-    version, kept, width, noted = yield from _load_meta(names)
+            yield from _create_tables(store, shown, embedder, dimensions)
+    version, kept, width, noted = yield from _load_meta(store)
     if version == VERSION and noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
     if embedder and (embedder, dimensions) != (kept, width):
         raise BadOption(
-            f"the store in schema {names.schema!r} of {shown} holds vectors of {kept!r} ({width} "
+            f"the store in schema {store.schema!r} of {shown} holds vectors of {kept!r} ({width} "
             f"dimensions), not of {embedder!r} ({dimensions}); open it with that embedder, or "
             "index into a new schema"
         )
     facts = (VERSION, kept, width)
-    migrated = yield from _migrate(names, shown, version, facts, allowed=migrate)
+    migrated = yield from _migrate(store, shown, version, facts, allowed=migrate)
     place = (yield from _find_extension()) if width else ""
-    return StoreInfo(
-        names=replace(names, extension=place, dimensions=width),
-        embedder=kept,
-        migrated_from=migrated,
-    )
+    opened = replace(store, extension=place, dimensions=width, embedder=kept)
+    return StoreInfo(store=opened, migrated_from=migrated)
 
 
-def lock_statement(names: Names) -> Statement:
+def lock_statement(store: StoreContext) -> Statement:
     """Wait for other writers of this schema, so long as is bearable; until the transaction ends."""
     query = f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true), pg_advisory_xact_lock(%s)"
-    return Statement(query, [names.lock_id])
+    return Statement(query, [store.lock_id])
 
 
-def begin_write_statements(names: Names) -> list[Statement]:
+def begin_write_statements(store: StoreContext) -> list[Statement]:
     """What every write begins with; hand the last one's rows to `check_schema_version`."""
-    return [lock_statement(names), Statement(names.sql("SELECT version FROM {s}.meta"))]
+    return [lock_statement(store), Statement(store.sql("SELECT version FROM {s}.meta"))]
 
 
-def begin_write(names: Names) -> StatementFlow[None]:
+def begin_write(store: StoreContext) -> StatementFlow[None]:
     """Begin a batch of writes."""
-    (_, ((version,),)) = yield begin_write_statements(names)
+    (_, ((version,),)) = yield begin_write_statements(store)
     check_schema_version(version)
 
 
@@ -220,46 +216,48 @@ def check_schema_version(version: int) -> None:
         )
 
 
-def _load_meta(names: Names) -> StatementFlow[tuple[int, str, int, int]]:
+def _load_meta(store: StoreContext) -> StatementFlow[tuple[int, str, int, int]]:
     query = """SELECT count(*) FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
         WHERE n.nspname = %s AND c.relname = 'meta'
         AND a.attname IN ('application', 'version', 'embedder', 'dimensions')"""
-    (((ours,),),) = yield [Statement(query, [names.schema])]
+    (((ours,),),) = yield [Statement(query, [store.schema])]
     if ours != 4:
-        raise BadInput(f"schema {names.schema!r} holds other tables and no store; name another")
-    query = names.sql(
+        raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
+    query = store.sql(
         "SELECT version, embedder, dimensions, to_jsonb(m) ->> 'checksum' FROM {s}.meta AS m"
     )
     (((version, embedder, dimensions, noted),),) = yield [Statement(query)]
     return version, embedder, dimensions, int(noted or 0)
 
 
-def _create_tables(names: Names, shown: str, embedder: str, dimensions: int) -> StatementFlow[None]:
+def _create_tables(
+    store: StoreContext, shown: str, embedder: str, dimensions: int
+) -> StatementFlow[None]:
     """All tables, in a transaction that holds the lock."""
     query = """SELECT current_setting('server_encoding'),
         EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s),
         (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = %s AND c.relname = ANY(%s::text[]))"""
     mine = [table for part in PARTS.values() for table in part]
-    (((encoding, there, others),),) = yield [Statement(query, [names.schema, names.schema, mine])]
+    (((encoding, there, others),),) = yield [Statement(query, [store.schema, store.schema, mine])]
     if encoding != "UTF8":
         raise BadInput(f"the database of {shown} is in {encoding}; a store needs one in UTF8")
     if others:
-        raise BadInput(f"schema {names.schema!r} holds other tables and no store; name another")
+        raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
     place = ""
     if dimensions:
         place = yield from _find_extension(make=True)
-    full = replace(names, extension=place)
+    full = replace(store, extension=place)
     parts = {key: full.sql(value) for key, value in vector_column_types(dimensions).items()}
-    made = [] if there else [Statement(names.sql("CREATE SCHEMA {s}"))]
+    made = [] if there else [Statement(store.sql("CREATE SCHEMA {s}"))]
     made += [Statement(full.sql(each, **parts)) for each in TABLES]
-    meta = names.sql(
+    meta = store.sql(
         "INSERT INTO {s}.meta (version, embedder, dimensions, checksum) VALUES (%s, %s, %s, %s)"
     )
     facts = (VERSION, embedder, dimensions)
     made.append(Statement(meta, [*facts, checksum(facts)]))
-    everyone = names.sql(
+    everyone = store.sql(
         "INSERT INTO {s}.audiences (id, digest, principals, state, checksum) "
         "VALUES (%s, %s, '[]', %s, %s)"
     )
@@ -294,35 +292,32 @@ def _find_extension(*, make: bool = False) -> StatementFlow[str]:
 
 
 def _migrate(
-    names: Names, shown: str, version: int, facts: tuple[int, str, int], *, allowed: bool
+    store: StoreContext, shown: str, version: int, facts: tuple[int, str, int], *, allowed: bool
 ) -> StatementFlow[int]:
-    """Migrate; the version that there was before, 0 where nothing had to be done.
-
-    `facts`: of the store, as they are to be.
-    """
+    """Migrate to `facts`; the version that the store had before, 0 without a migration."""
     if version > VERSION:
         raise BadInput(
-            f"the store in schema {names.schema!r} of {shown} has schema {version}, this version "
+            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
             f"knows up to {VERSION}; update foveate, or index into a new schema"
         )
     if version == VERSION:
         return 0
     if not allowed:
         raise BadInput(
-            f"the store in schema {names.schema!r} of {shown} has schema {version}, this version "
+            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
             f"reads {VERSION}; keep a copy "
-            f"(pg_dump --schema={quote_literal(names.schema)}), "
+            f"(pg_dump --schema={quote_literal(store.schema)}), "
             "then run: foveate store migrate --store URL"
         )
     if not all(each in STEPS for each in range(version, VERSION)):
         raise BadInput(
             f"nothing leads on from schema {version}; index the documents into a new schema"
         )
-    (_, ((found,),)) = yield begin_write_statements(names)  # another may have been quicker
+    (_, ((found,),)) = yield begin_write_statements(store)  # another may have been quicker
     steps = [step for each in range(found, VERSION) for step in STEPS[each]]
-    update = names.sql("UPDATE {s}.meta SET version = %s, checksum = %s")
+    update = store.sql("UPDATE {s}.meta SET version = %s, checksum = %s")
     yield [
-        *(Statement(names.sql(step)) for step in steps),
+        *(Statement(store.sql(step)) for step in steps),
         Statement(update, [facts[0], checksum(facts)]),
     ]
     return version if found < VERSION else 0

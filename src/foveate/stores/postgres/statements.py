@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from blake3 import blake3
+
+from foveate.stores.postgres.postings import PostingsCache
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection, Connection
@@ -18,15 +20,19 @@ PUBLIC_AUDIENCE = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """A store's schema, the schema that pgvector is in, and the width of the vectors.
+class StoreContext:
+    """What the flows of one store share; statements name schemas in full, for any search path.
 
-    Everything is named in full, so that no search path of a session matters.
+    `extension`: pgvector's schema. `exact`: rows up to which every vector is compared. `cache`:
+    postings that were read.
     """
 
     schema: str
     extension: str = ""
     dimensions: int = 0
+    embedder: str = ""
+    exact: int = 300_000
+    cache: PostingsCache = field(default_factory=PostingsCache, compare=False)
 
     def sql(self, text: str, **parts: Any) -> str:
         """A statement: `{s}` is the schema, `{v}` pgvector's, `{ids}` the row ids' sequence."""

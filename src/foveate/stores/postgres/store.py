@@ -8,73 +8,101 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from functools import update_wrapper
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from foveate.core.errors import ExternalError
-from foveate.stores.postgres import connect, contents, operations
+from foveate.core.errors import BadOption, ExternalError
+from foveate.stores.postgres import connect, contents, write
+from foveate.stores.postgres.check import check_store
 from foveate.stores.postgres.connect import (
     Address,
+    CurrentBatch,
     connection_settings,
     convert_engine_errors,
     parse_url,
 )
-from foveate.stores.postgres.operations import ServerStore
-from foveate.stores.postgres.schema import StoreInfo, begin_write
-from foveate.stores.postgres.statements import StatementFlow, arun_flow, run_flow
+from foveate.stores.postgres.schema import begin_write
+from foveate.stores.postgres.search import hybrid_search, load_neighbours
+from foveate.stores.postgres.statements import StatementFlow, StoreContext, arun_flow, run_flow
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
 
 M = TypeVar("M")
 P = ParamSpec("P")
-S = TypeVar("S", bound=ServerStore)
 T = TypeVar("T")
 
 
+class _ServerStore:
+    """The state of an open store, whichever driver it uses."""
+
+    def __init__(self, where: Address, opened: StoreContext) -> None:
+        self._address = where
+        self._context = opened
+        self._current_batch = CurrentBatch[Any]()
+        self.embedder_name: str = opened.embedder
+        self.dimensions: int = opened.dimensions
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._address.display_url!r})"
+
+    def _convert_errors(self) -> AbstractContextManager[None]:
+        return convert_engine_errors(self._address.display_url)
+
+    def _check_not_in_batch(self) -> None:
+        if self._current_batch.connection_for_writing() is not None:
+            raise BadOption("compact: not inside a batch; the server does it between transactions")
+
+
+S = TypeVar("S", bound=_ServerStore)
+
+
 def _sync_method(
+    name: str,
     run: Callable[[S, StatementFlow[T]], T],
-    operation: Callable[Concatenate[ServerStore, P], StatementFlow[T]],
-    name: str = "",
+    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
 ) -> Callable[Concatenate[S, P], T]:
     """The operation as a method that `run` drives."""
 
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return run(self, operation(self, *args, **kwargs))
+        return run(self, operation(self._context, *args, **kwargs))
 
-    return _with_signature(method, operation, name)
+    return _with_signature(name, method, operation)
 
 
 def _async_method(
+    name: str,
     run: Callable[[S, StatementFlow[T]], Coroutine[Any, Any, T]],
-    operation: Callable[Concatenate[ServerStore, P], StatementFlow[T]],
-    name: str = "",
+    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
     """The operation as a coroutine that `run` drives; its checks run on a thread."""
 
     async def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await run(self, await to_thread(operation, self, *args, **kwargs))
+        return await run(self, await to_thread(operation, self._context, *args, **kwargs))
 
-    return _with_signature(method, operation, name)
+    return _with_signature(name, method, operation)
 
 
-def _with_signature(method: M, operation: Callable[..., Any], name: str) -> M:
+def _with_signature(name: str, method: M, operation: Callable[..., Any]) -> M:
     """The method with the operation's help and signature, and with the flow's result."""
     described: Any = update_wrapper(cast("Any", method), operation)
-    described.__name__ = name or operation.__name__
+    described.__name__ = name
     found = signature(operation)
+    first, *rest = found.parameters.values()
     result = str(found.return_annotation).removeprefix("StatementFlow[").removesuffix("]")
-    described.__signature__ = found.replace(return_annotation=result)
+    described.__signature__ = found.replace(
+        parameters=[first.replace(name="self", annotation=first.empty), *rest],
+        return_annotation=result,
+    )
     return method
 
 
-class PostgresStore(ServerStore):
+class PostgresStore(_ServerStore):
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
-    `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md. `embedder_name` and
-    `dimensions` are asked of a new store and checked against an existing one where given.
+    `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
     """
 
     def __init__(
@@ -92,17 +120,13 @@ class PostgresStore(ServerStore):
 
             settings = connection_settings(where)
             steps = connect.open_address(
-                where,
-                embedder=embedder_name,
-                dimensions=dimensions,
-                create=create,
-                migrate=migrate,
+                where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
             )
             with psycopg.Connection.connect(**settings) as connection:
                 opened = run_flow(connection, steps)
             connect.warn_if_migrated(where, opened)
             self._pool = connect.build_pool(where, settings)
-        super().__init__(where, opened)
+        super().__init__(where, opened.store)
 
     def __enter__(self) -> Self:
         return self
@@ -134,32 +158,31 @@ class PostgresStore(ServerStore):
             with suppress(ExternalError):
                 self._run_write(steps)
 
-    put = _sync_method(_run_write, operations.put)
-    delete = _sync_method(_run_write, operations.delete)
-    document = _sync_method(_run_read, operations.document)
-    listed = _sync_method(_run_read, operations.listed)
-    search = _sync_method(_run_read, operations.hybrid_search, "search")
-    neighbours = _sync_method(_run_read, operations.neighbours)
-    counts = _sync_method(_run_read, operations.counts)
-    remember = _sync_method(_run_best_effort, operations.remember)
-    readings = _sync_method(_run_read, operations.readings)
-    keep = _sync_method(_run_best_effort, operations.keep)
-    state_root = _sync_method(_run_read, operations.state_root)
-    stats = _sync_method(_run_read, operations.stats)
-    check = _sync_method(_run_read, operations.check)
+    put = _sync_method("put", _run_write, write.put_document)
+    delete = _sync_method("delete", _run_write, write.delete_document)
+    document = _sync_method("document", _run_read, contents.load_document)
+    listed = _sync_method("listed", _run_read, contents.list_documents)
+    search = _sync_method("search", _run_read, hybrid_search)
+    neighbours = _sync_method("neighbours", _run_read, load_neighbours)
+    counts = _sync_method("counts", _run_read, contents.load_counts)
+    remember = _sync_method("remember", _run_best_effort, contents.save_counts)
+    readings = _sync_method("readings", _run_read, contents.load_analyses)
+    keep = _sync_method("keep", _run_best_effort, contents.save_analyses)
+    state_root = _sync_method("state_root", _run_read, contents.compute_state_root)
+    stats = _sync_method("stats", _run_read, contents.compute_stats)
+    check = _sync_method("check", _run_read, check_store)
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
-        return iter(self._run_read(operations.documents(self)))
+        return iter(self._run_read(contents.list_content_hashes(self._context)))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Writes inside, of this thread, are one transaction: all there at the end, or none.
 
-        A document that is refused inside is undone alone; catch its error and go on. Other
-        writers wait for the end; readers elsewhere see the state before. A task or thread that
-        is started inside is elsewhere too: it reads the state before, and until the end a write
-        of its own raises `BadOption`.
+        A refused document is undone alone. Other writers wait for the end, other readers
+        see the state before. A task or thread that starts inside reads the state before;
+        its writes raise `BadOption`.
         """
         if (outer := self._current_batch.connection_for_writing()) is not None:
             with outer.transaction():
@@ -169,7 +192,7 @@ class PostgresStore(ServerStore):
             connection = self._pool.getconn()
         try:
             with self._convert_errors():
-                run_flow(connection, begin_write(self._names))
+                run_flow(connection, begin_write(self._context))
             with self._current_batch.hold(connection):
                 yield
             with self._convert_errors():
@@ -184,13 +207,10 @@ class PostgresStore(ServerStore):
                 self._pool.putconn(connection)
 
     def compact(self) -> None:
-        """Forget what nothing uses, and have the server make the room of deleted rows usable.
-
-        With more chunks than `exact` in the URL, make the approximate index of vectors too.
-        """
+        """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
         self._check_not_in_batch()
-        self._run_write(contents.delete_unused_rows(self._names))
-        steps = contents.vacuum_tables(self._names, self._address.exact)
+        self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
             try:
@@ -204,14 +224,15 @@ class PostgresStore(ServerStore):
         self._pool.close()
 
 
-class AsyncPostgresStore(ServerStore):
-    """As `PostgresStore`, for an event loop: `async with await AsyncPostgresStore.open(URL)`.
+class AsyncPostgresStore(_ServerStore):
+    """As `PostgresStore`, for one event loop: `async with await AsyncPostgresStore.open(URL)`.
 
-    All methods of the port are coroutines; `Assembler.asearch` and `aassemble` await them. For
-    one event loop, and for as many tasks of it as one likes; a batch is of one task alone.
+    All methods of the port are coroutines; a batch belongs to one task.
     """
 
-    def __init__(self, where: Address, opened: StoreInfo, pool: AsyncConnectionPool[Any]) -> None:
+    def __init__(
+        self, where: Address, opened: StoreContext, pool: AsyncConnectionPool[Any]
+    ) -> None:
         super().__init__(where, opened)
         self._pool = pool
 
@@ -239,7 +260,7 @@ class AsyncPostgresStore(ServerStore):
             connect.warn_if_migrated(where, opened)
             pool = connect.build_async_pool(where, settings)
             await pool.open()
-        return cls(where, opened, pool)
+        return cls(where, opened.store, pool)
 
     async def __aenter__(self) -> Self:
         return self
@@ -268,20 +289,20 @@ class AsyncPostgresStore(ServerStore):
             with suppress(ExternalError):
                 await self._run_write(steps)
 
-    put = _async_method(_run_write, operations.put)
-    delete = _async_method(_run_write, operations.delete)
-    documents = _async_method(_run_read, operations.documents)
-    document = _async_method(_run_read, operations.document)
-    listed = _async_method(_run_read, operations.listed)
-    search = _async_method(_run_read, operations.hybrid_search, "search")
-    neighbours = _async_method(_run_read, operations.neighbours)
-    counts = _async_method(_run_read, operations.counts)
-    remember = _async_method(_run_best_effort, operations.remember)
-    readings = _async_method(_run_read, operations.readings)
-    keep = _async_method(_run_best_effort, operations.keep)
-    state_root = _async_method(_run_read, operations.state_root)
-    stats = _async_method(_run_read, operations.stats)
-    check = _async_method(_run_read, operations.check)
+    put = _async_method("put", _run_write, write.put_document)
+    delete = _async_method("delete", _run_write, write.delete_document)
+    documents = _async_method("documents", _run_read, contents.list_content_hashes)
+    document = _async_method("document", _run_read, contents.load_document)
+    listed = _async_method("listed", _run_read, contents.list_documents)
+    search = _async_method("search", _run_read, hybrid_search)
+    neighbours = _async_method("neighbours", _run_read, load_neighbours)
+    counts = _async_method("counts", _run_read, contents.load_counts)
+    remember = _async_method("remember", _run_best_effort, contents.save_counts)
+    readings = _async_method("readings", _run_read, contents.load_analyses)
+    keep = _async_method("keep", _run_best_effort, contents.save_analyses)
+    state_root = _async_method("state_root", _run_read, contents.compute_state_root)
+    stats = _async_method("stats", _run_read, contents.compute_stats)
+    check = _async_method("check", _run_read, check_store)
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[None]:
@@ -294,7 +315,7 @@ class AsyncPostgresStore(ServerStore):
             connection = await self._pool.getconn()
         try:
             with self._convert_errors():
-                await arun_flow(connection, begin_write(self._names))
+                await arun_flow(connection, begin_write(self._context))
             with self._current_batch.hold(connection):
                 yield
             with self._convert_errors():
@@ -311,8 +332,8 @@ class AsyncPostgresStore(ServerStore):
     async def compact(self) -> None:
         """As `PostgresStore.compact`."""
         self._check_not_in_batch()
-        await self._run_write(contents.delete_unused_rows(self._names))
-        steps = contents.vacuum_tables(self._names, self._address.exact)
+        await self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context)
         with self._convert_errors():
             async with self._pool.connection() as connection:
                 await connection.set_autocommit(True)

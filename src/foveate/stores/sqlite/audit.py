@@ -1,16 +1,12 @@
-"""Goes through a store's rows document by document, for `check`: what does not agree, in words.
-
-Rules: nothing derived is believed: terms, places, hashes and audiences are worked out again from
-the texts and principals; memory grows with the number of chunks and terms, not with the texts.
-"""
+"""The rows of an embedded store, computed again document by document for `check`."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterator
 from itertools import groupby
+from sqlite3 import Connection
 from typing import Any
 
 from blake3 import blake3
@@ -104,7 +100,7 @@ _CHECKED = (
 )
 
 
-def check_rows(connection: sqlite3.Connection) -> Iterator[str]:
+def check_rows(connection: Connection) -> Iterator[str]:
     """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
     for said, query in _RELATIONS:
         for (found,) in connection.execute(query):
@@ -114,7 +110,7 @@ def check_rows(connection: sqlite3.Connection) -> Iterator[str]:
         yield from _check_texts(connection, document)
 
 
-def _check_members(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_members(connection: Connection) -> Iterator[str]:
     members: dict[int, list[str]] = {}
     for principal, audience in connection.execute("SELECT principal, audience FROM members"):
         members.setdefault(audience, []).append(principal)
@@ -125,7 +121,7 @@ def _check_members(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"audience {audience} has members and is not there"
 
 
-def _check_texts(connection: sqlite3.Connection, document: dict[str, Any]) -> Iterator[str]:
+def _check_texts(connection: Connection, document: dict[str, Any]) -> Iterator[str]:
     try:
         text = zlib.decompress(document["text"]).decode()
     except (zlib.error, UnicodeDecodeError) as error:
@@ -141,7 +137,7 @@ def _check_texts(connection: sqlite3.Connection, document: dict[str, Any]) -> It
             yield f"chunk {name!r} is not what its document says from {start} to {end}"
 
 
-def check_postings(connection: sqlite3.Connection) -> Iterator[str]:
+def check_postings(connection: Connection) -> Iterator[str]:
     """Documents whose postings are not those of their chunks' texts."""
     numbers = {term: number for number, term in connection.execute("SELECT id, term FROM terms")}
     expected: dict[int, int] = {}
@@ -182,11 +178,8 @@ def check_postings(connection: sqlite3.Connection) -> Iterator[str]:
     yield from odd
 
 
-def _iter_postings(connection: sqlite3.Connection) -> Iterator[str | tuple[int, int, bytes]]:
-    """Term id, document row and places in it, of the whole index; what belongs to none, in words.
-
-    Rows of a term that reach into one another are of use to a search, and not to a deletion.
-    """
+def _iter_postings(connection: Connection) -> Iterator[str | tuple[int, int, bytes]]:
+    """Term id, document row and places of the index; places that belong nowhere as findings."""
     owners = dict(connection.execute("SELECT id, document FROM chunks"))
     gone = set[int]()
     before = (0, 0)  # term, and the last document of its last row
@@ -215,7 +208,7 @@ def _postings_hash(term: int, packed: bytes) -> int:
     return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
 
 
-def check_analyses(connection: sqlite3.Connection) -> Iterator[str]:
+def check_analyses(connection: Connection) -> Iterator[str]:
     """Readings that are not as they were sealed; whoever asks for one does not use it then."""
     query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
     for version, hash_, data in connection.execute(query):
@@ -223,11 +216,8 @@ def check_analyses(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"what is known of the text {hash_} is damaged; it is not used, and made anew"
 
 
-def checksums(connection: sqlite3.Connection) -> Iterator[str]:
-    """Rows that are not what their checksum says, and documents whose chunks stand elsewhere.
-
-    Whoever reads one of these rows gets an error.
-    """
+def checksums(connection: Connection) -> Iterator[str]:
+    """Rows that do not match their checksum, which readers refuse, and moved chunks."""
     try:
         load_facts(connection)
     except ExternalError:
@@ -257,9 +247,7 @@ def checksums(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"the places of {term!r} are not those that were written"
 
 
-def iter_state_members(
-    connection: sqlite3.Connection,
-) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
+def iter_state_members(connection: Connection) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
     """Per document its audience, and (audience, encoded fields) of it and of its chunks."""
     fields = ["audience", *CHUNK_FIELDS]
     query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
@@ -269,9 +257,7 @@ def iter_state_members(
         yield document["audience"], stored.state_members(document, chunks)
 
 
-def _iter_documents(
-    connection: sqlite3.Connection, fields: tuple[str, ...]
-) -> Iterator[dict[str, Any]]:
+def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     names = ("id", *fields)
     for row in connection.execute(f"SELECT {quote_columns(names)} FROM documents ORDER BY id"):
         yield dict(zip(names, row, strict=True))

@@ -1,8 +1,4 @@
-"""Whether a store is whole: all that is derived is worked out again and compared. Only reads.
-
-Rules: one read transaction, so a writer may go on; everything that is wrong is a finding with the
-part it is in, and the rest is looked at all the same; a part has at most 100.
-"""
+"""The check of an embedded store: all that is derived is computed again in one read transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
@@ -42,7 +41,7 @@ def check(folder: Path | str) -> Report:
             return Report(findings=(Finding(part="file", what=str(error)),))
 
 
-def _check_connection(connection: sqlite3.Connection, folder: Path) -> Report:
+def _check_connection(connection: Connection, folder: Path) -> Report:
     states: dict[int, bytes] = {}
     parts: dict[str, PartCheck] = {
         "file": lambda: _check_integrity(connection),
@@ -83,15 +82,13 @@ def _iter_findings(part: PartCheck) -> Iterator[str]:
         yield f"holds a value that nobody put there: {error}"
 
 
-def _check_integrity(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_integrity(connection: Connection) -> Iterator[str]:
     for (line,) in connection.execute("PRAGMA integrity_check"):
         if line != "ok":
             yield line
 
 
-def _check_vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
-    import numpy as np
-
+def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
     facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
@@ -122,7 +119,7 @@ def _check_vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str
         yield f"{vectors.FILE} says other things than the rows; delete it"
 
 
-def _check_state(connection: sqlite3.Connection, states: dict[int, bytes]) -> Iterator[str]:
+def _check_state(connection: Connection, states: dict[int, bytes]) -> Iterator[str]:
     """Every audience's state and figures from scratch; leaves the states in `states`."""
     figures: dict[int, list[int]] = {}
     for document, members in audit.iter_state_members(connection):

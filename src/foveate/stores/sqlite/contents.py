@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, TypeAlias
 
 from foveate.ports import Document
@@ -28,9 +29,7 @@ _AUDIENCE_COLUMNS = "id, principals, state, documents, chunks"
 _AUDIENCE_DAMAGE = "who may read is not as it was written"
 
 
-def readable_audiences(
-    connection: sqlite3.Connection, principals: Iterable[str] | None
-) -> list[Audience]:
+def readable_audiences(connection: Connection, principals: Iterable[str] | None) -> list[Audience]:
     """The audiences of these principals, the public one included, by row id; None is all."""
     if principals is None:
         return _all_audiences(connection)
@@ -49,7 +48,7 @@ def readable_audiences(
     return found
 
 
-def save_audience(connection: sqlite3.Connection, audience: Audience) -> None:
+def save_audience(connection: Connection, audience: Audience) -> None:
     """Put an audience in the place of the one with its row id."""
     connection.execute(
         f"INSERT OR REPLACE INTO audiences ({_AUDIENCE_COLUMNS}, checksum) "
@@ -58,7 +57,7 @@ def save_audience(connection: sqlite3.Connection, audience: Audience) -> None:
     )
 
 
-def load_audience(connection: sqlite3.Connection, number: int) -> Audience:
+def load_audience(connection: Connection, number: int) -> Audience:
     """The audience with this row id."""
     found = _audience_rows(connection, "WHERE id = ?", [number])
     if not found:
@@ -66,7 +65,7 @@ def load_audience(connection: sqlite3.Connection, number: int) -> Audience:
     return found[0]
 
 
-def _audiences_of(connection: sqlite3.Connection, names: list[str]) -> set[int]:
+def _audiences_of(connection: Connection, names: list[str]) -> set[int]:
     found, again = (
         {
             row[0]
@@ -83,7 +82,7 @@ def _audiences_of(connection: sqlite3.Connection, names: list[str]) -> set[int]:
     return found
 
 
-def _all_audiences(connection: sqlite3.Connection) -> list[Audience]:
+def _all_audiences(connection: Connection) -> list[Audience]:
     found = _audience_rows(connection, "ORDER BY id", [])
     query = "SELECT count(*) FROM audiences INDEXED BY sqlite_autoindex_audiences_1"
     if len(found) != connection.execute(query).fetchone()[0]:
@@ -91,9 +90,7 @@ def _all_audiences(connection: sqlite3.Connection) -> list[Audience]:
     return found
 
 
-def _audience_rows(
-    connection: sqlite3.Connection, condition: str, bound: list[int]
-) -> list[Audience]:
+def _audience_rows(connection: Connection, condition: str, bound: list[int]) -> list[Audience]:
     query = f"SELECT {_AUDIENCE_COLUMNS}, checksum FROM audiences {condition}"
     rows = intact(connection.execute(query, bound), _AUDIENCE_DAMAGE)
     return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
@@ -106,7 +103,7 @@ _DOCUMENT_DAMAGE = "a document is not as it was written"
 
 
 def load_document(
-    connection: sqlite3.Connection, document_id: str, principals: Iterable[str]
+    connection: Connection, document_id: str, principals: Iterable[str]
 ) -> Document | None:
     """One document with its text; None where it is not there, or not all of it to be read."""
     if not is_encodable(document_id):
@@ -124,7 +121,7 @@ def load_document(
 
 
 def list_documents(
-    connection: sqlite3.Connection, after: str, limit: int, principals: Iterable[str]
+    connection: Connection, after: str, limit: int, principals: Iterable[str]
 ) -> list[Document]:
     """Documents behind `after` by id, without their texts; those alone that `document` gives."""
     if not is_encodable(after):
@@ -139,7 +136,7 @@ def list_documents(
     return list(map(textless_document_from_row, rows))
 
 
-def list_content_hashes(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+def list_content_hashes(connection: Connection) -> list[tuple[str, str]]:
     """(document id, content hash) of every document, by id."""
     found = [
         (row["document_id"], row["content_hash"])
@@ -151,7 +148,7 @@ def list_content_hashes(connection: sqlite3.Connection) -> list[tuple[str, str]]
 
 
 def _document_rows(
-    connection: sqlite3.Connection, condition: str, bound: Sequence[Any]
+    connection: Connection, condition: str, bound: Sequence[Any]
 ) -> list[dict[str, Any]]:
     """Documents without their texts, held to their checksums."""
     fields = ", ".join(f"d.{field}" for field in _FIELDS)
@@ -163,9 +160,7 @@ def _document_rows(
     return [dict(zip(_FIELDS, row[:-1], strict=True)) for row in rows]
 
 
-def load_counts(
-    connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[str]
-) -> dict[str, int]:
+def load_counts(connection: Connection, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
     """Tokens of the texts that were counted under this fingerprint; not of damaged rows."""
     known: dict[str, int] = {}
     for some in _iter_encodable(fingerprint, hashes):
@@ -181,22 +176,17 @@ def load_counts(
     return known
 
 
-def save_counts(
-    connection: sqlite3.Connection, fingerprint: str, counts: Mapping[str, int]
-) -> None:
+def save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
     """Keep tokens by content hash."""
     if not is_encodable(fingerprint):
         return
     rows = [(fingerprint, hash_, tokens) for hash_, tokens in counts.items() if is_encodable(hash_)]
     connection.executemany(
-        "INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)",
-        [(*row, checksum(row)) for row in rows],
+        "INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", [(*row, checksum(row)) for row in rows]
     )
 
 
-def load_analyses(
-    connection: sqlite3.Connection, version: str, hashes: Sequence[str]
-) -> dict[str, bytes]:
+def load_analyses(connection: Connection, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
     """What was kept of the texts under this version."""
     known: dict[str, bytes] = {}
     for some in _iter_encodable(version, hashes):
@@ -208,9 +198,7 @@ def load_analyses(
     return known
 
 
-def save_analyses(
-    connection: sqlite3.Connection, version: str, readings: Mapping[str, bytes]
-) -> None:
+def save_analyses(connection: Connection, version: str, readings: Mapping[str, bytes]) -> None:
     """Keep bytes by content hash, in the place of those that are there."""
     rows = [(version, hash_, data) for hash_, data in readings.items() if is_encodable(hash_)]
     if not is_encodable(version):
@@ -227,11 +215,8 @@ def _iter_encodable(space: str, hashes: Sequence[str]) -> Iterator[Sequence[str]
 
 
 @contextmanager
-def without_busy_wait(connection: sqlite3.Connection) -> Iterator[None]:
-    """Inside, a write that another writer stands in the way of fails at once.
-
-    Nobody who asks a question should wait for a long ingest, only to have something remembered.
-    """
+def without_busy_wait(connection: Connection) -> Iterator[None]:
+    """Inside, a write fails at once if another writer is active, so that a query does not wait."""
     connection.execute("PRAGMA busy_timeout = 0")
     try:
         yield
@@ -268,9 +253,7 @@ _FILES = {
 """The files beside the database; any other is what a killed process left."""
 
 
-def count_rows(
-    connection: sqlite3.Connection, principals: Iterable[str] | None
-) -> tuple[int, int, int]:
+def count_rows(connection: Connection, principals: Iterable[str] | None) -> tuple[int, int, int]:
     """Documents, chunks, and chunks with a vector that has a direction."""
     mine = readable_audiences(connection, principals)
     bound = [audience[0] for audience in mine]
@@ -282,7 +265,7 @@ def count_rows(
     return sum(row[3] for row in mine), sum(row[4] for row in mine), found
 
 
-def bytes_by_part(connection: sqlite3.Connection, folder: Path) -> dict[str, int]:
+def bytes_by_part(connection: Connection, folder: Path) -> dict[str, int]:
     """Bytes by part: inside the database where this SQLite can tell, then the files beside it."""
     page = connection.execute("PRAGMA page_size").fetchone()[0]
     free = connection.execute("PRAGMA freelist_count").fetchone()[0] * page
@@ -296,7 +279,7 @@ def bytes_by_part(connection: sqlite3.Connection, folder: Path) -> dict[str, int
     return found
 
 
-def _database_bytes(connection: sqlite3.Connection) -> dict[str, int]:
+def _database_bytes(connection: Connection) -> dict[str, int]:
     try:
         rows = connection.execute(
             "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"

@@ -1,15 +1,16 @@
-"""From one schema to the next, in one transaction: all steps, or the store as it was.
+"""Migrations of an embedded store, in one transaction.
 
-Rules: a step is plain SQL, with the functions of `checksums.py` where it works out checksums, and
-never changed once it is released; what it leaves behind is, table by table and column by column,
-what `schema.TABLES` makes; no step touches what the state root covers, so the root stays the same.
+A step is plain SQL with the functions of `checksums.py`, never changes once released, leaves what
+`schema.TABLES` makes, and touches nothing that the state root covers.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
+from sqlite3 import Connection
 from typing import Any
+
+import numpy as np
 
 from foveate.core.errors import BadInput
 from foveate.stores import outlines, postings
@@ -86,7 +87,7 @@ STEPS: Mapping[int, tuple[str, ...]] = {
 """Version → what leads to the one after it."""
 
 
-def migrate_schema(connection: sqlite3.Connection, wanted: int) -> bool:
+def migrate_schema(connection: Connection, wanted: int) -> bool:
     """Bring the store to schema `wanted`; False where another process was quicker."""
     connection.create_function("checksum", -1, lambda *values: checksum(values))
     for name, width, work in _OF_ROWS:
@@ -113,8 +114,6 @@ def _sum_of_places(rows: list[tuple[str, bytes]]) -> int:
 
 
 def _sum_of_vectors(rows: list[tuple[int, int, int, bytes]]) -> int:
-    import numpy as np
-
     ids, audiences, terms, vectors = zip(*rows, strict=True) if rows else ((), (), (), ())
     wide = np.frombuffer(b"".join(vectors), dtype=np.int8)
     return sum_of_vectors(ids, audiences, terms, wide.reshape(len(rows), -1 if rows else 0))

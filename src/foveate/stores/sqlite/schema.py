@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shlex import quote
+from sqlite3 import Connection
 from threading import get_ident
 from typing import Any
 
@@ -30,7 +31,7 @@ from foveate.stores.report import StoreMigrationWarning
 _CHECKSUM = "checksum"
 
 
-def load_facts(connection: sqlite3.Connection) -> dict[str, Any]:
+def load_facts(connection: Connection) -> dict[str, Any]:
     """Embedder, dimensions, number and hash of the last write, and more; raises where damaged."""
     found = load_unverified_facts(connection)
     if found.pop(_CHECKSUM, None) != sum_of_facts(found):
@@ -38,20 +39,18 @@ def load_facts(connection: sqlite3.Connection) -> dict[str, Any]:
     return found
 
 
-def load_unverified_facts(connection: sqlite3.Connection) -> dict[str, Any]:
+def load_unverified_facts(connection: Connection) -> dict[str, Any]:
     """The same as they stand there, for who looks for damage."""
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 
-def update_facts(connection: sqlite3.Connection, changes: Mapping[str, Any]) -> None:
+def update_facts(connection: Connection, changes: Mapping[str, Any]) -> None:
     """Change some of them."""
     rows = {**load_facts(connection), **changes}
     save_facts(connection, rows, changes)
 
 
-def save_facts(
-    connection: sqlite3.Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]
-) -> None:
+def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     """Write what changed, and the checksum of all `rows`."""
     changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
@@ -174,11 +173,8 @@ CREATE TABLE readings (
 
 def connect(
     folder: Path, *, embedder: str, dimensions: int, create: bool, migrate: bool | None = None
-) -> sqlite3.Connection:
-    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`.
-
-    A store of an older version is brought up to date where `migrate` (by default `create`) says so.
-    """
+) -> Connection:
+    """Open the store in `folder`; create it if `create`, migrate it if `migrate` (or `create`)."""
     path = folder / DATABASE
     if not path.exists():
         check_folder(folder, create=create)
@@ -202,20 +198,14 @@ def connect(
 
 
 def read_only_uri(path: Path) -> str:
-    """The URI to read a store where nothing can be written; see sqlite.org/wal.html#readonly.
-
-    Where no log of writes stands beside it, nobody is writing, and the file is all there is.
-    """
+    """The URI to read a store on read-only media; see sqlite.org/wal.html#readonly."""
     log = path.with_name(f"{path.name}-wal")
     alone = not log.exists() or log.stat().st_size == 0
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
 
 
-def connect_existing(folder: Path, *, write: bool) -> sqlite3.Connection:
-    """A connection to a store of this version or an older one; raises `BadInput` for another.
-
-    Where nothing can be written, one that only reads, unless `write` asks for more.
-    """
+def connect_existing(folder: Path, *, write: bool) -> Connection:
+    """A connection to a store of this version or before; read-only if need be, unless `write`."""
     path = folder / DATABASE
     if not path.exists():
         check_folder(folder, create=False)
@@ -227,7 +217,7 @@ def connect_existing(folder: Path, *, write: bool) -> sqlite3.Connection:
         return _open_connection(read_only_uri(path), folder)
 
 
-def check_schema_version(connection: sqlite3.Connection) -> None:
+def check_schema_version(connection: Connection) -> None:
     """Inside a write: another process may have brought the store to a version we do not know."""
     if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
         raise ExternalError(
@@ -236,7 +226,7 @@ def check_schema_version(connection: sqlite3.Connection) -> None:
         )
 
 
-def _open_connection(name: str, folder: Path) -> sqlite3.Connection:
+def _open_connection(name: str, folder: Path) -> Connection:
     connection = sqlite3.connect(
         name,
         timeout=BUSY_MS / 1000,
@@ -253,10 +243,7 @@ def _open_connection(name: str, folder: Path) -> sqlite3.Connection:
 
 
 def check_folder(folder: Path, *, create: bool) -> None:
-    """Raise where there is no store in the folder: `StoreNotFound`.
-
-    Or why none can be made there.
-    """
+    """Raise `StoreNotFound` for a folder without a store, `BadInput` if none can be created."""
     if not create:
         raise StoreNotFound(
             f"no store in {str(folder)!r}; index documents into it first: "
@@ -316,7 +303,7 @@ def _link_into_place(aside: Path, path: Path) -> None:
             claim.unlink(missing_ok=True)
 
 
-def _check_application(connection: sqlite3.Connection, folder: Path) -> None:
+def _check_application(connection: Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -342,7 +329,7 @@ def _check_embedder(folder: Path, known: dict[str, Any], embedder: str, dimensio
         )
 
 
-def refuse_older(connection: sqlite3.Connection, folder: Path) -> None:
+def refuse_older(connection: Connection, folder: Path) -> None:
     """Raise `BadInput` for a store of an older version."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version < VERSION:
@@ -353,7 +340,7 @@ def refuse_older(connection: sqlite3.Connection, folder: Path) -> None:
         )
 
 
-def _migrate(connection: sqlite3.Connection, folder: Path, version: int, *, allowed: bool) -> None:
+def _migrate(connection: Connection, folder: Path, version: int, *, allowed: bool) -> None:
     if not allowed:
         refuse_older(connection, folder)
     from foveate.stores.sqlite.migrate import migrate_schema

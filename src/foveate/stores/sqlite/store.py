@@ -1,16 +1,12 @@
-"""The embedded store: one folder, SQLite and an exact int8 scan. Not the algorithms, the doors.
-
-Rules: a write is one transaction, so is a search, so that rows, index and vectors are of one state
-(`transactions.py`); SQLite's errors become ours in `guard.py` alone.
-"""
+"""The embedded store: one folder with SQLite and an exact int8 scan."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, Self
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
@@ -29,8 +25,7 @@ from foveate.stores.sqlite.transactions import Transactions, convert_engine_erro
 class SqliteStore(Transactions):
     """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
 
-    `embedder_name` and `dimensions` are asked of a new store (empty and 0: full text alone) and
-    checked against an existing one where given.
+    `embedder_name` and `dimensions`: of a new store (empty and 0: full text alone), or checked.
     """
 
     def __init__(
@@ -78,8 +73,8 @@ class SqliteStore(Transactions):
     ) -> None:
         """Replace one document and its chunks in one transaction; raises `BadInput`.
 
-        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
-        remembered where the tokenizer's `fingerprint` is given.
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each
+        chunk, kept under the tokenizer's `fingerprint`.
         """
         if counts and len(counts) != len(chunks):
             raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
@@ -100,10 +95,9 @@ class SqliteStore(Transactions):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Writes inside are one transaction: all there at the end, or none of them.
+        """Writes inside are one transaction: all there at the end, or none.
 
-        A document that is refused inside is undone alone; catch its error and go on. Many small
-        documents go in faster than one by one; other writers wait for the end.
+        A refused document is undone alone; other writers wait for the end.
         """
         with self._caller_transaction("IMMEDIATE"):
             yield
@@ -137,9 +131,9 @@ class SqliteStore(Transactions):
     ) -> SearchResult:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
-        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`, `row`,
-        `line`, `sequence`, else on a metadata key; a list means any of. Filters apply before the
-        legs are cut, so a filtered search is as full as an open one.
+        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`,
+        `row`, `line`, `sequence` or a metadata key; a list means any of. Filters apply
+        before the legs are cut.
         """
         with self._transaction("DEFERRED") as connection:
             known = load_facts(connection)
@@ -160,11 +154,7 @@ class SqliteStore(Transactions):
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places.
-
-        Ordered by document id, sequence, chunk id; those at the places themselves included. As
-        many statements for 10,000 places as for one.
-        """
+        """Chunks within `window` of (document id, sequence) places, by document and sequence."""
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         asked = sorted({place for place in places if is_encodable(place[0])})
@@ -200,16 +190,11 @@ class SqliteStore(Transactions):
             contents.save_analyses(connection, version, readings)
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
-        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
-
-        It does not depend on the order of writes, and tells nothing of what may not be read.
-        """
+        """Hash of the content and the embedder's name, of what `principals` may read if given."""
         with self._transaction("DEFERRED") as connection:
             return self._compute_state_root(connection, principals)
 
-    def _compute_state_root(
-        self, connection: sqlite3.Connection, principals: Iterable[str] | None
-    ) -> str:
+    def _compute_state_root(self, connection: Connection, principals: Iterable[str] | None) -> str:
         states = [row[2] for row in contents.readable_audiences(connection, principals)]
         return state_hash(combine_states(states), embedder=self.embedder_name)
 
@@ -232,10 +217,7 @@ class SqliteStore(Transactions):
             )
 
     def approximate(self, *, least: int = vector_index.MIN_ROWS) -> int:
-        """Build the approximate index of every audience with `least` rows; how many were built.
-
-        Takes minutes for a million rows and stops nobody. Raises `MissingExtra`.
-        """
+        """Build an approximate index for each audience of `least` rows; how many."""
         with self._transaction("DEFERRED") as connection:
             known = load_facts(connection)
             scan = self._scan = vectors.load_current_scan(

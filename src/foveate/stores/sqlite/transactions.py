@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sqlite3 import Connection
 from threading import RLock
 from typing import Literal, TypeAlias
 
@@ -68,27 +69,25 @@ TransactionKind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 class Transactions:
     """What the embedded store stands on. Safe to share between threads."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = RLock()
         self._pending = PendingPostings()
 
     @contextmanager
-    def _statement(self) -> Iterator[sqlite3.Connection]:
+    def _statement(self) -> Iterator[Connection]:
         """For a single statement, which sees one state by itself."""
         with self._lock, convert_engine_errors():
             yield self._connection
 
     @contextmanager
-    def _transaction(
-        self, kind: TransactionKind, *, reads: bool = True
-    ) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, kind: TransactionKind, *, reads: bool = True) -> Iterator[Connection]:
         """All that is done inside is the store's own work, and so are its errors."""
         with self._caller_transaction(kind, reads=reads), convert_engine_errors():
             yield self._connection
 
     @contextmanager
-    def _best_effort_transaction(self) -> Iterator[sqlite3.Connection]:
+    def _best_effort_transaction(self) -> Iterator[Connection]:
         """For what need not be written: only where no other writer stands in the way."""
         connection = self._connection
         noting = self._transaction("IMMEDIATE", reads=False)
@@ -97,10 +96,7 @@ class Transactions:
 
     @contextmanager
     def _caller_transaction(self, kind: TransactionKind, *, reads: bool = True) -> Iterator[None]:
-        """A transaction around what may be a caller's work, whose errors stay as they are.
-
-        Inside another one, what waits to be indexed is written first where this one `reads`.
-        """
+        """A transaction around a caller's code, whose errors stay; `reads` flushes the postings."""
         with self._lock:
             with convert_engine_errors():
                 nested = self._connection.in_transaction

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from blake3 import blake3
@@ -47,16 +47,13 @@ _HISTORY_WRITES = 1000
 
 
 def replace_document(
-    connection: sqlite3.Connection,
+    connection: Connection,
     pending: PendingPostings,
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
 ) -> None:
-    """Put the document in place of the one with its id; `vectors`: int8, a row a chunk.
-
-    The last of its words are left in `pending`, to be written before the transaction ends.
-    """
+    """Replace the document of this id; `vectors`: int8. The last postings wait in `pending`."""
     row = document_row(document)
     remove_document(connection, pending, document.id)
     row["audience"] = _audience_id(connection, row["principals"])
@@ -84,7 +81,7 @@ def replace_document(
 
 
 def _put(
-    connection: sqlite3.Connection,
+    connection: Connection,
     document: int,
     row: dict[str, Any],
     rows: Sequence[dict[str, Any]],
@@ -107,9 +104,7 @@ def _put(
     return terms
 
 
-def remove_document(
-    connection: sqlite3.Connection, pending: PendingPostings, document_id: str
-) -> bool:
+def remove_document(connection: Connection, pending: PendingPostings, document_id: str) -> bool:
     """Take the document and all that belongs to it out; False where it was not there."""
     names = ["id", "audience", *DOCUMENT_FIELDS]
     query = f"SELECT {quote_columns(names)} FROM documents WHERE document_id = ?"
@@ -139,7 +134,7 @@ def remove_document(
     return True
 
 
-def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
+def _insert(connection: Connection, table: str, row: dict[str, Any]) -> int:
     query = f"INSERT INTO {table} ({quote_columns(row)}) VALUES ({placeholders(row)})"
     number = connection.execute(query, list(row.values())).lastrowid
     assert number is not None
@@ -147,7 +142,7 @@ def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> 
 
 
 def _check_chunk_ids(
-    connection: sqlite3.Connection, rows: Iterable[dict[str, Any]], seen: set[str]
+    connection: Connection, rows: Iterable[dict[str, Any]], seen: set[str]
 ) -> None:
     """Refuse ids that are there already; `seen`: those of this document so far."""
     for row in rows:
@@ -159,7 +154,7 @@ def _check_chunk_ids(
         seen.add(name)
 
 
-def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
+def _audience_id(connection: Connection, principals: str) -> int:
     """The row of this set of principals (sorted JSON), made where it is new."""
     query = "SELECT id FROM audiences WHERE principals = ?"
     found = connection.execute(query, (principals,)).fetchone()
@@ -175,7 +170,7 @@ def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
     return number
 
 
-def _next_chunk(connection: sqlite3.Connection) -> int:
+def _next_chunk(connection: Connection) -> int:
     """The row id of the next chunk; none is used again."""
     query = "SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"
     last = connection.execute(query).fetchone()
@@ -183,13 +178,9 @@ def _next_chunk(connection: sqlite3.Connection) -> int:
 
 
 class _Link:
-    """The next link of the chain: a hash of the one before and of this write, as it goes on.
+    """The next link of the hash chain of writes, with audiences' totals and the scan's sum."""
 
-    What a write brings is accounted for with its audiences meanwhile. `scan`: what the sum over
-    the rows that are searched has grown by.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, what: bytes) -> None:
+    def __init__(self, connection: Connection, what: bytes) -> None:
         self._connection = connection
         self._known = load_facts(connection)
         self._hash = blake3(self._known["version"] + what)
@@ -246,7 +237,7 @@ _DELETE_UNUSED = (
 )
 
 
-def delete_unused_rows(connection: sqlite3.Connection) -> None:
+def delete_unused_rows(connection: Connection) -> None:
     """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
     for statement in _DELETE_UNUSED:
         connection.execute(statement)
@@ -256,7 +247,7 @@ def delete_unused_rows(connection: sqlite3.Connection) -> None:
     postings.merge(connection)
 
 
-def shrink_files(connection: sqlite3.Connection, folder: Path) -> None:
+def shrink_files(connection: Connection, folder: Path) -> None:
     """Write the database anew without its empty pages, and empty the log of writes."""
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
