@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any, Protocol
 
@@ -39,8 +39,6 @@ class View:
     term_count: int
     damping: Any
     """By position, float64: what BM25 adds to a term's occurrences."""
-    frequencies: dict[str, int] = field(default_factory=dict)
-    """Term → in how many of the rows it is, as far as it was asked for."""
 
 
 def of(connection: Connection, scan: Scan, principals: Iterable[str]) -> tuple[View, bytes]:

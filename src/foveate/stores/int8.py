@@ -140,7 +140,7 @@ def cosines(scan: VectorRows, query: Any, positions: Any) -> Any:
 
 
 def nearest(scan: VectorRows, query: Any, wanted: Any, depth: int) -> Any:
-    """Positions, ascending, of the `depth` best cosines and their ties; `wanted`: a mask or None."""
+    """Positions, ascending, of the `depth` best cosines and their ties; `wanted`: mask or None."""
     if wanted is not None and np.count_nonzero(wanted) * _SPARSE_RATIO < len(wanted):
         rows = np.flatnonzero(wanted)
         return rows[best_positions(cosines(scan, query, rows), depth)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.core.errors import BadInput, InvalidRequest
@@ -42,6 +42,14 @@ class LazyStore:
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Empty where there is no store."""
         return self._store.state_root(principals=principals) if self._store is not None else ""
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """None, until something is written."""
+        return self._store.readings(version, hashes) if self._store is not None else {}
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep analyses of texts, in a store that is created for them."""
+        self.__getattr__("keep")(version, readings)
 
     def close(self) -> None:
         """Close what was made."""

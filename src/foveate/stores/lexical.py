@@ -19,8 +19,6 @@ from foveate.stores.vectors import Scan
 
 _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32
 """Postings that are kept in memory, of 6 bytes each, whichever is more: 48 MB, or 192 a row."""
-_MAX_CACHED_FREQUENCIES = 4_096
-"""Terms of which a view keeps in how many rows they are: about as many as have postings kept."""
 
 _WHAT = "its full-text index is not as it was written"
 
@@ -109,9 +107,11 @@ def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int,
 
 def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
-    weights = idfs(
-        [_document_frequency(view, term, found[term][0]) for term in found], view.row_count
-    )
+    frequencies = [
+        len(rows) if view.mask is None else int(np.count_nonzero(view.mask[rows]))
+        for rows, _ in found.values()
+    ]
+    weights = idfs(frequencies, view.row_count)
     told = [
         (positions, term_scores(occurrences, view.damping.take(positions), weight))
         for (positions, occurrences), weight in zip(found.values(), weights, strict=True)
@@ -126,14 +126,3 @@ def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     if view.mask is not None:
         scores[~view.mask] = 0
     return scores
-
-
-def _document_frequency(view: View, term: str, positions: Any) -> int:
-    """In how many of the readable rows the term is."""
-    known = view.frequencies.get(term)
-    if known is None:
-        mine = positions if view.mask is None else view.mask[positions]
-        known = len(mine) if view.mask is None else int(np.count_nonzero(mine))
-        if len(view.frequencies) < _MAX_CACHED_FREQUENCIES:
-            view.frequencies[term] = known
-    return known

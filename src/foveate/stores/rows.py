@@ -36,32 +36,13 @@ def find_stale_versions(versions: Iterable[str]) -> list[str]:
 
 _NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (
-    "document_id",
-    "source",
-    "title",
-    "summary",
-    "modified_at",
-    "principals",
-    "metadata",
-    "content_hash",
-    "text_hash",
+    *("document_id", "source", "title", "summary", "modified_at", "principals", "metadata"),
+    *("content_hash", "text_hash"),
 )
 CHUNK_FIELDS = (
-    "chunk_id",
-    "sequence",
-    "start",
-    "end",
-    "byte_offset",
-    "page",
-    "section",
-    "row",
-    "line",
-    "principals",
-    "metadata",
-    "content_hash",
-    "text",
+    *("chunk_id", "sequence", "start", "end", "byte_offset", "page", "section", "row", "line"),
+    *("principals", "metadata", "content_hash", "text"),
 )
-
 SHARED = ("source", "title", "summary", "modified_at")
 """What every chunk says of its document."""
 _HANDED_OUT = (

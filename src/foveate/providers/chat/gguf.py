@@ -135,7 +135,7 @@ class GgufProvider:
         )
 
     def measure_template(self) -> tuple[int, int]:
-        """Tokens that its chat template adds to a message and to a request; raises `ExternalError`."""
+        """Tokens that its chat template adds to a message and a request; raises `ExternalError`."""
         return self._call_engine(
             lambda server: measure_template(server.listening_address, self._key)
         )

@@ -25,7 +25,7 @@ from foveate.stores.lance.scan import vectors_from_column
 from foveate.stores.lance.schema import Segment, audience_number
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.report import Finding, Report
-from foveate.stores.rows import state_members, terms_to_index
+from foveate.stores.rows import SHARED, state_members, terms_to_index
 
 _MAX_FINDINGS = 100
 
@@ -98,7 +98,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
             name = row["document_id"]
             books.documents[name] = books.documents.get(name, 0) + 1
             yield from _check_document(row)
-            rows[name] = {key: row[key] for key in schema.COPIED_COLUMNS}
+            rows[name] = {key: row[key] for key in SHARED}
             ((_, encoded),) = state_members(row, [])
             books.add(0, row["principals"], encoded)
     yield from _find_duplicates("document", books.documents)
@@ -138,7 +138,7 @@ def _check_chunk(
         yield f"chunk {name!r} has a key of another segment"
     if document is None:
         yield f"chunk {name!r} belongs to no document"
-    elif any(row[key] != document[key] for key in schema.COPIED_COLUMNS):
+    elif any(row[key] != document[key] for key in SHARED):
         yield f"chunk {name!r} says other things of its document than that does"
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"

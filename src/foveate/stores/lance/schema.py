@@ -27,7 +27,7 @@ from foveate.core.state import EMPTY_STATE, combine_states, update_state
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.lance.location import Location, import_lance
 from foveate.stores.lazy import StoreNotFound
-from foveate.stores.rows import parse_principals
+from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
 
 PUBLIC_AUDIENCE = 0
 """The audience of what everybody may read."""
@@ -224,31 +224,12 @@ MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 
 STORE_TABLE, TEXT_MEMORY_TABLE = "store", "known"
 
-_SHARED_COLUMNS = (
-    "document_id",
-    "source",
-    "title",
-    "summary",
-    "modified_at",
-    "principals",
-    "metadata",
-)
-COPIED_COLUMNS = ("source", "title", "summary", "modified_at")
-"""What every chunk says of its document."""
+_SHARED_COLUMNS = DOCUMENT_FIELDS[:7]
 DOCUMENT_COLUMNS = (*_SHARED_COLUMNS, "content_hash", "text_hash", "audience", "packed")
 POSITION_COLUMNS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 CHUNK_COLUMNS = (
-    *(
-        "key",
-        "chunk_id",
-        *_SHARED_COLUMNS,
-        "content_hash",
-        "audience",
-        *POSITION_COLUMNS,
-        "section",
-        "text",
-    ),
-    *("terms", "norm", "labels"),
+    *("key", "chunk_id", *_SHARED_COLUMNS, "content_hash", "audience", *POSITION_COLUMNS),
+    *("section", "text", "terms", "norm", "labels"),
 )
 POSTING_COLUMNS = ("term", "segment", "places")
 

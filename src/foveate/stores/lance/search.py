@@ -6,7 +6,6 @@ rows Lance's index names candidates; their cosines are exact.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +25,7 @@ from foveate.stores.lance.scan import Scan, vectors_from_column
 from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.lexical import bm25, read_through_cache
+from foveate.stores.outlines import is_near
 from foveate.stores.rows import chunks_from_rows
 from foveate.stores.scoring import (
     SortKey,
@@ -221,7 +221,7 @@ def load_neighbours(
     if found is None:
         return []
     made = _build_chunks(found, dimensions)
-    return [one for one in made if _is_near(wanted[one.document_id], one.sequence, window)]
+    return [one for one in made if is_near(wanted[one.document_id], one.sequence, window)]
 
 
 def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]]:
@@ -241,12 +241,6 @@ def _between_condition(start: int, end: int) -> str:
     """Lance reads the least of all whole numbers as a fraction, so it is not said."""
     least = start < -_MAX_INT64
     return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
-
-
-def _is_near(places: Sequence[int], at: int, window: int) -> bool:
-    """Whether one of these places, ascending, is within the window."""
-    next_ = bisect_left(places, at - window)
-    return next_ < len(places) and places[next_] <= at + window
 
 
 def index_name(snapshot: Snapshot) -> str:

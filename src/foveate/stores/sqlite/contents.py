@@ -224,24 +224,16 @@ def without_busy_wait(connection: Connection) -> Iterator[None]:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
 
-PARTS: Mapping[str, frozenset[str]] = {
-    "texts": frozenset(
-        {
-            "documents",
-            "sqlite_autoindex_documents_1",
-            "chunks",
-            "sqlite_autoindex_chunks_1",
-            "chunks_by_place",
-            "chunks_by_filter",
-            "documents_again",
-            "outlines",
-            "sqlite_autoindex_outlines_1",
-        }
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "texts": (
+        *("documents", "sqlite_autoindex_documents_1", "documents_again"),
+        *("chunks", "sqlite_autoindex_chunks_1", "chunks_by_place", "chunks_by_filter"),
+        *("outlines", "sqlite_autoindex_outlines_1"),
     ),
-    "words": frozenset({"terms", "sqlite_autoindex_terms_1", "terms_again", "postings", "indexed"}),
-    "vectors": frozenset({"scan"}),
-    "counts": frozenset({"counts"}),
-    "readings": frozenset({"readings", "sqlite_autoindex_readings_1"}),
+    "words": ("terms", "sqlite_autoindex_terms_1", "terms_again", "postings", "indexed"),
+    "vectors": ("scan",),
+    "counts": ("counts",),
+    "readings": ("readings", "sqlite_autoindex_readings_1"),
 }
 """Part → tables and indexes of the database; what is in none of them is `other`."""
 
