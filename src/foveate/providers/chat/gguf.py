@@ -28,7 +28,7 @@ from foveate.providers.chat.engine import (
     start_engine,
 )
 from foveate.providers.chat.http_client import ProviderError, external_error, truncated_error
-from foveate.providers.chat.request import ChatRequest, ScoredReply
+from foveate.providers.chat.request import ChatProvider, ChatRequest, ScoredReply
 
 T = TypeVar("T")
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
@@ -36,46 +36,20 @@ CONTEXT_TOKENS = 8192
 """Tokens of prompt and answer; what they need in memory grows with it."""
 
 
-class GgufProvider:
+class GgufProvider(ChatProvider):
     """The weights are read when the first answer is asked for, and kept."""
+
+    scores = True
 
     def __init__(self, path: str, *, window: int = CONTEXT_TOKENS) -> None:
         if not Path(path).is_file():
             raise BadInput(f"model gguf:{path}: no such file")
+        self.name = f"gguf:{path}"
         self._path = path
         self._window = window
         self._server: Any = None
         self._key = secrets.token_hex()
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        """`gguf:` and the file."""
-        return f"gguf:{self._path}"
-
-    @property
-    def address(self) -> str:
-        """Here."""
-        return ""
-
-    @property
-    def at_home(self) -> bool:
-        """No: nobody publishes what it costs."""
-        return False
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """None: a message is a text."""
-        return frozenset()
-
-    @property
-    def scores(self) -> bool:
-        """Yes: it writes the tokens that it is told to."""
-        return True
-
-    def key(self) -> str:
-        """None: nothing is sent anywhere."""
-        return ""
 
     def check(self) -> None:
         """The engine's package."""
@@ -84,13 +58,7 @@ class GgufProvider:
 
     def load(self) -> None:
         """Engine and weights, outside the time limit: Python stands still while they load."""
-        try:
-            self._load_engine()
-        except ProviderError as error:
-            trouble = error
-        else:
-            return
-        raise external_error(self.name, "", trouble)
+        self._call_engine(lambda _: None)
 
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
         """One attempt; the engine runs on a worker thread and soon stops where it is told to."""

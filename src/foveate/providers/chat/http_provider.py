@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from foveate.providers.chat.http_client import (
     status_error,
     truncated_error,
 )
-from foveate.providers.chat.request import ChatRequest
+from foveate.providers.chat.request import ChatProvider, ChatRequest
 
 FinishReason: TypeAlias = Literal["stop", "length", "other"]
 
@@ -44,10 +44,11 @@ class Vendor:
     answer: str
     finish: Mapping[str, FinishReason]
     home: str = ""
+    default_address: str = ""
     takes: frozenset[str] = frozenset()
 
 
-class HttpProvider(ABC):
+class HttpProvider(ChatProvider):
     """A provider over HTTP; see `ChatProvider`."""
 
     vendor: ClassVar[Vendor]
@@ -57,31 +58,10 @@ class HttpProvider(ABC):
         self._has_own_url = bool(url)
         self._url = url or self._default_url()
         self._rejected_options: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """The provider, the model, and the address if one was given."""
-        return f"{self.vendor.name}:{self._model}" + (f"@{self._url}" if self._has_own_url else "")
-
-    @property
-    def address(self) -> str:
-        """The address, if the name does not say it."""
-        return "" if self._has_own_url else self._url
-
-    @property
-    def at_home(self) -> bool:
-        """Whether neither the name nor the environment gives another address."""
-        return bool(self.vendor.home) and self._url == self.vendor.home
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """The types of content parts that it can be sent."""
-        return self.vendor.takes
-
-    @property
-    def scores(self) -> bool | None:
-        """Whether it computes the likelihood of a given text."""
-        return False
+        self.name = f"{self.vendor.name}:{model}" + (f"@{url}" if url else "")
+        self.address = "" if url else (self._url or self.vendor.default_address)
+        self.at_home = bool(self.vendor.home) and self._url == self.vendor.home
+        self.takes = self.vendor.takes
 
     def key(self) -> str:
         """The key, read from the environment at each use."""
@@ -99,9 +79,6 @@ class HttpProvider(ABC):
             raise MissingExtra(self.vendor.name, self.vendor.name) from None
         if self.at_home:
             check_key_set(self.name, self._key_variable)
-
-    def load(self) -> None:  # noqa: B027 (nothing to do)
-        """Nothing takes long."""
 
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
         """One attempt; an option that the model rejects is left out, and it is asked again."""

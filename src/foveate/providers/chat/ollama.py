@@ -29,6 +29,7 @@ _OLLAMA = Vendor(
     http="httpx",
     key_variable="OLLAMA_API_KEY",
     answer="chat answer",
+    default_address="127.0.0.1:11434",
     finish={"stop": "stop", "length": "length"},
 )
 _MIN_CONTEXT = 4096
@@ -40,11 +41,6 @@ class OllamaProvider(HttpProvider):
     """Streams one answer, line by line; a server of one's own needs no key."""
 
     vendor = _OLLAMA
-
-    @property
-    def address(self) -> str:
-        """The address, if the name does not say it."""
-        return "" if self._has_own_url else (self._url or "127.0.0.1:11434")
 
     def _default_url(self) -> str:
         return _read_host()

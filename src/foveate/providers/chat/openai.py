@@ -115,12 +115,7 @@ class OpenAIProvider(HttpProvider):
 
     def __init__(self, model: str, url: str = "") -> None:
         super().__init__(model, url)
-        self._can_score: bool | None = False if self.at_home else None
-
-    @property
-    def scores(self) -> bool | None:
-        """False at OpenAI; None for another server until it was asked."""
-        return self._can_score
+        self.scores = False if self.at_home else None
 
     def _default_url(self) -> str:
         return check_address(os.environ.get("OPENAI_BASE_URL") or _OPENAI.home)
@@ -170,10 +165,10 @@ class OpenAIProvider(HttpProvider):
                 options = {**self._options(asked), **_scoring_options(tokens)}
                 async with await create(**options) as stream:
                     found = await _parse_scored_reply(stream, tokens)
-                self._can_score = True
+                self.scores = True
                 return found
         except _ScoringUnsupported:
-            self._can_score = False
+            self.scores = False
         return ScoredReply(text="")
 
     def _options(self, asked: ChatRequest) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from foveate.core.chat.turns import compact_json, join_lines
 from foveate.core.errors import BadInput, BadOption
@@ -132,38 +133,32 @@ class ScoredReply(Reply):
     logprobs: tuple[float, ...] = field(default=())
 
 
-class ChatProvider(Protocol):
-    """One protocol: asks once, streams what comes, and raises `ProviderError`."""
+class ChatProvider(ABC):
+    """One protocol: asks once, streams what comes, and raises `ProviderError`.
 
-    @property
-    def name(self) -> str:
-        """Provider and model, as one types them."""
+    `address`: the server, for errors. `at_home`: whether it is the provider's own, whose list prices
+    hold. `takes`: types of content parts besides text. `scores`: whether it scores a given text;
+    None until it was asked.
+    """
 
-    @property
-    def address(self) -> str:
-        """Which server, for errors."""
+    name: str
+    address: str = ""
+    at_home: bool = False
+    takes: frozenset[str] = frozenset()
+    scores: bool | None = False
 
-    @property
-    def at_home(self) -> bool:
-        """Whether that is the provider's own address, and its list prices hold."""
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """The types of content parts that it can be sent; of none: text alone."""
-
-    @property
-    def scores(self) -> bool | None:
-        """Whether it can score a given text; None until it was asked."""
-
+    @abstractmethod
     def check(self) -> None:
         """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
 
-    def load(self) -> None:
+    def load(self) -> None:  # noqa: B027 (most have nothing to load)
         """Load what takes long, outside all time limits."""
 
     def key(self) -> str:
-        """The key in use, to keep it out of errors; empty where there is none."""
+        """The key in use, to keep it out of errors; empty for none."""
+        return ""
 
+    @abstractmethod
     def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
         """Pieces of the answer ("" as a sign of life), then the `Reply` or `ScoredReply`."""
 
