@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from foveate.core.state import combine_states
+from foveate.stores.int8 import ScannedRows
 from foveate.stores.scoring import damping
 from foveate.stores.sqlite import contents
 from foveate.stores.vectors import Scan
 
 _MAX_VIEWS = 16
 """Views, of 9 bytes a row each; and readers."""
-
-
-class AccessRows(Protocol):
-    """Rows in memory: whose they are (whole numbers), and how many terms each has."""
-
-    @property
-    def audiences(self) -> Any: ...  # noqa: D102
-    @property
-    def terms(self) -> Any: ...  # noqa: D102
-    @property
-    def views(self) -> dict[tuple[int, ...], Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,7 +44,7 @@ def of(connection: Connection, scan: Scan, principals: Iterable[str]) -> tuple[V
     return view_for_audiences(scan, known[0]), known[1]
 
 
-def view_for_audiences(scan: AccessRows, ids: Iterable[int]) -> View:
+def view_for_audiences(scan: ScannedRows, ids: Iterable[int]) -> View:
     """What these audiences may read."""
     allowed = tuple(sorted(ids))
     # Taken out and put in again: the front is what was not asked for longest.
@@ -65,7 +55,7 @@ def view_for_audiences(scan: AccessRows, ids: Iterable[int]) -> View:
     return view
 
 
-def build_view(scan: AccessRows, allowed: tuple[int, ...]) -> View:
+def build_view(scan: ScannedRows, allowed: tuple[int, ...]) -> View:
     """The view of these audiences."""
     mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
     rows = int(np.count_nonzero(mask))

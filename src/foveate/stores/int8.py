@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -122,24 +123,34 @@ _SLACK = 1e-6
 """Relative: more than the four roundings to float32 in what is looked at first can come to."""
 
 
-class VectorRows(Protocol):
-    """Rows in memory: int8 vectors, their squared lengths, and one by their lengths (float32)."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScannedRows:
+    """What a search scans, ids ascending: numpy arrays of one length, and caches of this state."""
 
-    @property
-    def vectors(self) -> Any: ...  # noqa: D102
-    @property
-    def norms(self) -> Any: ...  # noqa: D102
-    @property
-    def inverse(self) -> Any: ...  # noqa: D102
+    ids: Any  # int64
+    audiences: Any  # int32
+    terms: Any  # int32: BM25's document length
+    norms: Any  # int32: the squared length of each vector
+    vectors: Any  # int8, (rows, dimensions)
+    inverse: Any  # float32: one by the length of each vector, 0 for none
+    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
 
 
-def cosines(scan: VectorRows, query: Any, positions: Any) -> Any:
+def inverse_norms(norms: Any) -> Any:
+    """One by the length of each vector, float32, 0 for a vector of zeros."""
+    lengths = np.sqrt(norms, dtype=np.float64)
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return inverse.astype(np.float32)
+
+
+def cosines(scan: ScannedRows, query: Any, positions: Any) -> Any:
     """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
     products = dot_products(scan.vectors.take(positions, axis=0), query).astype(np.float64)
     return cosines_from_products(products, scan.norms[positions], query)
 
 
-def nearest(scan: VectorRows, query: Any, wanted: Any, depth: int) -> Any:
+def nearest(scan: ScannedRows, query: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of the `depth` best cosines and their ties; `wanted`: mask or None."""
     if wanted is not None and np.count_nonzero(wanted) * _SPARSE_RATIO < len(wanted):
         rows = np.flatnonzero(wanted)

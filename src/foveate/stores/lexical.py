@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from foveate.stores.access_control import View
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.int8 import ScannedRows
 from foveate.stores.scoring import MAX_COUNT, idfs, term_scores
 from foveate.stores.vectors import Scan
 
@@ -21,15 +22,6 @@ _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32
 """Postings that are kept in memory, of 6 bytes each, whichever is more: 48 MB, or 192 a row."""
 
 _WHAT = "its full-text index is not as it was written"
-
-
-class PostingsRows(Protocol):
-    """Rows in memory, and the postings that were read of them."""
-
-    @property
-    def ids(self) -> Any: ...  # noqa: D102
-    @property
-    def cached_postings(self) -> dict[str, tuple[Any, Any]]: ...  # noqa: D102
 
 
 def load_postings(
@@ -42,7 +34,7 @@ def load_postings(
 
 
 def read_through_cache(
-    scan: PostingsRows, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
+    scan: ScannedRows, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
 ) -> dict[str, tuple[Any, Any]]:
     """The terms' postings, of which only those that are not in memory are read."""
     missing = [term for term in terms if term not in scan.cached_postings]

@@ -45,7 +45,7 @@ CHUNK_FIELDS = (
 )
 SHARED = ("source", "title", "summary", "modified_at")
 """What every chunk says of its document."""
-_HANDED_OUT = (
+HANDED_OUT = (
     *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
     *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
     *("content_hash", "text"),
@@ -176,7 +176,7 @@ def chunk_checksum(
 ) -> int:
     """Of a chunk as it is handed out: row id, `CHUNK_COLUMNS`, vector and audience."""
     row = {**{field: document[field] for field in ("document_id", *SHARED)}, **chunk}
-    return checksum((number, *(row[field] for field in _HANDED_OUT), vector, chunk["audience"]))
+    return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
 
 
 def key_checksum(number: int, document: Mapping[str, Any], chunk: Mapping[str, Any]) -> int:

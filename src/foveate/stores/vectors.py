@@ -19,7 +19,7 @@ import numpy as np
 from blake3 import blake3
 
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
-from foveate.stores.int8 import squared_norms
+from foveate.stores.int8 import ScannedRows, inverse_norms, squared_norms
 
 FILE = "vectors.bin"
 _HEADER = struct.Struct("<8sQ32sQQQ32s")
@@ -29,26 +29,17 @@ _WHAT = "the rows that a search scans are not as they were written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scan:
-    """What a search scans, row by row, ids ascending; numpy arrays of one length."""
+class Scan(ScannedRows):
+    """The rows of one state of the store; what is not an array of rows is not in the file."""
 
     generation: int
     version: bytes
-    checksum: int  # the sum over the rows
-    ids: Any  # int64: chunk row ids
-    audiences: Any  # int32
-    terms: Any  # int32: BM25's document length
-    norms: Any  # int32: the squared length of each vector
-    vectors: Any  # int8, (rows, dimensions)
-    inverse: Any  # float32: one by the length of each vector, 0 where it has none; not in the file
-    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    """Postings read in this state, by term; not in the file."""
-    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
-    """Views of sets of audiences; not in the file."""
+    checksum: int
+    """The sum over the rows."""
     readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
-    """Audiences of readers, and the state of these; not in the file."""
+    """Audiences of readers, and the state of these."""
     index_rows: dict[str, Any] = field(default_factory=dict)
-    """Masks of the rows of approximate indexes; not in the file."""
+    """Masks of the rows of approximate indexes."""
 
 
 def load_current_scan(
@@ -127,8 +118,6 @@ def summed(arrays: Sequence[Any]) -> int:
 def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
     """A scan of these arrays, in the order of `parts`; `checksum`: the sum over the rows."""
     ids, audiences, terms, squares, vectors = arrays
-    lengths = np.sqrt(squares, dtype=np.float64)
-    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return Scan(
         generation=generation,
         version=version,
@@ -138,7 +127,7 @@ def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0)
         terms=terms,
         norms=squares,
         vectors=vectors,
-        inverse=inverse.astype(np.float32),
+        inverse=inverse_norms(squares),
     )
 
 

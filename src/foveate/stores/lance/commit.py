@@ -67,8 +67,8 @@ class CommitRequest:
 class CommitPlan:
     """An order worked out from one version; `went`: how many documents go out."""
 
-    removed_count: int
     head: Head
+    removed_count: int = 0
     removed: Sequence[int] = ()
     updated: Sequence[Any] = ()
     added: Sequence[str] = ()
@@ -174,19 +174,15 @@ def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> Co
 def write_commit(
     place: Location,
     snapshot: Snapshot,
-    head: Head,
-    *,
-    removed: Sequence[int] = (),
-    updated: Sequence[Any] = (),
-    added: Sequence[str] = (),
+    plan: CommitPlan,
 ) -> Any:
-    """The one commit: this head in place of the snapshot's, these files in and out."""
+    """The one commit: the plan's head in place of the snapshot's, its files in and out."""
     lance = import_lance()
-    own = parts_.write_fragments(place, {"head": table_from_head(head)})["head"]
+    own = parts_.write_fragments(place, {"head": table_from_head(plan.head)})["head"]
     operation = lance.LanceOperation.Update(
-        removed_fragment_ids=[snapshot.number, *removed],
-        updated_fragments=list(updated),
-        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *added)],
+        removed_fragment_ids=[snapshot.number, *plan.removed],
+        updated_fragments=list(plan.updated),
+        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *plan.added)],
         fields_modified=[],
     )
     try:
@@ -285,14 +281,7 @@ def commit_with_retry(place: Location, versions: Versions, order: CommitRequest)
             return 0
         try:
             with convert_engine_errors(place):
-                write_commit(
-                    place,
-                    now,
-                    plan.head,
-                    removed=plan.removed,
-                    updated=plan.updated,
-                    added=plan.added,
-                )
+                write_commit(place, now, plan)
         except ExternalError as error:
             # The answer may have been lost, and not the commit: a request that is sent again can
             # meet what it has done itself.

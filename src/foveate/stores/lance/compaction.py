@@ -15,7 +15,7 @@ import numpy as np
 from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import write_commit
+from foveate.stores.lance.commit import CommitPlan, write_commit
 from foveate.stores.lance.location import CommitConflict, Location
 from foveate.stores.lance.schema import Head
 from foveate.stores.lance.search import VECTOR_INDEX
@@ -125,7 +125,7 @@ def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Seq
         segments[segment] = parts.segment_from_fragments(made, rows, parts.digests(place, made))
     gone = [now.files[name].fragment_id for one in old.values() for name in one.files.values()]
     head = replace(now.head, segments=segments)
-    write_commit(place, now, head, removed=gone, added=list(made.values()))
+    write_commit(place, now, CommitPlan(head=head, removed=gone, added=list(made.values())))
 
 
 def _read_rows(now: Snapshot, numbers: Sequence[int], kind: str, columns: Sequence[str]) -> Any:

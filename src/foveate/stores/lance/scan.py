@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from foveate.stores.access_control import View, view_for_audiences
+from foveate.stores.int8 import ScannedRows, inverse_norms
 from foveate.stores.lance import files
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.schema import LOCAL_BITS
@@ -45,22 +46,16 @@ class FileRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scan:
-    """All chunks of a version, ordered by key. `audiences` are positions in `numbers`."""
+class Scan(ScannedRows):
+    """All chunks of a version, ordered by key, with `audiences` as positions in `numbers`.
 
-    ids: Any  # int64: the keys
-    audiences: Any  # int32
-    numbers: Any  # int64: the audiences' numbers, ascending
-    terms: Any
-    norms: Any
-    inverse: Any  # float32: one by the length of each vector, 0 where it has none
-    vectors: Any  # None where they stay in the store
+    `vectors` is None if they stay in the store. `fragments`: segment → the fragment of its chunks.
+    `lock` is held while cached postings and views change.
+    """
+
+    numbers: Any  # int64, ascending
     fragments: Mapping[int, int]
-    """Segment → Lance's number of the fragment that has its chunks."""
-    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
-    """Held while `words` and `views` change: what is remembered of this version."""
 
     def view(self, audiences: Sequence[int]) -> View:
         """What these audiences may read."""
@@ -123,15 +118,13 @@ class ScanReader:
         )
         self._share_arrays(joined, files.values())
         numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
-        lengths = np.sqrt(joined.norms, dtype=np.float64)
-        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         return Scan(
             ids=joined.keys,
             audiences=np.searchsorted(numbers, joined.audiences).astype(np.int32),
             numbers=numbers,
             terms=joined.terms,
             norms=joined.norms,
-            inverse=inverse.astype(np.float32),
+            inverse=inverse_norms(joined.norms),
             vectors=joined.vectors,
             fragments={number: fragment.fragment_id for number, fragment in files.items()},
         )

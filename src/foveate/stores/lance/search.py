@@ -26,7 +26,7 @@ from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
 from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.lexical import bm25, read_through_cache
 from foveate.stores.outlines import is_near
-from foveate.stores.rows import chunks_from_rows
+from foveate.stores.rows import HANDED_OUT, chunks_from_rows
 from foveate.stores.scoring import (
     SortKey,
     best_keys,
@@ -77,12 +77,6 @@ _BLOCK = 65_536
 _MAX_INT64 = 2**63 - 1
 VECTOR_INDEX = "vector_idx"
 
-_CHUNK_COLUMNS = (
-    *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
-    *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
-    *("content_hash", "text"),
-)
-"""In the order in which `rows.chunks_from_rows` reads them, before the vector."""
 _KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
 
 
@@ -129,7 +123,7 @@ class ResultRows:
 
     def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
         self._context, self._rows = ground, rows
-        self._columns = [*_CHUNK_COLUMNS, "vector"] if ground.dimensions else list(_CHUNK_COLUMNS)
+        self._columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
         self._is_complete = len(rows) <= most
         columns = self._columns if self._is_complete else _KEY_COLUMNS
         self._table: Any = ground.take_rows(rows, columns) if len(rows) else None
@@ -216,7 +210,7 @@ def load_neighbours(
             labels.in_condition("audience", audiences),
         )
     )
-    columns = [*_CHUNK_COLUMNS, "vector"] if dimensions else list(_CHUNK_COLUMNS)
+    columns = [*HANDED_OUT, "vector"] if dimensions else list(HANDED_OUT)
     found = snapshot.read_rows("chunks", columns, said)
     if found is None:
         return []
@@ -301,7 +295,7 @@ def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: s
 
 
 def _build_chunks(found: Any, dimensions: int) -> list[Chunk]:
-    columns = [found.column(name).to_pylist() for name in _CHUNK_COLUMNS]
+    columns = [found.column(name).to_pylist() for name in HANDED_OUT]
     if dimensions:
         vectors = [row.tobytes() for row in vectors_from_column(found.column("vector"), dimensions)]
     else:
