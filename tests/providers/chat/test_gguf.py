@@ -11,7 +11,7 @@ import pytest
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
 from foveate.providers.chat.engine import _thread_count, fetch_tokens
-from foveate.providers.chat.gguf import GgufProvider, _StopFlag
+from foveate.providers.chat.gguf import GgufProvider
 from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model
@@ -153,12 +153,12 @@ def test_its_time_limit():
 
 def test_it_stops_reading_when_nobody_waits():
     """X3: a long prompt is put down between two batches, so that no processor is held."""
-    told = _StopFlag()
+    told = Event()
     seen = []
 
     def hand(item):
         seen.append(item)
-        told.stop = True
+        told.set()
 
     question = {"role": "user", "content": "The pump is cleaned in spring. " * 200}
     asked = ChatRequest(messages=(question,), max_tokens=4, temperature=0, stop=(), connect=1)

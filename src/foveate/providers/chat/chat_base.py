@@ -7,12 +7,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, S
 from contextlib import aclosing, suppress
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from queue import Empty, SimpleQueue
 from random import uniform
 from statistics import fmean
 from threading import Thread
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.ports import Likelihood, Message, Reply
@@ -32,67 +33,43 @@ GRACE_SECONDS = 0.5
 """Seconds after which a limit that the iterator should have kept itself is kept for it."""
 
 
-class _EndOfStream:
-    """Nothing more comes; `error` says why, where something went wrong."""
-
-    def __init__(self, error: BaseException | None = None) -> None:
-        self.error = error
-
-
 def iterate_in_thread(make: Callable[[], AsyncIterator[T]], timeout: float) -> Iterator[T]:
     """The items in this thread; `TimeoutError` if it hangs, cancelled if the reader stops early."""
-    box: SimpleQueue[T | _EndOfStream] = SimpleQueue()
-    stop = _Cancel()
-    work = copy_context().run
-    Thread(
-        target=work, args=(_run_iterator, make, box, stop), daemon=True, name="foveate-model"
-    ).start()
-    end = monotonic() + timeout + GRACE_SECONDS
+    box: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
+
+    async def main() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        running.append((loop, task))
+        loop.set_exception_handler(lambda *_: None)  # errors of a client's cleanup are not logged
+        end: BaseException = StopAsyncIteration()
+        try:
+            async for item in make():
+                box.put((item, None))
+        except BaseException as error:  # noqa: BLE001  # raised again in the reader's thread
+            end = error
+        # Before the loop is closed: that waits for threads, such as a name being looked up.
+        box.put((None, end))
+
+    work = partial(copy_context().run, lambda: asyncio.run(main()))
+    Thread(target=work, daemon=True, name="foveate-model").start()
+    limit = monotonic() + timeout + GRACE_SECONDS
     try:
         while True:
             try:
-                item = box.get(timeout=max(GRACE_SECONDS, end - monotonic()))
+                item, end = box.get(timeout=max(GRACE_SECONDS, limit - monotonic()))
             except Empty:
                 raise TimeoutError from None
-            if not isinstance(item, _EndOfStream):
-                yield item
-            elif item.error is None:
+            if isinstance(end, StopAsyncIteration):
                 return
-            else:
-                raise item.error
+            if end is not None:
+                raise end
+            yield item
     finally:
-        stop()
-
-
-class _Cancel:
-    """Cancels the task on its own loop; calling it late or twice does nothing."""
-
-    task: asyncio.Task[None] | None = None
-    loop: asyncio.AbstractEventLoop | None = None
-
-    def __call__(self) -> None:
-        if self.task is not None and self.loop is not None:
+        for loop, task in running:
             with suppress(RuntimeError):  # the loop is closed: it came to its end
-                self.loop.call_soon_threadsafe(self.task.cancel)
-
-
-def _run_iterator(
-    make: Callable[[], AsyncIterator[T]], box: SimpleQueue[T | _EndOfStream], stop: _Cancel
-) -> None:
-    async def main() -> None:
-        stop.loop, stop.task = asyncio.get_running_loop(), asyncio.current_task()
-        # What goes wrong while a client is cleaned up would be logged, and is nobody's concern.
-        stop.loop.set_exception_handler(lambda *_: None)
-        end = _EndOfStream()
-        try:
-            async for item in make():
-                box.put(item)
-        except BaseException as error:  # noqa: BLE001  # whatever it is, the reader must hear of it
-            end = _EndOfStream(error)
-        # Before the loop is closed: that waits for threads, such as a name being looked up.
-        box.put(end)
-
-    asyncio.run(main())
+                loop.call_soon_threadsafe(task.cancel)
 
 
 _CLOSE_SECONDS = 1.0

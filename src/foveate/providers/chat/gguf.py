@@ -13,7 +13,7 @@ from contextlib import aclosing
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
@@ -64,12 +64,12 @@ class GgufProvider(ChatProvider):
         """One attempt; the engine runs on a worker thread and soon stops where it is told to."""
         loop = asyncio.get_running_loop()
         box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
-        told = _StopFlag()
+        stop = Event()
 
         def hand(item: Mapping[str, Any] | None) -> None:
             loop.call_soon_threadsafe(box.put_nowait, item)
 
-        work = loop.run_in_executor(None, self._run, asked, hand, told)
+        work = loop.run_in_executor(None, self._run, asked, hand, stop)
         try:
             async with aclosing(
                 _stream_pieces(box, self.name, scored=bool(asked.forced))
@@ -77,18 +77,18 @@ class GgufProvider(ChatProvider):
                 async for piece in pieces:
                     yield piece
         finally:
-            told.stop = True
+            stop.set()
             work.add_done_callback(_ignore_outcome)
 
-    def _run(self, asked: ChatRequest, hand: Any, told: _StopFlag) -> None:
+    def _run(self, asked: ChatRequest, hand: Any, stop: Event) -> None:
         try:
             server = self._load_engine()
             options = self._forcing_options(server, asked.forced) if asked.forced else {}
             if options is None:
                 hand({"choices": [{"finish_reason": "other"}]})
-            elif not told.stop:
+            elif not stop.is_set():
                 request = json.dumps(_build_request(asked) | options)
-                server.handle_chat_completions(request, partial(_deliver, hand, told))
+                server.handle_chat_completions(request, partial(_deliver, hand, stop))
         except ProviderError as trouble:
             hand({"trouble": trouble})
         except Exception as error:  # noqa: BLE001  # it must reach the one who waits
@@ -131,15 +131,9 @@ class GgufProvider(ChatProvider):
             return self._server
 
 
-class _StopFlag:
-    """Whether the engine should stop."""
-
-    stop = False
-
-
-def _deliver(hand: Any, told: _StopFlag, item: Any) -> bool:
+def _deliver(hand: Any, stop: Event, item: Any) -> bool:
     hand(json.loads(item) if isinstance(item, str | bytes) else item)
-    return told.stop
+    return stop.is_set()
 
 
 def _ignore_outcome(work: asyncio.Future[None]) -> None:

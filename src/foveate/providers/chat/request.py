@@ -136,7 +136,7 @@ class ScoredReply(Reply):
 class ChatProvider(ABC):
     """One protocol: asks once, streams what comes, and raises `ProviderError`.
 
-    `address`: the server, for errors. `at_home`: whether it is the provider's own, whose list prices
+    `address`: the server, for errors. `at_home`: whether it is the provider's, whose list prices
     hold. `takes`: types of content parts besides text. `scores`: whether it scores a given text;
     None until it was asked.
     """

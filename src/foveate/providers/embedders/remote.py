@@ -19,11 +19,11 @@ import numpy as np
 from foveate.core.errors import BadOption, ExternalError
 
 
-class _NoRedirect(HTTPRedirectHandler):
+class NoRedirect(HTTPRedirectHandler):
     """A redirect would carry the key to wherever the answer points."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
+        """Refuse."""
 
 
 def check_url(url: str) -> str:
@@ -43,7 +43,7 @@ def post_json(url: str, payload: Mapping[str, Any], *, key: str = "", timeout: f
         headers["Authorization"] = f"Bearer {key}"
     request = Request(url, data=json.dumps(payload).encode(), headers=headers)  # noqa: S310 - checked
     try:
-        with build_opener(_NoRedirect).open(request, timeout=timeout) as answer:
+        with build_opener(NoRedirect).open(request, timeout=timeout) as answer:
             return json.load(answer)
     except HTTPError as error:
         with error:

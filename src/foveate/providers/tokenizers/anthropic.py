@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Any
+from http.client import HTTPException
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
 from foveate.core.errors import BadOption, ExternalError
+from foveate.providers.embedders.remote import NoRedirect
 from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 VERSION = "2023-06-01"
@@ -79,7 +80,7 @@ class Anthropic:
             },
         )
         try:
-            with build_opener(_NoRedirect).open(request, timeout=self.timeout) as response:
+            with build_opener(NoRedirect).open(request, timeout=self.timeout) as response:
                 return int(json.loads(response.read(1 << 20))["input_tokens"])
         except HTTPError as error:
             with error:
@@ -89,15 +90,6 @@ class Anthropic:
         raise ExternalError(
             f"counting with {self.name}: {why.strip()}".replace(self.key, "***")
         ) from None
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """Follows no redirect: it would carry the key to another host."""
-
-    def redirect_request(  # noqa: PLR0917 (the standard library's signature)
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        """Refuse."""
 
 
 def _parse_reason(body: bytes) -> str:
