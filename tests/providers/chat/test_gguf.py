@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from http.client import HTTPConnection
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
