@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-import numpy as np
-
 from foveate.core.state import combine_states
 from foveate.stores.int8 import ScannedRows
 from foveate.stores.scoring import damping
@@ -57,6 +55,8 @@ def view_for_audiences(scan: ScannedRows, ids: Iterable[int]) -> View:
 
 def build_view(scan: ScannedRows, allowed: tuple[int, ...]) -> View:
     """The view of these audiences."""
+    import numpy as np
+
     mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
     rows = int(np.count_nonzero(mask))
     words = int(scan.terms[mask].sum(dtype=np.int64))

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
-import numpy as np
-
 from foveate.stores.access_control import View
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
@@ -57,6 +55,8 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
 
 
 def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
+    import numpy as np
+
     known = _known(connection, terms)
     blobs: dict[int, list[bytes]] = {number: [] for number, _ in known.values()}
     for some in iter_batches(sorted(blobs)):
@@ -99,6 +99,8 @@ def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int,
 
 def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
+    import numpy as np
+
     frequencies = [
         len(rows) if view.mask is None else int(np.count_nonzero(view.mask[rows]))
         for rows, _ in found.values()

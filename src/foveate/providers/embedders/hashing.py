@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import BadOption
@@ -42,6 +41,8 @@ class HashingEmbedder:
         >>> HashingEmbedder(dimensions=8).embed(["two words", ""]).shape
         (2, 8)
         """
+        import numpy as np
+
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float64)
         for row, text in zip(rows, texts, strict=True):
             for feature, count in Counter(_features(text)).items():

@@ -10,8 +10,6 @@ from math import fsum, sqrt
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from foveate.core.errors import ExternalError, MissingExtra
 
 _MODEL = "l2_supercat"
@@ -46,6 +44,8 @@ class WordLlamaEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Float32, shape (len(texts), 256), rows of length 1 (of 0 for a text without tokens)."""
+        import numpy as np
+
         rows = np.zeros((len(texts), _DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             ids = self._tokenizer.encode(text.lower(), add_special_tokens=False).ids
@@ -55,6 +55,8 @@ class WordLlamaEmbedder:
 
 def _mean_direction(table: Any, ids: Sequence[int]) -> Any:
     """The direction of the mean, rounded once: half floats add up exactly in double precision."""
+    import numpy as np
+
     kept = [i for i in ids if i < len(table)]
     total = table[kept].sum(axis=0, dtype=np.float64)
     length = sqrt(fsum((total * total).tolist()))
@@ -111,6 +113,8 @@ class SentenceTransformersEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Float32, shape (len(texts), dimensions), rows of length 1."""
+        import numpy as np
+
         rows = self._encoder.encode(
             list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
         )

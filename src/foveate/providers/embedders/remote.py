@@ -14,8 +14,6 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-import numpy as np
-
 from foveate.core.errors import BadOption, ExternalError
 
 
@@ -66,6 +64,8 @@ _HINTS = {
 
 def unit_rows(vectors: Any, *, expected: int, whose: str) -> Any:
     """The answer's vectors as float32 rows of length 1; raises `ExternalError`."""
+    import numpy as np
+
     try:
         rows = np.asarray(vectors, dtype=np.float64)
     except (TypeError, ValueError):
@@ -116,6 +116,8 @@ class _RemoteEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Float32, shape (len(texts), dimensions), rows of length 1; raises `ExternalError`."""
+        import numpy as np
+
         parts = [self._embed_batch(batch) for batch in batches(texts, self.batch_size)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
 from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
@@ -143,6 +141,8 @@ def _merge_postings(
     dimensions: int, segment: int, postings: Any, keys: Any, sizes: dict[int, int]
 ) -> Any:
     """Postings of several segments as those of one; `keys`: old keys in the new order."""
+    import numpy as np
+
     bases = dict(zip(sizes, np.cumsum([0, *sizes.values()])[:-1].tolist(), strict=True))
     new = np.full(sum(sizes.values()), -1, dtype=np.int64)
     local_mask = (1 << schema.LOCAL_BITS) - 1

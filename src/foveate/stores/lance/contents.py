@@ -10,8 +10,6 @@ from operator import itemgetter
 from threading import RLock
 from typing import Any
 
-import numpy as np
-
 from foveate.ports import Document
 from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
@@ -145,6 +143,8 @@ def compute_stats(
     known: int = 0,
 ) -> Stats:
     """The store in figures, of what `readers` may read or, for None, of everything."""
+    import numpy as np
+
     head = snapshot.head
     audiences = [*head.audiences] if readers is None else readers
     mine = [head.audiences[number] for number in audiences if number in head.audiences]

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
@@ -36,6 +34,8 @@ COUNT_MASK = (1 << COUNT_BITS) - 1
 
 def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]:
     """Each chunk's terms → distinct terms, where the places of each end, all places."""
+    import numpy as np
+
     numbers: dict[str, int] = {}
     flat = [numbers.setdefault(term, len(numbers)) for chunk in terms for term in chunk]
     owner = np.repeat(np.arange(len(terms)), [len(chunk) for chunk in terms])
@@ -49,6 +49,8 @@ def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]
 
 def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, Any]:
     """Triples sorted by term and chunk → where each of `count` terms ends, and the places."""
+    import numpy as np
+
     times = np.minimum(times, MAX_COUNT)
     copies = (times + COUNT_MASK - 1) // COUNT_MASK
     term, local, left = (np.repeat(column, copies) for column in (term, local, times))
@@ -61,6 +63,8 @@ def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, A
 
 def decode_places(places: Any) -> tuple[Any, Any]:
     """Places (uint32) of one term in one segment → chunks' places (int64), times (int64)."""
+    import numpy as np
+
     local, times = (places >> COUNT_BITS).astype(np.int64), (places & COUNT_MASK).astype(np.int64)
     if not len(times) or int(times.max()) < COUNT_MASK:
         return local, times
@@ -70,6 +74,7 @@ def decode_places(places: Any) -> tuple[Any, Any]:
 
 def binary_from_places(ends: Any, places: Any) -> Any:
     """The places as an Arrow array of bytes, one value a term, without copying them apart."""
+    import numpy as np
     import pyarrow as pa
 
     offsets = np.concatenate([[0], ends]) * 4
@@ -81,6 +86,7 @@ def binary_from_places(ends: Any, places: Any) -> Any:
 
 def places_from_binary(column: Any) -> tuple[Any, Any]:
     """An Arrow array of bytes → where each value ends (int64, in places), all places (uint32)."""
+    import numpy as np
     import pyarrow as pa
 
     wide = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -320,6 +326,7 @@ def _document_table(dimensions: int, rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocument]) -> Any:
+    import numpy as np
     import pyarrow as pa
 
     rows = [{**one.row, **chunk} for one in documents for chunk in one.chunks]
@@ -336,6 +343,7 @@ def _chunk_table(dimensions: int, segment: int, documents: Sequence[PreparedDocu
 
 def chunk_keys(segment: int, rows: int) -> Any:
     """The keys of a segment's chunks, in their order."""
+    import numpy as np
     import pyarrow as pa
 
     return pa.array((segment << schema.LOCAL_BITS) + np.arange(rows, dtype=np.int64))
@@ -343,6 +351,7 @@ def chunk_keys(segment: int, rows: int) -> Any:
 
 def vector_column(vectors: Any) -> Any:
     """Int8 rows as an Arrow column of half floats."""
+    import numpy as np
     import pyarrow as pa
 
     flat = pa.array(vectors.astype(np.float16).ravel())
@@ -351,6 +360,7 @@ def vector_column(vectors: Any) -> Any:
 
 def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: Any) -> Any:
     """One row a term."""
+    import numpy as np
     import pyarrow as pa
 
     given = {

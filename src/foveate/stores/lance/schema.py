@@ -19,7 +19,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
@@ -142,6 +141,8 @@ def record_transaction(head: Head, number: int, sent: Mapping[int, int], *, sinc
 
 
 def _negate(state: bytes) -> bytes:
+    import numpy as np
+
     return (-np.frombuffer(state, dtype="<u2")).astype("<u2").tobytes()
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.text.terms import query_terms
@@ -48,6 +47,8 @@ def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: V
 
 def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
     """Per term: positions in the scan, and how often."""
+    import numpy as np
+
     gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
     for some in iter_batches(terms):
         rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
@@ -108,6 +109,8 @@ class SearchContext:
 
     def cosines(self, aim: Any, rows: Any) -> Any:
         """Of these rows, float64; read block by block where vectors stay in the store."""
+        import numpy as np
+
         if self.scan.vectors is not None:
             return cosines(self.scan, aim, rows)
         found = np.zeros(len(rows))
@@ -153,6 +156,8 @@ class ResultRows:
 
 def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
     """See `foveate.ports.Store.search`."""
+    import numpy as np
+
     check_limits(asked.limit, asked.depth)
     said = labels.where_condition(asked.where) if asked.where else None
     aim = quantise_query(asked.vector, ground.dimensions)
@@ -251,6 +256,8 @@ def has_vector_index(snapshot: Snapshot) -> bool:
 
 def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
     """Booleans by position, of the readable rows that the filter wants."""
+    import numpy as np
+
     matching = np.zeros(len(ground.scan.ids), dtype=bool)
     found = ground.snapshot.read_rows("chunks", ["key"], said)
     if found is not None:
@@ -263,6 +270,8 @@ def _nearest_rows(
     ground: SearchContext, aim: Any, wanted: Any, asked: SearchRequest, said: str | None
 ) -> tuple[Any, bool]:
     """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
+    import numpy as np
+
     if aim is None:
         return np.empty(0, dtype=np.int64), True
     scan, depth = ground.scan, asked.depth
@@ -277,6 +286,8 @@ def _nearest_rows(
 
 def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: str | None) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
+    import numpy as np
+
     conditions = [labels.in_condition("audience", asked.audiences), *([said] if said else [])]
     found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.filters import encode_principals
@@ -81,11 +79,15 @@ def intact_audience(row: Sequence[Any]) -> None:
 @lru_cache(maxsize=8)
 def _probe(dimensions: int) -> Any:
     """Small numbers, none of which is 0, one a dimension."""
+    import numpy as np
+
     return (np.arange(dimensions) * 37 % 127 + 1).astype(np.int8)
 
 
 def sum_of_rows(ids: Sequence[int], terms: Sequence[int], norms: Any, vectors: Any) -> list[int]:
     """What each row adds to its audience's sum."""
+    import numpy as np
+
     probes = vectors.astype(np.int64) @ _probe(vectors.shape[1]).astype(np.int64)
     return [
         chunk + length * TERMS_WEIGHT + norm * NORM_WEIGHT + probe

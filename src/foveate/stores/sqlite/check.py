@@ -10,8 +10,6 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.stores import vectors
@@ -89,6 +87,8 @@ def _check_integrity(connection: Connection) -> Iterator[str]:
 
 
 def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
+    import numpy as np
+
     facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
