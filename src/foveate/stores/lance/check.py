@@ -17,11 +17,11 @@ from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_s
 from foveate.core.types import content_hash
 from foveate.stores.int8 import squared_norms
 from foveate.stores.lance import files, part, schema
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import labels_from_metadata
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
 from foveate.stores.lance.schema import Segment, audience_number
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import SHARED, state_members, terms_to_index
 

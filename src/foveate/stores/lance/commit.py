@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.lance import files
 from foveate.stores.lance import part as parts_
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.location import (
     CommitConflict,
@@ -34,7 +35,6 @@ from foveate.stores.lance.schema import (
     record_transaction,
     table_from_head,
 )
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
 
 T = TypeVar("T")

@@ -14,10 +14,10 @@ from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import CommitPlan, write_commit
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import CommitConflict, Location
 from foveate.stores.lance.schema import Head
 from foveate.stores.lance.search import VECTOR_INDEX
-from foveate.stores.lance.snapshot import Snapshot
 
 DEFAULT_RETENTION = timedelta(days=1)
 """Versions younger than this stay, unless `compact` says otherwise."""

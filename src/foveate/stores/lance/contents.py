@@ -14,11 +14,11 @@ from foveate.ports import Document
 from foveate.stores.filters import is_encodable
 from foveate.stores.lance import schema
 from foveate.stores.lance.commit import iter_batches
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition, quote_literal
 from foveate.stores.lance.location import Location, import_lance
 from foveate.stores.lance.scan import Scan
 from foveate.stores.lance.schema import DOCUMENT_COLUMNS, VERSION
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.report import Stats
 from foveate.stores.rows import DOCUMENT_FIELDS, document_from_row, textless_document_from_row
 

@@ -19,10 +19,10 @@ from foveate.stores.access_control import View
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels, part
 from foveate.stores.lance.commit import iter_batches
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.scan import Scan, vectors_from_column
 from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.lexical import bm25, read_through_cache
 from foveate.stores.outlines import is_near
 from foveate.stores.rows import HANDED_OUT, chunks_from_rows

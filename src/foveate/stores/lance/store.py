@@ -23,10 +23,10 @@ from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check
 from foveate.stores.lance.commit import commit_with_retry
 from foveate.stores.lance.contents import TextMemory
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.location import convert_engine_errors, parse_location
 from foveate.stores.lance.part import Part, decode_count, encode_counts
 from foveate.stores.lance.scan import ScanReader, Versions
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.report import Report, Stats
 
 EXACT = 1_000_000
