@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from foveate.stores.postgres import AsyncPostgresStore
 
 SCHEMES = ("file", "sqlite")
-"""What may stand before the colon; a plain path is the embedded store too."""
+"""Schemes of the embedded store; a plain path is one too."""
 SERVER_SCHEMES = ("postgresql", "postgres")
 """Of a store on a server."""
 

@@ -30,7 +30,7 @@ class MemoryCache:
         self._hits = self._misses = 0
 
     def get(self, key: str) -> bytes | None:
-        """What was put under the key, unless it was forgotten."""
+        """The value of the key, or None."""
         with self._lock:
             found = self._entries.get(key)
             if found is None:
@@ -85,7 +85,7 @@ class RedisCache:
             raise BadOption(f"cache: the Redis URL cannot be used: {error}") from None
 
     def get(self, key: str) -> bytes | None:
-        """What was put under the key; None where it is not there, or nobody answers."""
+        """The value of the key; None if it is missing or the server does not answer."""
         try:
             found: Any = self._server.get(PREFIX + key)
         except self._failures:
@@ -107,7 +107,7 @@ class RedisCache:
             return CacheStats(hits=self._hits, misses=self._misses, errors=self._errors)
 
     def close(self) -> None:
-        """Let go of the connections; the entries stay."""
+        """Close the connections; the entries stay."""
         self._server.close()
 
     def _count(self, *, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
@@ -118,7 +118,7 @@ class RedisCache:
 
 
 SCHEMES = ("memory", "redis", "rediss", "unix")
-"""What may stand before the colon."""
+"""Schemes of caches."""
 
 DEFAULT_MEGABYTES = 64
 DEFAULT_HOURS = 24

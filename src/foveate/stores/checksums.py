@@ -44,7 +44,7 @@ def checksum(values: Sequence[Any]) -> int:
 
 
 def intact(rows: Iterable[tuple[Any, ...]], what: str) -> Iterator[tuple[Any, ...]]:
-    """The rows, each of which ends with the checksum of what stands before; raises where not."""
+    """The rows, each checked against the checksum at its end; raises for damage."""
     for row in rows:
         if crc32(dumps(row[:-1], _FORM)) != row[-1]:
             raise damage(what)

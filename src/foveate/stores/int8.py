@@ -139,7 +139,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScannedRows:
-    """What a search scans, ids ascending: numpy arrays of one length, and caches of this state."""
+    """Rows that a search scans, by id: numpy arrays of one length, and caches of this state."""
 
     ids: Any  # int64
     audiences: Any  # int32

@@ -24,7 +24,7 @@ class MaintainableStore(Protocol):
         """Give back the room that deleting left."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 def open_for_maintenance(url: str, *, migrate: bool | None = None) -> closing[MaintainableStore]:

@@ -185,7 +185,7 @@ def _added_up(rows: Iterable[Sequence[int]]) -> tuple[int, int]:
 
 
 def merge(connection: Connection) -> None:
-    """Write the places anew, so many documents to a row as fit: fewer rows to read."""
+    """Write the places again with as many documents to a row as fit."""
     connection.execute(
         "CREATE TABLE merged (term INTEGER NOT NULL, document INTEGER NOT NULL, "
         "places BLOB NOT NULL, PRIMARY KEY (term, document)) WITHOUT ROWID"

@@ -1,4 +1,4 @@
-"""What is said about a store: its figures, and what a check found. Values, the same for all."""
+"""A store's figures, and the findings of a check."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was looked at, and what is wrong with it. `state_root`: worked out from the rows."""
+    """What a check covered, and its findings. `state_root`: computed from the rows."""
 
     documents: int = 0
     chunks: int = 0

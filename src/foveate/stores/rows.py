@@ -44,7 +44,7 @@ CHUNK_FIELDS = (
     *("principals", "metadata", "content_hash", "text"),
 )
 SHARED = ("source", "title", "summary", "modified_at")
-"""What every chunk says of its document."""
+"""Fields that every chunk takes from its document."""
 HANDED_OUT = (
     *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
     *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
@@ -174,7 +174,7 @@ def chunk_members(
 def chunk_checksum(
     number: int, document: Mapping[str, Any], chunk: Mapping[str, Any], vector: bytes
 ) -> int:
-    """Of a chunk as it is handed out: row id, `CHUNK_COLUMNS`, vector and audience."""
+    """The checksum of a chunk as it is read: row id, `CHUNK_COLUMNS`, vector and audience."""
     row = {**{field: document[field] for field in ("document_id", *SHARED)}, **chunk}
     return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
 

@@ -39,7 +39,7 @@ def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, w
 
 
 def idfs(frequencies: Sequence[int], total: int) -> list[float]:
-    """What each term weighs that stands in so many of `total` rows; 0 for one that is left out."""
+    """The weight of each term by its number of `total` rows; 0 for one that is left out."""
     rare = any(0 < 2 * frequency <= total for frequency in frequencies)
     return [
         0.0
@@ -51,12 +51,12 @@ def idfs(frequencies: Sequence[int], total: int) -> list[float]:
 
 
 def damping(lengths: Any, *, total: int, words: int) -> Any:
-    """What is added to a term's occurrences in rows of these lengths, float64."""
+    """BM25's addition to a term's occurrences in rows of these lengths, float64."""
     return _K1 * (1 - _B + _B * (lengths * (total / words)))
 
 
 def term_scores(counts: Any, about: Any, weight: float) -> Any:
-    """What a term gives to rows that hold it so often; `about`: their damping."""
+    """The scores of a term in rows that hold it so often; `about`: their damping."""
     found = counts.astype("f8")
     below = found + about
     found *= _K1 + 1
@@ -109,7 +109,7 @@ def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
 
 
 def score_threshold(scores: Any, depth: int) -> Any:
-    """The `depth`-th best score, or the lowest where there are fewer."""
+    """The `depth`-th best score, or the lowest of fewer."""
     import numpy as np
 
     if len(scores) <= depth:

@@ -135,7 +135,7 @@ def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0)
 
 
 def scan_arrays(scan: Scan) -> tuple[Any, ...]:
-    """The arrays, in the order in which they stand in the file."""
+    """The arrays in the order of the file."""
     return (scan.ids, scan.audiences, scan.terms, scan.norms, scan.vectors)
 
 
@@ -160,7 +160,7 @@ def save_scan(path: Path, scan: Scan) -> None:
 
 
 def load_scan(path: Path, dimensions: int) -> Scan | None:
-    """The array in the file, or None where there is none that can be trusted."""
+    """The rows in the file, or None if it cannot be trusted."""
     import numpy as np
 
     try:

@@ -41,7 +41,7 @@ def tampered(url, change):
     """The head as somebody else would write it."""
     with closing(LanceStore(url, create=False)) as store:
         now = store._versions.current()
-        commit.write_commit(store.location, now, change(now.head))
+        commit.write_commit(store.location, now, commit.CommitPlan(head=change(now.head)))
 
 
 def each(values, change):

@@ -134,7 +134,7 @@ def _add_completion_usage(usage: Usage, said: Any) -> Usage:
 
 
 class CitedAnswer:
-    """What was written, and what comes beside it: citations of one stretch after the other."""
+    """The text of an answer and its citations, one stretch after the other."""
 
     def __init__(self, *, cites: bool) -> None:
         self.texts: list[str] = []
@@ -189,7 +189,7 @@ class CitedAnswer:
 
 
 def _escape_marker(piece: AnswerPiece) -> str:
-    """What a bracket says that is no marker of ours; anything else as it is."""
+    """The piece, with a bracket that is no marker of ours escaped."""
     return f"{piece.text[0]}\\{piece.text[1:]}" if isinstance(piece, CitationMark) else piece.text
 
 

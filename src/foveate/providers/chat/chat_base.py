@@ -293,7 +293,7 @@ class ChatModel:
 
 
 async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:
-    """Let go of the connection; what goes wrong now is nobody's concern."""
+    """Close the connection and ignore errors."""
     try:
         async with asyncio.timeout(_CLOSE_SECONDS):
             await pieces.aclose()

@@ -26,7 +26,7 @@ from foveate.providers.chat.http_client import (
 BATCH_TOKENS = 256
 """Tokens that are read between two looks at whether to stop."""
 _TIMEOUT_SECONDS = 30.0
-"""Seconds; the engine answers this at once, unless the machine stands still."""
+"""Seconds; the engine answers at once on a machine that is not overloaded."""
 
 
 def _thread_count() -> int:

@@ -57,11 +57,11 @@ class GgufProvider(ChatProvider):
             raise MissingExtra("xllamacpp", "gguf")
 
     def load(self) -> None:
-        """Engine and weights, outside the time limit: Python stands still while they load."""
+        """Load engine and weights outside the time limit, since they block Python."""
         self._call_engine(lambda _: None)
 
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """One attempt; the engine runs on a worker thread and soon stops where it is told to."""
+        """One attempt; the engine runs on a worker thread and stops soon after its reader."""
         loop = asyncio.get_running_loop()
         box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         stop = Event()
@@ -137,7 +137,7 @@ def _deliver(hand: Any, stop: Event, item: Any) -> bool:
 
 
 def _ignore_outcome(work: asyncio.Future[None]) -> None:
-    """What it raised after all was given up concerns nobody."""
+    """Ignore an error that was raised after the attempt was cancelled."""
     if not work.cancelled():
         work.exception()
 

@@ -95,7 +95,7 @@ def protocol_error(said: str, seen: AttemptInfo | None = None) -> ProviderError:
 
 
 def truncated_error() -> ProviderError:
-    """The stream ended, and nothing said that the answer did."""
+    """The error for a stream that ended before the answer did."""
     return ProviderError(
         "ended before the answer did; is it the right address, and what does its log say?",
         again=True,
@@ -131,7 +131,7 @@ def parse_retry_after(headers: Mapping[str, str]) -> float:
 MAX_ANSWER_BYTES = 32_000_000
 """Bytes of one answer, framing included."""
 OWN_KEY = "FOVEATE_MODEL_KEY"
-"""The key for an address that stands in the model's name."""
+"""The key for an address in the model's name."""
 _CREDENTIALS = ("authorization", "x-api-key", "api-key")
 _PUBLIC_HEADERS = (
     "x-stainless-",
@@ -190,7 +190,7 @@ def read_key(variable: str) -> str:
 
 
 def check_key_set(name: str, variable: str) -> None:
-    """Raise `ExternalError` where the provider's key is not set: it answers nobody without one."""
+    """Raise `ExternalError` if the provider's key is not set."""
     if not read_key(variable):
         own = "" if variable == OWN_KEY else f", or name a server of your own: {name}@http://HOST"
         raise ExternalError(f"model {name}: no key; set {variable} to yours{own}")

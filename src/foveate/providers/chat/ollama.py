@@ -38,7 +38,7 @@ _MESSAGE_OVERHEAD = 16
 
 
 class OllamaProvider(HttpProvider):
-    """Streams one answer, line by line; a server of one's own needs no key."""
+    """Streams one answer, line by line; your own server needs no key."""
 
     vendor = _OLLAMA
 

@@ -39,7 +39,7 @@ def parse_count(value: Any) -> int | None:
 
 
 TOOL_CALLS = "tool_calls"
-"""Who takes this is sent calls, results and the developer's role as they are."""
+"""A provider that takes this is sent calls, results and the developer's role as they are."""
 TOOL_ROLE, DEVELOPER_ROLE = "tool", "developer"
 
 
@@ -128,7 +128,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredReply(Reply):
-    """A text that was forced. `logprobs`: one a token; none where they cannot be had for it."""
+    """A text that was forced. `logprobs`: one a token; none if they are unavailable."""
 
     logprobs: tuple[float, ...] = field(default=())
 

@@ -1,4 +1,4 @@
-"""Tokenizers by name. One file each; this one only turns a name into a tokenizer.
+"""Tokenizers by name.
 
 | name | tokenizer |
 |---|---|
@@ -9,7 +9,7 @@
 | `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
-Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.testing.tokenizers`.
+Each is loaded at its first use. Laws of tokenizers: `foveate.testing.tokenizers`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class ChunkIds:
 
     @staticmethod
     def _are_free(hashes: tuple[Any, Any], name: str, ids: Sequence[str]) -> bool:
-        """Whether each id is nobody's, or this document's own."""
+        """Whether each id is free or this document's own."""
         import numpy as np
 
         chunks, documents = hashes
@@ -79,7 +79,7 @@ class Batch:
     _written_parts: list[Part] = field(default_factory=list)
     _written_ids: set[str] = field(default_factory=set)
     _removed_ids: set[str] = field(default_factory=set)
-    """All documents that were put or deleted here: those before them go."""
+    """All documents that were put or deleted here; their earlier versions go."""
     _rows: int = 0
     _ids: ChunkIds | None = None
     """Of the version in which the batch began; the commit looks again, in the latest."""
@@ -123,7 +123,7 @@ class Batch:
         return self._written_parts, deleted
 
     def savepoint(self) -> tuple[dict[str, PreparedDocument | None], dict[str, str], int]:
-        """What is waiting now, to come back to."""
+        """The pending state, for `rollback_to`."""
         return dict(self._pending), dict(self._chunks), len(self._written_parts)
 
     def rollback_to(

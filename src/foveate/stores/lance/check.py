@@ -30,7 +30,7 @@ _MAX_FINDINGS = 100
 
 @dataclass(slots=True, kw_only=True)
 class _CheckTotals:
-    """What was read so far: documents by id, and per set of principals its state and figures."""
+    """Documents by id so far, and the state and figures of each set of principals."""
 
     documents: dict[str, int] = field(default_factory=dict)
     chunk_ids: Counter[str] = field(default_factory=Counter)

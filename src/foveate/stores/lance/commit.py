@@ -272,7 +272,7 @@ _MAX_WAIT = 1.0
 
 
 def commit_with_retry(place: Location, versions: Versions, order: CommitRequest) -> int:
-    """One transaction, worked out anew from each newer version; how many documents went out."""
+    """One transaction, planned again for each newer version; how many documents it removed."""
     for attempt in range(_ATTEMPTS):
         now = versions.current()
         with convert_engine_errors(place):

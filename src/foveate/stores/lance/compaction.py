@@ -98,7 +98,7 @@ def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int)
 
 
 def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Sequence[int]) -> None:
-    """Write these segments anew as one; raises `CommitConflict`."""
+    """Write these segments as one; raises `CommitConflict`."""
     import pyarrow as pa
 
     old = {number: now.head.segments[number] for number in numbers}
@@ -192,5 +192,5 @@ def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:
 
 
 def delete_old_versions(now: Snapshot, keep: timedelta) -> None:
-    """Delete what only versions older than `keep` need, and parts nobody committed in a week."""
+    """Delete what only versions older than `keep` need, and uncommitted parts of a week ago."""
     now.dataset.checkout_version(now.version).cleanup_old_versions(older_than=keep)

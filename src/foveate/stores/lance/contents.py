@@ -1,4 +1,4 @@
-"""What a Lance store holds: figures, documents, remembered counts and analyses of texts."""
+"""The contents of a Lance store: figures, documents, remembered counts and analyses of texts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TextMemory:
         self._lock = RLock()
 
     def get(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What is known of these texts."""
+        """The remembered values of these texts."""
         if not hashes or not is_encodable(space):
             return {}
         with self._lock:

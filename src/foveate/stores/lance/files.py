@@ -96,7 +96,7 @@ def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str
 def wrong(
     place: Location, now: Snapshot, known: Mapping[str, str], found: dict[str, str]
 ) -> Iterator[str]:
-    """What is not as it was written, in words; the digests of the files are put into `found`."""
+    """Findings for changed files; the digests of all files are put into `found`."""
     if place.local_path() is None:
         return
     for number, segment in now.head.segments.items():

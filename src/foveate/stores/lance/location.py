@@ -24,7 +24,7 @@ from foveate.core.errors import (
 from foveate.stores.checksums import damage
 
 OBJECT_STORES = ("s3", "gs", "az")
-"""What may stand behind `lance+`: the object stores that Lance reaches by these names."""
+"""The object stores that may follow `lance+`, by Lance's names."""
 
 SCHEMES = ("lance", *(f"lance+{name}" for name in OBJECT_STORES))
 
@@ -95,7 +95,7 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
 
 
 _LOCATION_MARK = ", /"
-"""Lance says at the end of a message where in its own source it stands."""
+"""Lance ends a message with the place in its own source."""
 
 
 def import_lance() -> Any:

@@ -74,7 +74,7 @@ class Scan(ScannedRows):
         return (files[at] << 32) | local if len(keys) else keys
 
     def positions(self, keys: Any) -> tuple[Any, Any]:
-        """Where these keys stand, and which of them stand anywhere (booleans)."""
+        """The positions of these keys, and which keys exist (booleans)."""
         import numpy as np
 
         if not len(self.ids):
@@ -93,7 +93,7 @@ class ScanReader:
         self._with_vectors = True
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Forget all rows."""
         self._rows_by_file = {}
 
     def scan(self, snapshot: Snapshot) -> Scan:
@@ -136,7 +136,7 @@ class ScanReader:
         )
 
     def _share_arrays(self, joined: FileRows, fragments: Iterable[Any]) -> None:
-        """What is kept of each file is a part of the whole, and in memory once."""
+        """Make the rows of each file views of the joined arrays, so that memory holds them once."""
         start = 0
         for fragment in fragments:
             name = fragment.data_files()[0].path
@@ -234,7 +234,7 @@ class Versions:
             return now, self._scan[1]
 
     def clear(self) -> None:
-        """Let go of what is in memory."""
+        """Forget what is in memory."""
         with self._lock:
             self._scan = self._snapshot = None
             self.reader.clear()

@@ -48,7 +48,7 @@ class Audience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """What was written together. `files`: kind → name of its data file; `rows`: chunks in it."""
+    """Rows that were written together. `files`: kind → its data file; `rows`: its chunks."""
 
     files: Mapping[str, str]
     rows: int
@@ -90,7 +90,7 @@ class Change:
 
 
 def audience_number(principals: str) -> int:
-    """The number of a set of principals (sorted JSON): its hash, so that nobody hands it out."""
+    """The number of a set of principals (sorted JSON): its hash."""
     if principals == "[]":
         return PUBLIC_AUDIENCE
     return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
@@ -187,7 +187,7 @@ def _digest(rows: Iterable[tuple[str, bytes]]) -> bytes:
 
 
 def head_from_rows(rows: Iterable[tuple[str, bytes]]) -> Head:
-    """The head that these rows are; raises `ExternalError` for what nobody wrote."""
+    """The head of these rows; raises `ExternalError` for damage."""
     audiences: dict[int, Audience] = {}
     segments: dict[int, Segment] = {}
     committed: dict[int, int] = {}
@@ -309,7 +309,7 @@ def open_table(place: Location, name: str) -> Any:
 
 
 def create_table(place: Location, name: str, schema: Any, first: Any) -> Any:
-    """A new table with the rows `first`; whoever comes second uses the first."""
+    """A new table with the rows `first`, or the one that another writer has just created."""
     lance = import_lance()
     uri, storage = place.table_uri(name), place.storage_options()
     local = place.local_path()

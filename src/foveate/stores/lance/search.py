@@ -144,7 +144,7 @@ class ResultRows:
         }
 
     def chunks(self, at: Sequence[int]) -> list[Chunk]:
-        """Those that stand at these places among the rows, in this order."""
+        """The chunks at these places among the rows, in this order."""
         if not at:
             return []
         if self._is_complete:
@@ -224,7 +224,7 @@ def load_neighbours(
 
 
 def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]]:
-    """What is in reach as intervals, ends included, joined where they meet; within 64 bits."""
+    """The windows around the places as intervals, ends included, joined, within 64 bits."""
     found: list[tuple[int, int]] = []
     for at in sorted(set(places)):
         start, end = max(at - window, -_MAX_INT64 - 1), min(at + window, _MAX_INT64)
@@ -237,7 +237,7 @@ def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]
 
 
 def _between_condition(start: int, end: int) -> str:
-    """Lance reads the least of all whole numbers as a fraction, so it is not said."""
+    """A condition without the least int64, which Lance reads as a fraction."""
     least = start < -_MAX_INT64
     return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
 

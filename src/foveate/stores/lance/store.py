@@ -237,7 +237,7 @@ class LanceStore:
         self._save_text_memory({f"counts {fingerprint}": encode_counts(fingerprint, counts)})
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version."""
+        """Analyses of these texts that were kept under this version."""
         return self._remembered(f"readings {version}", hashes)
 
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
@@ -291,7 +291,7 @@ class LanceStore:
             self._text_memory.compact(keep)
 
     def close(self) -> None:
-        """Let go of what is kept in memory; a second time does nothing."""
+        """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
 
     def _write_part(self, rows: Sequence[part.PreparedDocument]) -> Part:
@@ -301,7 +301,7 @@ class LanceStore:
     def _commit(
         self, parts: Sequence[Part], deleted: Collection[str] = (), *, sent: bool = False
     ) -> int:
-        """Commit until nobody was faster; how many documents went out."""
+        """Commit, again after each conflict; how many documents it removed."""
         if not parts and not deleted:
             return 0
         with self._write_lock:
@@ -314,7 +314,7 @@ class LanceStore:
         return went
 
     def _remembered(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What is known of texts; nothing where it cannot be read, for it can be worked out."""
+        """Remembered values of texts; none if they cannot be read, since they can be computed."""
         with suppress(ExternalError), convert_engine_errors(self.location):
             return self._text_memory.get(space, hashes)
         return {}

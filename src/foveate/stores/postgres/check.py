@@ -252,7 +252,7 @@ def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]
 
 
 class _Check:
-    """What was seen so far, and what was wrong with it."""
+    """The documents seen so far, and the findings."""
 
     def __init__(self, store: StoreContext) -> None:
         self._width = store.dimensions

@@ -115,7 +115,7 @@ def _parse_number(name: str, value: str, *, least: int) -> int:
 
 
 def connection_settings(where: Address) -> dict[str, Any]:
-    """What psycopg is told; raises `BadOption` for what libpq does not know."""
+    """Connection parameters for psycopg; raises `BadOption` for one that libpq does not know."""
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict
 
@@ -139,7 +139,7 @@ _INPUT_ERRORS = {
     "22021": "a text holds characters that the server cannot keep",
     "22P05": "a text holds characters that the server cannot keep",
 }
-"""What is wrong with the input."""
+"""Errors of the input."""
 
 _ADVICE = {
     "55P03": "another process is writing; nothing was changed, try again",

@@ -1,4 +1,4 @@
-"""What a server store holds: documents, figures, remembered counts and analyses, compaction."""
+"""The contents of a server store: documents, figures, remembered counts and analyses."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def check_storable(fields: Mapping[str, Any]) -> None:
 
 
 def encode_principals(principals: Iterable[str]) -> list[str]:
-    """Principals as they stand in `members`: JSON strings, which hold any character."""
+    """Principals as in `members`: JSON strings, which hold any character."""
     return [json.dumps(name) for name in sorted(set(principals))]
 
 

@@ -72,7 +72,7 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
 
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """All ids, and where each term's stand among them."""
+    """All ids, and the positions of each term's ids among them."""
     import numpy as np
 
     everything = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
@@ -100,7 +100,7 @@ class PostingsCache:
         self._lock = Lock()
 
     def get(self, scope: bytes, terms: Iterable[str]) -> dict[str, bytes]:
-        """What is there of these terms."""
+        """The cached postings of these terms."""
         found = {term: self._entries.get((scope, term)) for term in terms}
         return {term: places for term, places in found.items() if places is not None}
 

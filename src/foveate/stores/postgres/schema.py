@@ -191,13 +191,13 @@ def open_schema(
 
 
 def lock_statement(store: StoreContext) -> Statement:
-    """Wait for other writers of this schema, so long as is bearable; until the transaction ends."""
+    """Lock out other writers of this schema until the transaction ends, with a time limit."""
     query = f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true), pg_advisory_xact_lock(%s)"
     return Statement(query, [store.lock_id])
 
 
 def begin_write_statements(store: StoreContext) -> list[Statement]:
-    """What every write begins with; hand the last one's rows to `check_schema_version`."""
+    """The first statements of a write; the last one's rows are for `check_schema_version`."""
     return [lock_statement(store), Statement(store.sql("SELECT version FROM {s}.meta"))]
 
 
@@ -324,5 +324,5 @@ def _migrate(
 
 
 def principals_digest(principals: str) -> bytes:
-    """What a set of principals (sorted JSON) is found by; a server's index has no room for it."""
+    """The key of a set of principals (sorted JSON), which may be too long for an index."""
     return sha256(principals.encode()).digest()

@@ -220,7 +220,7 @@ class PostgresStore(_ServerStore):
                     connection.autocommit = False
 
     def close(self) -> None:
-        """Let go of the connections; a second time does nothing."""
+        """Close the connections; a second time does nothing."""
         self._pool.close()
 
 
@@ -344,5 +344,5 @@ class AsyncPostgresStore(_ServerStore):
                         await connection.set_autocommit(False)
 
     async def close(self) -> None:
-        """Let go of the connections; a second time does nothing."""
+        """Close the connections; a second time does nothing."""
         await self._pool.close()

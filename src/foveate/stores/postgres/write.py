@@ -187,7 +187,7 @@ def _duplicate_id_error(whose: str, name: str) -> BadInput:
 
 
 def _create_audiences_statements(store: StoreContext, principals: Sequence[str]) -> list[Statement]:
-    """Those that are new, with their members; nobody else makes any while the lock is held."""
+    """New audiences with their members, created under the lock."""
     query = store.sql("""WITH made AS (
             INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
             SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, -1

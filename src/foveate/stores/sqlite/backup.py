@@ -57,7 +57,7 @@ def _copy_files(source: Connection, folder: Path, aside: Path) -> None:
 
 
 def _fsync(path: Path) -> None:
-    """Wait until it is on the disk; where a folder cannot be told to, there is no need."""
+    """Wait until it is on the disk; some systems cannot sync a folder, and need not."""
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:

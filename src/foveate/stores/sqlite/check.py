@@ -216,7 +216,7 @@ def _postings_hash(term: int, packed: bytes) -> int:
 
 
 def check_analyses(connection: Connection) -> Iterator[str]:
-    """Readings that are not as they were sealed; whoever asks for one does not use it then."""
+    """Damaged analyses, which readers ignore."""
     query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
     for version, hash_, data in connection.execute(query):
         if version.startswith(VERSION_PREFIX) and not is_intact(data, hash_, version):
@@ -277,7 +277,7 @@ PartCheck: TypeAlias = Callable[[], Iterator[str]]
 
 
 def check(folder: Path | str) -> Report:
-    """Check the store in `folder`; raises `BadInput` where there is none of this version."""
+    """Check the store in `folder`; raises `BadInput` if there is none of this version."""
     folder = Path(folder)
     with convert_engine_errors():
         try:

@@ -187,7 +187,7 @@ def save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, i
 
 
 def load_analyses(connection: Connection, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-    """What was kept of the texts under this version."""
+    """Analyses of the texts that were kept under this version."""
     known: dict[str, bytes] = {}
     for some in _iter_encodable(version, hashes):
         query = (

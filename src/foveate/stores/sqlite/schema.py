@@ -40,7 +40,7 @@ def load_facts(connection: Connection) -> dict[str, Any]:
 
 
 def load_unverified_facts(connection: Connection) -> dict[str, Any]:
-    """The same as they stand there, for who looks for damage."""
+    """The same without the check, to look for damage."""
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 
@@ -258,7 +258,7 @@ def check_folder(folder: Path, *, create: bool) -> None:
 
 
 def _create_store(path: Path, embedder: str, dimensions: int) -> None:
-    """Write a whole store aside, then link it into place; whoever comes second uses the first."""
+    """Write a whole store aside, then link it into place unless another process was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f"{DATABASE}.{os.getpid()}.{get_ident()}.new")
     aside.unlink(missing_ok=True)

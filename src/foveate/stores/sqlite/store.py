@@ -180,7 +180,7 @@ class SqliteStore(Transactions):
             contents.save_counts(connection, fingerprint, counts)
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version (who has a hash has the text)."""
+        """Analyses of these texts that were kept under this version."""
         with self._statement() as connection:
             return contents.load_analyses(connection, version, hashes)
 
@@ -239,7 +239,7 @@ class SqliteStore(Transactions):
             write.shrink_files(connection, self.folder)
 
     def close(self) -> None:
-        """Let go of files and connections; a second time does nothing."""
+        """Close files and connections; a second time does nothing."""
         with self._lock:
             self._scan = None
             self._indexes.clear()

@@ -67,7 +67,7 @@ TransactionKind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 
 
 class Transactions:
-    """What the embedded store stands on. Safe to share between threads."""
+    """The connection of an embedded store and its transactions. Safe to share between threads."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -88,7 +88,7 @@ class Transactions:
 
     @contextmanager
     def _best_effort_transaction(self) -> Iterator[Connection]:
-        """For what need not be written: only where no other writer stands in the way."""
+        """For writes that may be left out: it fails at once if another writer is active."""
         connection = self._connection
         noting = self._transaction("IMMEDIATE", reads=False)
         with self._lock, convert_engine_errors(), contents.without_busy_wait(connection), noting:

@@ -47,7 +47,7 @@ class VectorIndex:
 
     @property
     def version(self) -> str:
-        """What a manifest names it by: library, method, digest."""
+        """Its name in a manifest: library, method, digest."""
         return f"usearch hnsw {self.digest[:16]}"
 
 
@@ -74,7 +74,7 @@ def load_records(facts: Mapping[str, Any]) -> dict[int, IndexRecord]:
 
 
 def save_record(connection: Connection, audience: int, built: IndexRecord) -> None:
-    """Let the database know of an index whose file is in its place."""
+    """Record an index whose file is complete."""
     value = json.dumps({"last": built.last, "digest": built.digest})
     update_facts(connection, {f"{_META_PREFIX}{audience}": value})
 
@@ -153,7 +153,7 @@ def _save_index(index: Any, path: Path) -> str:
 
 
 def rows_in_index(scan: Scan, nearby: VectorIndex) -> Any:
-    """The rows that the index speaks for, as booleans by position; kept with the scan."""
+    """The rows of the index as booleans by position, cached with the scan."""
     known = scan.index_rows.get(nearby.digest)
     if known is None:
         known = (scan.audiences == nearby.audience) & (scan.ids <= nearby.last)
@@ -200,12 +200,12 @@ class LoadedIndexes:
         return sorted(usable, key=lambda nearby: nearby.digest)
 
     def clear(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._indexes = {}
 
 
 def check_index_files(folder: Path, facts: Mapping[str, Any], scan: Scan) -> Iterator[str]:
-    """What is not as it should be in the files of indexes that were built, for `check`."""
+    """Findings for the files of indexes, for `check`."""
     import numpy as np
 
     for audience, one in load_records(facts).items():

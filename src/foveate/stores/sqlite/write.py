@@ -226,7 +226,7 @@ class _Link:
 
 
 _STALE_SECONDS = 3_600
-"""Seconds after which a file that was to be renamed has nobody left to rename it."""
+"""Seconds after which a temporary file is left over."""
 
 _DELETE_UNUSED = (
     "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
@@ -248,7 +248,7 @@ def delete_unused_rows(connection: Connection) -> None:
 
 
 def shrink_files(connection: Connection, folder: Path) -> None:
-    """Write the database anew without its empty pages, and empty the log of writes."""
+    """Write the database again without its empty pages, and empty the log of writes."""
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     now = time.time()
