@@ -29,6 +29,13 @@ def parse_filter_values(key: str, wanted: Any) -> list[Any]:
     return values
 
 
+def text_from_value(value: str | float) -> str:
+    """A number asked of a text column is the text of the number."""
+    if isinstance(value, str):
+        return value
+    return str(int(value) if isinstance(value, bool) else value)
+
+
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""
 
@@ -37,18 +44,12 @@ T = TypeVar("T")
 MAX_BOUND_VALUES = 10_000
 """SQLite binds 32,766 values to a statement where it is built as it comes."""
 
-_COLUMNS = {
-    "source": "d.source",
-    "document_id": "d.document_id",
-    "title": "d.title",
-    "id": "c.chunk_id",
-    "section": "c.section",
-    "page": "c.page",
-    "row": 'c."row"',
-    "line": "c.line",
-    "sequence": "c.sequence",
+TEXT_COLUMNS = {
+    **{name: f"d.{name}" for name in ("source", "document_id", "title")},
+    **{"id": "c.chunk_id", "section": "c.section"},
 }
-
+NUMBER_COLUMNS = {"page": "c.page", "row": 'c."row"', "line": "c.line", "sequence": "c.sequence"}
+_COLUMNS = {**TEXT_COLUMNS, **NUMBER_COLUMNS}
 _PATHS = (
     ("NOT INDEXED", "NOT INDEXED"),
     ("INDEXED BY chunks_by_filter", "INDEXED BY documents_again"),

@@ -166,8 +166,8 @@ class HttpProvider(ChatProvider):
     @abstractmethod
     def _default_url(self) -> str: ...
 
-    @abstractmethod
-    def _headers(self, key: str) -> dict[str, str]: ...
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"authorization": f"Bearer {key}"} if key else {}
 
     @abstractmethod
     def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]: ...

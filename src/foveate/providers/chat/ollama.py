@@ -45,9 +45,6 @@ class OllamaProvider(HttpProvider):
     def _default_url(self) -> str:
         return _read_host()
 
-    def _headers(self, key: str) -> dict[str, str]:
-        return {"authorization": f"Bearer {key}"} if key else {}
-
     def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
         from ollama import AsyncClient
 

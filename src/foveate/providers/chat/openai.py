@@ -120,9 +120,6 @@ class OpenAIProvider(HttpProvider):
     def _default_url(self) -> str:
         return check_address(os.environ.get("OPENAI_BASE_URL") or _OPENAI.home)
 
-    def _headers(self, key: str) -> dict[str, str]:
-        return {"authorization": f"Bearer {key}"} if key else {}
-
     @asynccontextmanager
     async def _connect(self, key: str, options: dict[str, Any]) -> AsyncGenerator[Any, None]:
         import httpx2

@@ -81,18 +81,6 @@ VECTOR_INDEX = "vector_idx"
 _KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """One search. `audiences`: those that the reader belongs to."""
-
-    query: str
-    vector: Vector | None
-    limit: int
-    depth: int
-    audiences: Sequence[int]
-    where: Mapping[str, Any] | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchContext:
     """One version of the store, with what is in memory of it."""
@@ -154,28 +142,38 @@ class ResultRows:
         return _build_chunks(found, self._context.dimensions)
 
 
-def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
+def hybrid_search(
+    ground: SearchContext,
+    query: str,
+    vector: Vector | None,
+    *,
+    limit: int,
+    depth: int,
+    audiences: Sequence[int],
+    where: Mapping[str, Any] | None,
+) -> SearchResult:
     """See `foveate.ports.Store.search`."""
     import numpy as np
 
-    check_limits(asked.limit, asked.depth)
-    said = labels.where_condition(asked.where) if asked.where else None
-    aim = quantise_query(asked.vector, ground.dimensions)
-    view = ground.scan.view(asked.audiences)
+    check_limits(limit, depth)
+    said = labels.where_condition(where) if where else None
+    aim = quantise_query(vector, ground.dimensions)
+    view = ground.scan.view(audiences)
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
-    close, exact = _nearest_rows(ground, aim, wanted, asked, said)
-    terms = query_terms(asked.query)
+    conditions = [labels.in_condition("audience", audiences), *([said] if said else [])]
+    close, exact = _nearest_rows(ground, aim, wanted, depth, conditions)
+    terms = query_terms(query)
     scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
-    hits = best_matches(scores, wanted, asked.depth)
+    hits = best_matches(scores, wanted, depth)
     rows = np.union1d(close, hits)
     cosine = ground.cosines(aim, rows) if aim is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    shown = ResultRows(ground, rows, most=4 * asked.depth)
+    shown = ResultRows(ground, rows, most=4 * depth)
     keys = shown.sort_keys()
     near = np.isin(rows, close)
-    semantic = best_keys(close, keys, cosine[near], asked.depth) if cosine is not None else []
-    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], asked.depth)
-    fused = fuse(semantic, words, asked.limit)
+    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
     at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
     return SearchResult(
         candidates=tuple(
@@ -267,34 +265,35 @@ def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
 
 
 def _nearest_rows(
-    ground: SearchContext, aim: Any, wanted: Any, asked: SearchRequest, said: str | None
+    ground: SearchContext, aim: Any, wanted: Any, depth: int, conditions: Sequence[str]
 ) -> tuple[Any, bool]:
     """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
     import numpy as np
 
     if aim is None:
         return np.empty(0, dtype=np.int64), True
-    scan, depth = ground.scan, asked.depth
+    scan = ground.scan
     if scan.vectors is not None:
         return nearest(scan, aim, wanted, depth), True
     rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
     exact = not has_vector_index(ground.snapshot) or len(rows) <= depth * _OVERSAMPLING
     if not exact:
-        rows = _search_index(ground, aim, asked, said)
+        rows = _search_index(ground, aim, depth, conditions)
     return rows[best_positions(ground.cosines(aim, rows), depth)], exact
 
 
-def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: str | None) -> Any:
+def _search_index(
+    ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]
+) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
     import numpy as np
 
-    conditions = [labels.in_condition("audience", asked.audiences), *([said] if said else [])]
     found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],
         nearest={
             "column": "vector",
             "q": aim.astype(np.float32),
-            "k": asked.depth * _OVERSAMPLING,
+            "k": depth * _OVERSAMPLING,
             "nprobes": _PROBES,
             "metric": "cosine",
         },

@@ -196,16 +196,10 @@ class LanceStore:
         with convert_engine_errors(self.location):
             now, scan = self._versions.current_scan()
             audiences = now.head.audiences_for(principals)
-            asked = search.SearchRequest(
-                query=query,
-                vector=vector,
-                limit=limit,
-                depth=depth,
-                audiences=audiences,
-                where=where,
-            )
             ground = search.SearchContext(snapshot=now, scan=scan, dimensions=self.dimensions)
-            found = search.hybrid_search(ground, asked)
+            found = search.hybrid_search(
+                ground, query, vector, limit=limit, depth=depth, audiences=audiences, where=where
+            )
             return replace(found, state_root=self._compute_state_root(now, audiences))
 
     def neighbours(
