@@ -1,20 +1,80 @@
-"""Exact BM25 over an inverted index in plain tables, with statistics of readable rows alone.
+"""The rows that a reader may read, and exact BM25 with statistics of these rows alone.
 
 FTS5's `bm25()` takes its statistics over all rows, which would reveal documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-from foveate.stores.access_control import View
+from foveate.core.state import combine_states
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
 from foveate.stores.int8 import ScannedRows
-from foveate.stores.scoring import MAX_COUNT, idfs, term_scores
+from foveate.stores.scoring import MAX_COUNT, damping, idfs, term_scores
+from foveate.stores.sqlite import contents
 from foveate.stores.vectors import Scan
+
+_MAX_VIEWS = 16
+"""Views, of 9 bytes a row each; and readers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """The rows of some audiences. `mask`: booleans by position, None where all are."""
+
+    audiences: tuple[int, ...]
+    mask: Any
+    row_count: int
+    term_count: int
+    damping: Any
+    """By position, float64: what BM25 adds to a term's occurrences."""
+
+
+def view_for_principals(
+    connection: Connection, scan: Scan, principals: Iterable[str]
+) -> tuple[View, bytes]:
+    """What these principals may read, and the lattice hash of it."""
+    names = tuple(sorted(set(principals)))
+    known = scan.readers.pop(names, None)
+    if known is None:
+        found = contents.readable_audiences(connection, names)
+        known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
+    scan.readers[names] = known
+    for old in list(scan.readers)[:-_MAX_VIEWS]:
+        scan.readers.pop(old, None)
+    return view_for_audiences(scan, known[0]), known[1]
+
+
+def view_for_audiences(scan: ScannedRows, ids: Iterable[int]) -> View:
+    """What these audiences may read."""
+    allowed = tuple(sorted(ids))
+    # Taken out and put in again: the front is what was not asked for longest.
+    view: View = scan.views.pop(allowed, None) or build_view(scan, allowed)
+    scan.views[allowed] = view
+    for old in list(scan.views)[:-_MAX_VIEWS]:
+        scan.views.pop(old, None)
+    return view
+
+
+def build_view(scan: ScannedRows, allowed: tuple[int, ...]) -> View:
+    """The view of these audiences."""
+    import numpy as np
+
+    mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
+    rows = int(np.count_nonzero(mask))
+    words = int(scan.terms[mask].sum(dtype=np.int64))
+    return View(
+        audiences=allowed,
+        mask=None if rows == len(mask) else mask,
+        row_count=rows,
+        term_count=words,
+        damping=damping(scan.terms, total=rows, words=max(words, 1)),
+    )
+
 
 _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32
 """Postings that are kept in memory, of 6 bytes each, whichever is more: 48 MB, or 192 a row."""

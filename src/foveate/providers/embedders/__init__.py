@@ -25,7 +25,7 @@ def load_embedder(name: str = "wordllama") -> Embedder:
     if bool(model) != (":" in known[provider]) or (colon and not model):
         raise BadOption(f"embedder {name!r}; write {known[provider]}")
     if provider == "hashing":
-        from foveate.providers.embedders.hashing import HashingEmbedder
+        from foveate.providers.embedders.local import HashingEmbedder
 
         return HashingEmbedder()
     if provider == "ollama":

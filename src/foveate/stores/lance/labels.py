@@ -17,6 +17,7 @@ from foveate.stores.filters import (
     text_from_value,
 )
 
+
 def labels_from_metadata(metadata: str) -> list[str]:
     r"""A label for each key and value of a chunk's metadata (stored JSON).
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Any
 
-from foveate.stores.access_control import View, view_for_audiences
 from foveate.stores.int8 import ScannedRows, inverse_norms
 from foveate.stores.lance import files
 from foveate.stores.lance.files import Snapshot, load_snapshot
 from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.schema import LOCAL_BITS
+from foveate.stores.lexical import View, view_for_audiences
 
 _COLUMNS = ("key", "audience", "terms", "norm")
 

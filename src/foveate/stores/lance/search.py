@@ -15,7 +15,6 @@ from blake3 import blake3
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import SearchResult
-from foveate.stores.access_control import View
 from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
 from foveate.stores.lance import labels, part
 from foveate.stores.lance.commit import iter_batches
@@ -23,7 +22,7 @@ from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.scan import Scan, vectors_from_column
 from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
-from foveate.stores.lexical import bm25, read_through_cache
+from foveate.stores.lexical import View, bm25, read_through_cache
 from foveate.stores.outlines import is_near
 from foveate.stores.rows import HANDED_OUT, chunks_from_rows
 from foveate.stores.scoring import (
@@ -282,9 +281,7 @@ def _nearest_rows(
     return rows[best_positions(ground.cosines(aim, rows), depth)], exact
 
 
-def _search_index(
-    ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]
-) -> Any:
+def _search_index(ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
     import numpy as np
 

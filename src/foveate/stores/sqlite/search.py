@@ -16,10 +16,10 @@ from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import SearchResult
-from foveate.stores import access_control, filters, lexical, outlines
-from foveate.stores.access_control import View
+from foveate.stores import filters, lexical, outlines
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosines, nearest, quantise_query
+from foveate.stores.lexical import View
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
 from foveate.stores.scoring import best_keys, best_matches, best_positions, check_limits, fuse
 from foveate.stores.sqlite.vector_index import (
@@ -50,7 +50,7 @@ def hybrid_search(
     import numpy as np
 
     check_limits(limit, depth)
-    view, state = access_control.of(connection, scan, principals)
+    view, state = lexical.view_for_principals(connection, scan, principals)
     wanted = _filter_mask(connection, scan, view, where)
     aim = quantise_query(vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)

@@ -19,7 +19,7 @@ from typing import Any
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError, MissingExtra
-from foveate.stores.access_control import View
+from foveate.stores.lexical import View
 from foveate.stores.sqlite.schema import update_facts
 from foveate.stores.vectors import Scan
 
