@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from secrets import randbits
 from typing import Any
 
+from foveate.core.state import update_state
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.filters import encode_principals
 from foveate.stores.postgres.postings import NORM_WEIGHT, TERMS_WEIGHT
 from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Rows, Statement, StoreContext
-from foveate.stores.rows import parse_principals
+from foveate.stores.rows import parse_principals, state_members
 
 AUDIENCE = "id, principals, state, documents, chunks, words, scan, writes, checksum"
 """What `audience` reads."""
@@ -115,3 +117,57 @@ def refuse_other(rows: Rows, audiences: Rows) -> None:
     found = {audience: int(total) for audience, total in rows}
     if any(found.get(row[0], 0) != int(row[6]) for row in audiences):
         raise damage("the rows that a search compares are not as they were written")
+
+
+_NEW = -1
+"""In the place of the checksum of an audience that this very write has made."""
+
+
+class AudienceTotals:
+    """The audiences that a write touches: their states and how much they hold."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self.ids: dict[str, int] = {}
+        self._states: dict[int, bytes] = {}
+        self._figures: dict[int, list[int]] = {}
+        for row in rows:
+            number, principals, state, *figures = row[:7]
+            if row[-1] != _NEW:
+                intact_audience(row)
+            self.ids[principals] = number
+            self._states[number] = state
+            self._figures[number] = [int(figure) for figure in figures]
+
+    def apply(
+        self, document: dict[str, Any], chunks: Sequence[dict[str, Any]], *, sign: int = 1
+    ) -> None:
+        """Take what a document brings into the books, or out of them."""
+        by_audience: dict[int, list[bytes]] = {}
+        for audience, encoded in state_members(document, chunks):
+            by_audience.setdefault(audience, []).append(encoded)
+        for audience, encoded_members in by_audience.items():
+            state = self._states[audience]
+            way = {"added": encoded_members} if sign > 0 else {"removed": encoded_members}
+            self._states[audience] = update_state(state, **way)
+        self._figures[document["audience"]][0] += sign
+        for chunk in chunks:
+            figures = self._figures[chunk["audience"]]
+            figures[1] += sign
+            figures[2] += sign * chunk["terms"]
+            figures[3] += sign * chunk["weight"]
+
+    def update_statements(self, store: StoreContext) -> list[Statement]:
+        """One statement for all of them."""
+        query = store.sql("""UPDATE {s}.audiences AS a SET state = new.state,
+            documents = new.documents, chunks = new.chunks, words = new.words,
+            scan = new.scan::numeric, writes = new.writes, checksum = new.checksum
+            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[],
+                %s::text[], %s::bigint[], %s::bigint[])
+                AS new (id, state, documents, chunks, words, scan, writes, checksum)
+            WHERE a.id = new.id""")
+        rows = []
+        for principals, number in self.ids.items():
+            row = (number, principals, self._states[number], *self._figures[number], randbits(63))
+            scan = str(self._figures[number][3])
+            rows.append((number, *row[2:6], scan, row[7], audience_checksum((*row, 0))))
+        return [Statement(query, list(map(list, zip(*sorted(rows), strict=True))))]

@@ -9,11 +9,10 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from secrets import randbits
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.state import EMPTY_STATE, update_state
+from foveate.core.state import EMPTY_STATE
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import outlines
@@ -35,7 +34,6 @@ from foveate.stores.rows import (
     document_row,
     key_checksum,
     quote_columns,
-    state_members,
     terms_to_index,
 )
 
@@ -49,8 +47,6 @@ _CHUNK_TYPES = {
     "key_checksum": "bigint",
     "checksum": "bigint",
 }
-_NEW = -1
-"""In the place of the checksum of an audience that this very write has made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +130,7 @@ def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFl
     check_schema_version(version)
     if others:
         raise _duplicate_id_error("another document", others[0][0])
-    books = _AudienceTotals(states)
+    books = checksums.AudienceTotals(states)
     if old:
         books.apply(*_rows_from_values(store, old[0], old_chunks), sign=-1)
     first, *rest = (row[0] for row in numbered)
@@ -172,7 +168,7 @@ def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool
     check_schema_version(version)
     if not old:
         return False
-    books = _AudienceTotals(states)
+    books = checksums.AudienceTotals(states)
     books.apply(*_rows_from_values(store, old[0], chunks), sign=-1)
     yield [
         *_delete_statements(store, old[0][0]),
@@ -270,56 +266,6 @@ def _summed(
     keys = sorted(more)
     terms, audiences = [key[0] for key in keys], [key[1] for key in keys]
     return [Statement(query, [terms, audiences, [more[key] for key in keys]])]
-
-
-class _AudienceTotals:
-    """The audiences that a write touches: their states and how much they hold."""
-
-    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
-        self.ids: dict[str, int] = {}
-        self._states: dict[int, bytes] = {}
-        self._figures: dict[int, list[int]] = {}
-        for row in rows:
-            number, principals, state, *figures = row[:7]
-            if row[-1] != _NEW:
-                checksums.intact_audience(row)
-            self.ids[principals] = number
-            self._states[number] = state
-            self._figures[number] = [int(figure) for figure in figures]
-
-    def apply(
-        self, document: dict[str, Any], chunks: Sequence[dict[str, Any]], *, sign: int = 1
-    ) -> None:
-        """Take what a document brings into the books, or out of them."""
-        by_audience: dict[int, list[bytes]] = {}
-        for audience, encoded in state_members(document, chunks):
-            by_audience.setdefault(audience, []).append(encoded)
-        for audience, encoded_members in by_audience.items():
-            state = self._states[audience]
-            way = {"added": encoded_members} if sign > 0 else {"removed": encoded_members}
-            self._states[audience] = update_state(state, **way)
-        self._figures[document["audience"]][0] += sign
-        for chunk in chunks:
-            figures = self._figures[chunk["audience"]]
-            figures[1] += sign
-            figures[2] += sign * chunk["terms"]
-            figures[3] += sign * chunk["weight"]
-
-    def update_statements(self, store: StoreContext) -> list[Statement]:
-        """One statement for all of them."""
-        query = store.sql("""UPDATE {s}.audiences AS a SET state = new.state,
-            documents = new.documents, chunks = new.chunks, words = new.words,
-            scan = new.scan::numeric, writes = new.writes, checksum = new.checksum
-            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[],
-                %s::text[], %s::bigint[], %s::bigint[])
-                AS new (id, state, documents, chunks, words, scan, writes, checksum)
-            WHERE a.id = new.id""")
-        rows = []
-        for principals, number in self.ids.items():
-            row = (number, principals, self._states[number], *self._figures[number], randbits(63))
-            scan = str(self._figures[number][3])
-            rows.append((number, *row[2:6], scan, row[7], checksums.audience_checksum((*row, 0))))
-        return [Statement(query, list(map(list, zip(*sorted(rows), strict=True))))]
 
 
 def _delete_statements(store: StoreContext, number: int) -> list[Statement]:
