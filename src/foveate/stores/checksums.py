@@ -6,7 +6,7 @@ rows, so that a hidden row is missed too. Errors name no value: the reader may n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from marshal import dumps
 from typing import Any
@@ -58,6 +58,11 @@ def sum_of_places(term: str, total: int, count: int) -> int:
     True
     """
     return (total + count * crc32(term.encode())) & MASK
+
+
+def sum_of_facts(rows: Mapping[str, Any]) -> int:
+    """The checksum of all of them."""
+    return checksum([part for row in sorted(rows.items()) for part in row])
 
 
 def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:

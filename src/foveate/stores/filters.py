@@ -46,7 +46,8 @@ MAX_BOUND_VALUES = 10_000
 
 TEXT_COLUMNS = {
     **{name: f"d.{name}" for name in ("source", "document_id", "title")},
-    "id": "c.chunk_id", "section": "c.section",
+    "id": "c.chunk_id",
+    "section": "c.section",
 }
 NUMBER_COLUMNS = {"page": "c.page", "row": 'c."row"', "line": "c.line", "sequence": "c.sequence"}
 _COLUMNS = {**TEXT_COLUMNS, **NUMBER_COLUMNS}

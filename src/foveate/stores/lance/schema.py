@@ -23,7 +23,7 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, update_state
-from foveate.stores.checksums import checksum, damage
+from foveate.stores.checksums import damage, sum_of_facts
 from foveate.stores.lance.location import Location, import_lance
 from foveate.stores.lazy import StoreNotFound
 from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
@@ -281,7 +281,9 @@ def connect(
             f"the store in {place.name!r} has schema {metadata['foveate']}, this version knows "
             f"{VERSION}; update foveate, or index the documents into a new place"
         )
-    if metadata.pop("checksum", None) != sum_of(metadata) or not _ordered(found, metadata):
+    if metadata.pop("checksum", None) != str(sum_of_facts(metadata)) or not _ordered(
+        found, metadata
+    ):
         raise damage("its facts are not as they were written")
     facts = {
         "embedder": metadata["embedder"],
@@ -330,11 +332,6 @@ def create_table(place: Location, name: str, schema: Any, first: Any) -> Any:
         return found
 
 
-def sum_of(facts: Mapping[str, str]) -> str:
-    """The checksum of a table's facts."""
-    return str(checksum([part for fact in sorted(facts.items()) for part in fact]))
-
-
 def _ordered(found: Any, facts: Mapping[str, str]) -> bool:
     """Whether the table has its columns in the order, and under the numbers, of its making."""
     there = [(one.name(), one.id()) for one in found.lance_schema.fields()]
@@ -347,6 +344,6 @@ def _create_store(place: Location, embedder: str, dimensions: int) -> Any:
 
     facts = {"foveate": str(VERSION), "embedder": embedder, "dimensions": str(dimensions)}
     facts["store"] = secrets.token_hex(16)
-    facts["checksum"] = sum_of(facts)
+    facts["checksum"] = str(sum_of_facts(facts))
     schema = pa.schema(list(column_types(dimensions).items()), metadata=facts)
     return create_table(place, STORE_TABLE, schema, table_from_head(Head()))

@@ -12,8 +12,12 @@ from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.stores import outlines, postings
-from foveate.stores.checksums import checksum, sum_of_places, sum_of_vectors
-from foveate.stores.sqlite.schema import sum_of_facts
+from foveate.stores.checksums import (
+    checksum,
+    sum_of_facts,
+    sum_of_places,
+    sum_of_vectors,
+)
 
 # In one go over all rows: there is no index by audience.
 _COUNT = """

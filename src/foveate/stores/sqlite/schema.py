@@ -24,7 +24,7 @@ from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE
-from foveate.stores.checksums import checksum, damage
+from foveate.stores.checksums import checksum, damage, sum_of_facts
 from foveate.stores.lazy import StoreNotFound
 from foveate.stores.report import StoreMigrationWarning
 
@@ -54,11 +54,6 @@ def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping
     """Write what changed, and the checksum of all `rows`."""
     changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
-
-
-def sum_of_facts(rows: Mapping[str, Any]) -> int:
-    """The checksum of all of them."""
-    return checksum([part for row in sorted(rows.items()) for part in row])
 
 
 VERSION = 4
