@@ -61,7 +61,7 @@ def sum_of_places(term: str, total: int, count: int) -> int:
 
 
 def sum_of_facts(rows: Mapping[str, Any]) -> int:
-    """The checksum of all of them."""
+    """The checksum of the facts of a store as a whole."""
     return checksum([part for row in sorted(rows.items()) for part in row])
 
 
