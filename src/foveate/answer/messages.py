@@ -24,7 +24,7 @@ from foveate.pipeline.options import Channel
 from foveate.pipeline.prompts.markers import marker_from_context
 from foveate.pipeline.prompts.text import system_prompt
 from foveate.ports import Content, Message, text_from_content
-from foveate.providers.chat.tools import calls_to_json
+from foveate.providers.chat.request import calls_to_json
 
 CACHE_MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """What providers call a cache breakpoint on a content part."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from blake3 import blake3
 
@@ -148,9 +148,9 @@ def _document_to_json(document: Document) -> dict[str, Any]:
 
 def _listing_store(shelf: TenantStore) -> ListableStore:
     """The store as what shows its documents; raises a 501 problem for one that cannot."""
-    if not hasattr(shelf.store, "listed"):
+    if not isinstance(shelf.store, ListableStore):
         raise ProblemError(501, "not-implemented", "this service's store cannot show documents")
-    return cast("ListableStore", shelf.store)
+    return shelf.store
 
 
 class _Whole:

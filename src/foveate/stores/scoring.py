@@ -1,16 +1,69 @@
-"""From scores to an order: what every store does alike once its engine has scored. Pure.
+"""BM25, the order of results, and their fusion: the same in every store.
 
-Rules: each leg is ordered by score, then by the content key (source, sequence, byte offset, id),
-which also decides who stands at the end of a leg; the fused order is by RRF, then by the same key.
+Robertson and Zaragoza, "The probabilistic relevance framework", 2009; idf as in Lucene (never
+negative); k1 = 1.2, b = 0.75.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any, TypeAlias
 
 from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
+
+_K1 = 1.2
+_B = 0.75
+MAX_COUNT = 0xFFFF
+"""Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
+
+
+def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
+    """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
+
+    `total`, `words`: the readable rows and the sum of their `lengths`. A term in more than half
+    of the rows is left out if a rarer one is there.
+    """
+    import numpy as np
+
+    scored = np.zeros(len(lengths), dtype=np.float64)
+    if not words:
+        return scored
+    weights = idfs([len(positions) for positions, _ in found], total)
+    for (positions, counts), weight in zip(found, weights, strict=True):
+        if weight:
+            about = damping(lengths[positions], total=total, words=words)
+            scored[positions] += term_scores(counts, about, weight)
+    return scored
+
+
+def idfs(frequencies: Sequence[int], total: int) -> list[float]:
+    """The weight of each term by its number of `total` rows; 0 for one that is left out."""
+    rare = any(0 < 2 * frequency <= total for frequency in frequencies)
+    return [
+        0.0
+        if not frequency or (rare and 2 * frequency > total)
+        # Rounded, because the last bit of a logarithm is the machine's own.
+        else round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
+        for frequency in frequencies
+    ]
+
+
+def damping(lengths: Any, *, total: int, words: int) -> Any:
+    """BM25's addition to a term's occurrences in rows of these lengths, float64."""
+    return _K1 * (1 - _B + _B * (lengths * (total / words)))
+
+
+def term_scores(counts: Any, about: Any, weight: float) -> Any:
+    """The scores of a term in rows that hold it so often; `about`: their damping."""
+    found = counts.astype("f8")
+    below = found + about
+    found *= _K1 + 1
+    found /= below
+    found *= weight
+    return found
+
 
 SortKey: TypeAlias = tuple[str, int, int, str, int]
 """Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
@@ -42,10 +95,7 @@ def best_positions(scores: Any, depth: int) -> Any:
 
 
 def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
-    """Positions, ascending, of the best scores above 0 among the wanted rows.
-
-    `scores` None: no words were asked for. `wanted`: booleans by position, or None for all.
-    """
+    """Positions, ascending, of the best scores above 0; `wanted`: a mask, None for all rows."""
     import numpy as np
 
     if scores is None:
@@ -59,7 +109,7 @@ def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
 
 
 def score_threshold(scores: Any, depth: int) -> Any:
-    """The `depth`-th best score, or the lowest where there are fewer."""
+    """The `depth`-th best score, or the lowest of fewer."""
     import numpy as np
 
     if len(scores) <= depth:
