@@ -150,7 +150,7 @@ bench-answers: $(VENV)/dev.stamp ## what a model answers before and after: MODEL
 	@if ls "$(DATA)"/dev/nq20.jsonl.gz >/dev/null 2>&1; then \
 		OMP_WAIT_POLICY=passive FOVEATE_MODEL_THREADS=$${FOVEATE_MODEL_THREADS:-1} $(BIN)/foveate eval \
 			--dataset "$(DATA)"/dev/nq20.jsonl.gz "$(DATA)"/dev/covidqa.jsonl.gz --model $(MODEL) \
-			--limit $(LIMIT) --recipes naive,default --budgets 500 --answer-tokens 32 \
+			--cases $(LIMIT) --recipes naive,default --budgets 500 --answer-tokens 32 \
 			--out build/bench/answers --no-plot; \
 	else echo "left out: no golden cases in $(DATA)/dev; set FOVEATE_DATA to their folder"; fi
 

@@ -159,7 +159,7 @@ def test_a_summary_per_document_not_per_chunk() -> None:
 SCRIPT = """
 import json, random, sys
 from foveate import assemble
-from foveate.core.wire import context_to_json
+from foveate.core.context_json import context_to_json
 rows = json.load(open(sys.argv[1]))
 random.Random(int(sys.argv[2])).shuffle(rows)
 for recipe in sys.argv[3:]:

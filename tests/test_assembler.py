@@ -21,8 +21,8 @@ from foveate import (
     UnknownName,
     assemble,
 )
+from foveate.core.context_json import context_to_json
 from foveate.core.recipes import builtin_recipes
-from foveate.core.wire import context_to_json
 from foveate.ingest.run import ingest
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Store

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from foveate import Assembler
+from foveate.core.context_json import context_to_json
 from foveate.core.types import Chunk
-from foveate.core.wire import context_to_json
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Cache, Document, Store
 from foveate.providers import embedders

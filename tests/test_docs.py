@@ -141,6 +141,55 @@ def test_python_blocks_run(page, workspace, monkeypatch, request):
     assert list(workspace.iterdir()) != []
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """The Python blocks of each page as one program, every line where it is on the page."""
+    folder = tmp_path_factory.mktemp("programs")
+    for page in pages_with("python"):
+        lines: list[str] = []
+        for block in blocks(page):
+            if block.language == "python":
+                lines += [""] * (block.line - len(lines)) + block.text.splitlines()
+        name = re.sub(r"\W", "_", short(page).removesuffix(".md"))
+        (folder / f"{name}.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def findings(command: list[object]) -> str:
+    """What a type checker prints, where it finds something."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_python_programs_pass_mypy(programs):
+    """F1: what a page shows is right to `mypy --strict`; packages that are not here are unknown."""
+    options = ("--strict", "--disable-error-code=import-not-found")
+
+    assert findings([sys.executable, "-m", "mypy", *options, *sorted(programs.glob("*.py"))]) == ""
+
+
+def test_python_programs_pass_pyright(programs):
+    """F1: and to pyright, which editors run."""
+    settings = {
+        "include": ["."],
+        "extraPaths": [str(ROOT / "src")],
+        "typeCheckingMode": "standard",
+        "reportMissingImports": False,
+        "reportMissingModuleSource": False,
+    }
+    (programs / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    checker = Path(sys.executable).with_name("basedpyright")
+
+    assert findings([checker, "--pythonpath", sys.executable, "-p", programs]) == ""
+
+
 def on_terminal(text: str) -> str:
     """A terminal's commands with what they print, both streams, 88 columns wide."""
     shown = []

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate import Context, Recipe, assemble
+from foveate.core.context_json import context_to_json
 from foveate.core.recipes import builtin_recipes
 from foveate.core.types import Candidate
-from foveate.core.wire import context_to_json
 from foveate.pipeline.context_codec import cache_key, decode_context, encode_context
 from foveate.testing.strategies import candidates
 from resolving import resolve

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from foveate import Assembler
+from foveate.core.context_json import context_to_json
 from foveate.core.text.profile import PROFILES
-from foveate.core.wire import context_to_json
 from foveate.ingest.run import ingest
 from foveate.pipeline import text_analysis
 from foveate.pipeline.options import AssembleOptions

@@ -13,7 +13,7 @@ from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.plugins import component_registry
 from foveate.ports import Document
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 from foveate.stores import open_store
 from foveate.stores.caches import open_cache
 

@@ -33,7 +33,7 @@ from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions, resolve_options
 from foveate.plugins import component_registry
 from foveate.ports import Document
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 from foveate.stores import open_store
 from foveate.testing.fakes import ScriptedModel, WordTokenizer
 from foveate.testing.strategies import texts

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from foveate import ExternalError, MissingExtra, assemble
+from foveate.core.context_json import context_to_json
 from foveate.core.request import Recipe
-from foveate.core.wire import context_to_json
 from foveate.integrations import tables
 from foveate.plugins import recipe
 

@@ -17,7 +17,7 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import add_supplement_gate, load_taxonomy, taxonomy_from_tables
 from foveate.plugins import component_registry
 from foveate.ports import Document
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 from foveate.stores import open_store
 from foveate.stores.caches import open_cache
 from resolving import resolve

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
@@ -18,6 +18,7 @@ from foveate.core.types import Candidate, Chunk, Vector
 
 __all__ = [
     "QUESTIONS",
+    "AnalysisStore",
     "Cache",
     "CacheStats",
     "Content",
@@ -34,10 +35,12 @@ __all__ = [
     "Reply",
     "Reranker",
     "SearchResult",
+    "SearchStore",
     "Section",
     "Store",
     "Tokenizer",
     "Usage",
+    "WritableStore",
     "text_from_content",
 ]
 
@@ -327,8 +330,8 @@ class Cache(Protocol):
         """Let go of what it holds open."""
 
 
-class Store(Protocol):
-    """Documents and chunks, searchable. One folder, one server, one cluster: the same words."""
+class WritableStore(Protocol):
+    """Puts documents in and takes them out."""
 
     def put(
         self,
@@ -345,10 +348,14 @@ class Store(Protocol):
         """
 
     def delete(self, document_id: str) -> bool:
-        """Remove a document and its chunks; False where it was not there."""
+        """Remove a document and its chunks; False if it was not there."""
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id."""
+
+
+class SearchStore(Protocol):
+    """Finds chunks again, and remembers their token counts."""
 
     def search(
         self,
@@ -373,18 +380,6 @@ class Store(Protocol):
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort, never an error."""
 
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version: content hash to bytes, as they went in.
-
-        One round trip. A store without this method and `keep` works; texts are then read anew.
-        """
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep what is known of texts, by content hash; best effort, never an error.
-
-        Not part of the content: answers and the state root do not know of it.
-        """
-
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Hash of the content: independent of insertion order, covers the embedder's name.
 
@@ -395,11 +390,27 @@ class Store(Protocol):
         """Let go of files and connections."""
 
 
+@runtime_checkable
+class AnalysisStore(Protocol):
+    """Keeps analyses of texts by content hash; they are not part of the content."""
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Analyses of these texts that were kept under this version, in one round trip."""
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep analyses of texts; best effort, never an error."""
+
+
+class Store(SearchStore, WritableStore, AnalysisStore, Protocol):
+    """Documents and chunks, searchable; one without the methods of `AnalysisStore` works too."""
+
+
+@runtime_checkable
 class ListableStore(Protocol):
-    """What a store can do besides, and a service needs: show a reader its documents."""
+    """Shows a reader its documents, as the service does."""
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
-        """One document with its text; None where it is not there, or not all of it to be read."""
+        """One document with its text; None if it is not there, or not all of it may be read."""
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()

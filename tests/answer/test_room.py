@@ -51,7 +51,7 @@ def asked(made, name, **how):
 
 def test_an_answer_that_is_longer_than_what_is_left_is_refused():
     """B1: the window that was kept for the answer is no longer than it was planned."""
-    made = context(model="gpt-4", prompt="grounded")
+    made = context(model="gpt-4", prompt="grounded", budget=6_900)
     kept = made.budget.generation
 
     assert asked(made, "told") == [kept]

@@ -9,7 +9,7 @@ from foveate.answer.check import check_answer
 from foveate.answer.embedded import embedding_scorer
 from foveate.answer.voice import attribution, spoken_citations
 from foveate.core.errors import UnknownName
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 
 FOUND = [
     {"text": "The mill was built in 1880 by two brothers.", "source": "old_mill.md", "score": 0.9},

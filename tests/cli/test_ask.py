@@ -102,7 +102,7 @@ def test_a_failure_without_a_bundle_says_how_to_keep_the_context(run):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 2, "name a model: --model openai:MODEL, ollama:MODEL"),
+        ((), 2, "name a model: --model openai:NAME, anthropic:NAME"),
         (("--model", "gpt-4o"), 2, "unknown model 'gpt-4o'"),
         (("--model", "gguf:none.gguf"), 3, "model gguf:none.gguf: no such file"),
         (("--model", "ollama:m", "--prompt", "kind"), 2, "unknown prompt 'kind'"),

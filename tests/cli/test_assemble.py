@@ -8,7 +8,7 @@ import random
 import pytest
 
 from command_line import CHUNKS, QUERY, jsonl
-from foveate.core.wire import context_to_json
+from foveate.core.context_json import context_to_json
 from foveate.pipeline.assembler import assemble
 from foveate.providers import tokenizers
 from source_tree import ROOT
@@ -221,18 +221,18 @@ def test_the_smoke_test_and_the_page_name_flags_that_exist(run):
     assert (ROOT / "docs" / "cli.md").is_file()
 
 
-def test_candidates_without_scores_are_warned_of(run, tmp_path):
-    """X2: where nothing says which candidate is better, stderr says so, and what to give."""
-    plain = [{name: value for name, value in c.items() if name != "score"} for c in CHUNKS[:3]]
-    (tmp_path / "plain.jsonl").write_text(jsonl(plain), encoding="utf-8")
-    (tmp_path / "one.jsonl").write_text(jsonl(plain[:1]), encoding="utf-8")
+def test_lines_without_scores_are_best_first(run, tmp_path):
+    """I1: where no line has a score, the order of the lines is the score, and the trace says so."""
+    plain = [{name: value for name, value in c.items() if name != "score"} for c in CHUNKS[:4]]
+    path = tmp_path / "plain.jsonl"
+    path.write_text(jsonl([plain[3], plain[0]]), encoding="utf-8")
 
-    ran = run("assemble", "--query", QUERY, "--chunks", tmp_path / "plain.jsonl")
-    alone = run("assemble", "--query", QUERY, "--chunks", tmp_path / "one.jsonl")
+    ran = run("assemble", "--query", QUERY, "--chunks", path, "--recipe", "citations", "--json")
 
-    assert (ran.code, alone.code, alone.err) == (0, 0, "")
-    assert ran.err.startswith("foveate: warning: ")
-    assert "no candidate has a score" in ran.err
+    context = json.loads(ran.out)
+    assert ran.err == ""
+    assert [block["chunk_ids"] for block in context["blocks"]] == [["c4"], ["c1"]]
+    assert context["trace"][0]["notes"] == {"scores_from": "the order of the list"}
 
 
 def test_the_question_is_an_argument(run, chunks):

@@ -53,7 +53,7 @@ def test_a_real_model_is_judged(run, farm, monkeypatch):
 def test_a_real_server_gives_probabilities(run, farm, monkeypatch):
     """E1, F8: llama.cpp's own server, over OpenAI's protocol, gives the primary figure."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
-    words = ("--limit", 1, "--answer-tokens", 0, "--json")
+    words = ("--cases", 1, "--answer-tokens", 0, "--json")
     ran = run("eval", "--dataset", farm, "--model", local_name(), *FLAGS, *words)
 
     assert ran.code == 0, ran.err

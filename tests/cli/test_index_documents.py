@@ -124,11 +124,11 @@ def test_a_second_run_reads_nothing_again(run: Any, indexed: Ran, house: Path) -
 
 def test_a_limit_can_be_set(run: Any, house: Path) -> None:
     """X2, F2: a file over a limit is named with it; a higher one lets it in."""
-    low = run("index", house, "--store", "low", *HASHING, "--limit", "pages=2", "--json")
+    low = run("index", house, "--store", "low", *HASHING, "--file-limit", "pages=2", "--json")
     assert low.json["failed"] == [
         {"path": "house/report.pdf", "reason": "more than 2 pages (limit `pages`)"}
     ]
-    high = run("index", house, "--store", "low", *HASHING, "--limit", "pages=3", "--json")
+    high = run("index", house, "--store", "low", *HASHING, "--file-limit", "pages=3", "--json")
     assert (high.json["added"], high.json["failed"]) == (1, [])
 
 

@@ -59,6 +59,19 @@ def test_only_text_is_required() -> None:
     assert one.chunk.content_hash == content_hash("Hello.")
 
 
+def test_a_list_without_scores_is_best_first() -> None:
+    """I1: where no item has a score, its place is the score; one score is enough to decide."""
+    items = [{"text": "Z."}, {"text": "M.", "score": None}, Chunk(text="A.")]
+    lines = [json.dumps({"text": "Z."}), "", json.dumps({"text": "A."})]
+
+    assert [one.score for one in candidates_from_items(items)] == [1 / 61, 1 / 62, 1 / 63]
+    assert [one.score for one in candidates_from_jsonl(lines)] == [1 / 61, 1 / 62]
+    assert [one.score for one in candidates_from_items([*items, {"text": "B.", "score": -1}])] == [
+        *(0.0, 0.0, 0.0),
+        -1.0,
+    ]
+
+
 def test_every_field_of_the_line_is_read() -> None:
     """I2: the JSON object of one line gives a candidate with all its fields."""
     (one,) = candidates_from_jsonl([json.dumps(FULL)])

@@ -20,7 +20,7 @@ from foveate.evals.read import read_cases
 from foveate.evals.run import run
 from foveate.evals.trials import WHOLE_POOL, build_setting
 from foveate.pipeline.assembler import assemble
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 from golden_cases import FILE, cases
 
 BUDGETS = (60, 150)

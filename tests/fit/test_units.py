@@ -11,7 +11,7 @@ from tools.fit import units as module
 from tools.fit.units import NAMES, Look, Units, gather, kept
 
 from foveate import assemble
-from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.selection import build_selection
 from golden_cases import cases
@@ -44,7 +44,7 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     case = cases()[0]
     assemble(case.question, case.candidates(), recipe=module._watched(look), budget=60)
     (before, request), *_ = look.seen
-    offered = sentences_of(before, case.question)
+    offered = score_sentences(before, case.question).by_candidate
     with_sentences = [replace(c, sentences=offered[c.id]) for c in before]
     scale = tracker_for_budget(request.budget, request.token_counter, None)
     basket = build_selection(with_sentences, scale)

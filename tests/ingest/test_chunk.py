@@ -20,8 +20,8 @@ from foveate.ingest.loaders.headings import find_headings, sections_from_heading
 from foveate.ingest.loaders.rows import Rows
 from foveate.ingest.units import CountBatch
 from foveate.ports import Section
+from foveate.providers.tokenizers.openai import Toktok
 from foveate.providers.tokenizers.simple import Simple
-from foveate.providers.tokenizers.toktok import Toktok
 
 chunking, counting = sys.modules["foveate.ingest.chunk"], sys.modules["foveate.ingest.units"]
 SAMPLES = (

@@ -359,6 +359,27 @@ def test_errors_of_ours_are_kept(shelf):
         FoveateCompressor(budget=300).compress_documents(documents(ROWS), " ")
 
 
+class _VectorStore:
+    def as_retriever(self):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ({"retriever": _VectorStore()}, r"give the _VectorStore's .as_retriever\(\)"),
+        ({"retriever": lambda question: []}, "wrap the function: .*RunnableLambda"),
+        ({"retriever": 7}, "retriever must be a runnable; not int"),
+        ({"assembler": "store"}, "assembler must be a foveate.Assembler, not str"),
+    ],
+)
+@pytest.mark.parametrize("face", [FoveateRetriever, FoveatePrompt])
+def test_what_is_no_retriever_is_refused_at_once(face, given, advice):
+    """X1: a vector store, a function or a path is refused with what to give instead."""
+    with pytest.raises(BadOption, match=advice):
+        face(budget=300, **given)
+
+
 def test_without_the_package_the_extra_is_named(monkeypatch):
     """X1: where LangChain is not installed the error says what to install."""
     for name in [n for n in sys.modules if n.startswith("foveate.integrations.langchain")]:

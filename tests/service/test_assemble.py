@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from command_line import CHUNKS, QUERY
 from foveate import assemble
-from foveate.core.wire import context_to_json
+from foveate.core.context_json import context_to_json
 from service_server import SECRET, problem
 
 

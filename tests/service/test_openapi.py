@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from command_line import CHUNKS, QUERY
 from foveate import assemble
-from foveate.core.wire import context_to_json
+from foveate.core.context_json import context_to_json
 
 
 @pytest.fixture(scope="module")

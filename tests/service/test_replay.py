@@ -10,8 +10,8 @@ from command_line import CHUNKS, QUERY
 from foveate import assemble
 from foveate.answer.check import check_answer
 from foveate.answer.wire import check_to_json
+from foveate.core.context_json import context_to_json
 from foveate.core.replay import REQUIRED_PARTS
-from foveate.core.wire import context_to_json
 from service_server import problem
 
 ANSWER = "Keep it between one and two bar [1]. It is of steel [7]."

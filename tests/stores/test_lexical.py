@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.stores.access_control import View, build_view
-from foveate.stores.lexical import bm25
+from foveate.stores.lexical import View, bm25, build_view
 from foveate.stores.vectors import build_scan as scan_of
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=12), min_size=1, max_size=8)

@@ -12,14 +12,15 @@ from hypothesis.extra.numpy import arrays
 
 from foveate.core.errors import BadInput
 from foveate.stores.int8 import (
+    cosines,
     dot_products_by_blas,
     load_simd_kernel,
+    nearest,
     quantise,
     squared_norms,
     unit_vectors,
 )
-from foveate.stores.nearest import cosines, nearest
-from foveate.stores.ranking import best_positions
+from foveate.stores.scoring import best_positions
 from foveate.stores.vectors import Scan, build_scan
 
 BYTES = st.integers(-127, 127)

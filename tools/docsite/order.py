@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Site names: `docs/store.md` is `store`, `README.md` is `index`. A `*` takes what is in a folder.
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Start": ("install", "how-it-works", "why", "cli", "ask", "files", "faq", "pages"),
+    "Start": (
+        *("quickstart", "install", "how-it-works", "why", "cli", "ask", "files", "faq", "pages"),
+    ),
     "Guides": (
         "migrate",
         "choose-a-recipe",
@@ -18,6 +20,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "scale",
         "frameworks",
         "langchain",
+        "langgraph",
         "llama-index",
         "haystack",
         "clients",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from foveate import plugins
 from foveate.core.request import Recipe, Request
 from foveate.core.stages.compress import Compress
-from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.compress.score import score_sentences
 from foveate.core.types import Candidate, Step
 
 Weights = tuple[tuple[str, float], ...]
@@ -27,7 +27,9 @@ class Offer:
         step = self.stage(candidates, request)
         if step.candidates == candidates:
             return step
-        found = sentences_of(candidates, request.query, request.language, dict(self.weights))
+        found = score_sentences(
+            candidates, request.query, request.language, dict(self.weights)
+        ).by_candidate
         offered = tuple(
             c if c.sentences is None else replace(c, sentences=found[c.id]) for c in step.candidates
         )

@@ -27,6 +27,7 @@ from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Citation, Context
 from foveate.models import registry
+from foveate.pipeline.inputs import check_context
 from foveate.pipeline.options import Channel
 from foveate.pipeline.prompts.markers import is_cited_by_provider
 from foveate.ports import Message, Model, Reply
@@ -181,6 +182,7 @@ def _build_request(
     context: Context, model: Model, how: AskOptions, given: Sequence[Message] | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """What is sent, and the limits of the answer."""
+    check_context(context)
     _refuse_shared_markers(context)
     if given is None:
         given = messages(

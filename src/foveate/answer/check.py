@@ -20,6 +20,7 @@ from foveate.answer.support import Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.types import Context, Span
+from foveate.pipeline.inputs import check_context
 from foveate.pipeline.options import Channel
 
 SUPPORT_THRESHOLD = 0.5
@@ -130,6 +131,7 @@ def check_answer(
     """
     if not isinstance(answer, str):
         raise BadInput(f"must be a string, not {type(answer).__name__}", field="answer")
+    check_context(context)
     pieces = list(filter_plain_brackets(scan_markers(answer, names_from_context(context)), context))
     grounds = SourceIndex(context, language=language)
     shown = set(grounds.markers)

@@ -19,11 +19,12 @@ from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.message import join_message, join_parts
 from foveate.core.types import Context
 from foveate.core.window import count_messages
+from foveate.pipeline.inputs import check_context
 from foveate.pipeline.options import Channel
 from foveate.pipeline.prompts.markers import marker_from_context
 from foveate.pipeline.prompts.text import system_prompt
 from foveate.ports import Content, Message, text_from_content
-from foveate.providers.chat.tools import calls_to_json
+from foveate.providers.chat.request import calls_to_json
 
 CACHE_MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """What providers call a cache breakpoint on a content part."""
@@ -53,6 +54,7 @@ def messages(
     >>> [message["role"] for message in messages(context, prompt="strict")]
     ['system', 'user']
     """
+    check_context(context)
     if system is None:
         marker = marker_from_context(context)
         system = system_prompt(prompt, marker=marker, channel=channel, language=language)
@@ -93,8 +95,8 @@ def format_for_anthropic(
 
 def format_for_openai(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[dict[str, Any]]:
-    """The same for OpenAI's chat completions; they take messages as they are.
+) -> list[Any]:
+    """The same for OpenAI's chat completions, whose client has types of its own.
 
     `cache`: with cache breakpoints, as for Anthropic. OpenAI finds prefixes without them, too.
 
@@ -117,7 +119,7 @@ def format_for_openai(
 
 def format_for_responses(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """The same as the `input` of OpenAI's responses, whose parts have names of their own.
 
     `input_text`, or `output_text` where the model said it.

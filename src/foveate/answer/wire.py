@@ -10,8 +10,8 @@ from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.stream import CitationEvent, StreamEvent
 from foveate.answer.support import Support
+from foveate.core.context_json import context_to_json, value_to_json
 from foveate.core.types import Context
-from foveate.core.wire import citation_to_json, context_to_json
 
 
 def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def event_to_json(event: StreamEvent) -> dict[str, Any]:
         return {
             "text": event.text,
             "start": event.start,
-            "citations": [citation_to_json(one) for one in event.citations],
+            "citations": [value_to_json(one) for one in event.citations],
             "dangling": list(event.dangling),
         }
     return {"text": event.text}

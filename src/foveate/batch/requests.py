@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from foveate.core.candidates import candidates_from_items, parse_json
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
-from foveate.core.wire import context_to_json
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.options import AssembleOptions, resolve_options
 

@@ -31,10 +31,10 @@ from foveate.cli import eval as eval_
 from foveate.cli.failures import error_line, exit_code_from_error
 
 EPILOG = (
-    "Exit codes: 0 ok, 1 a fault in foveate or in a plugin, 2 usage, 3 bad input (also: a replay "
-    "that diverged, a store that is not whole), 4 budget too small, 5 a failure outside, 6 an "
-    "evaluation that broke its gate. Errors are one line on stderr; FOVEATE_DEBUG=1 shows where "
-    "they come from."
+    "Exit codes: 0 ok, 1 an error in foveate or in a plugin, 2 usage, 3 bad input (also a replay "
+    "that diverged, or a damaged store), 4 budget too small, 5 an external failure (a model, a "
+    "server, a disk), 6 an evaluation that failed its gate. Errors are one line on stderr; "
+    "FOVEATE_DEBUG=1 adds the traceback."
 )
 
 app = typer.Typer(
@@ -52,10 +52,10 @@ app.command("assemble-batch")(assemble.assemble_batch)
 app.command()(ask.ask)
 app.command()(replay.replay)
 app.add_typer(eval_.app, name="eval", short_help="Evaluate and compare recipes on golden cases.")
-app.command(short_help="Say which layer lost each failing question.")(diagnose.diagnose)
-app.command(short_help="Measure how a model reads each place.")(calibrate.calibrate)
+app.command(short_help="Find the layer that lost each failing question.")(diagnose.diagnose)
+app.command(short_help="Measure how well a model reads each position.")(calibrate.calibrate)
 app.command(cls=serve.ServeCommand, short_help="Run the HTTP API and the playground.")(serve.serve)
-app.command(short_help="Serve a store to agents, as tools.")(serve.mcp)
+app.command(short_help="Run the MCP server: a store as tools for agents.")(serve.mcp)
 app.add_typer(store.app, name="store")
 app.add_typer(keys.app, name="keys")
 app.add_typer(lists.app, name="recipes")

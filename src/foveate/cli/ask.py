@@ -29,20 +29,19 @@ def ask(
     as_json: options.Json = False,
     bundle: options.Bundle = None,
 ) -> None:
-    """Ask a model a question about a store.
+    """Answer a question from a store with a model.
 
-    The answer is printed as it arrives, then the sources that it cites, and what is wrong with its
-    citations. Keys are read from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, and
-    FOVEATE_MODEL_KEY for an address of your own.
+    The answer is printed as it arrives, followed by its sources and by faults in its citations.
+    API keys are read from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY, and
+    FOVEATE_MODEL_KEY for a server at a URL of your own.
 
-    With --continue FILE the model also reads what was said before, and FILE, which is for its owner
-    alone, keeps what is said now. Without a question, on a terminal, one is asked for after another
-    until Ctrl-D.
+    With --continue FILE the model also reads the earlier turns in FILE, and the new turn is added
+    to it; only its owner may read FILE. Without a question, on a terminal, the command asks for one
+    question after another until Ctrl-D.
     """
     if not model:
         raise typer.BadParameter(
-            "name a model: --model openai:MODEL, ollama:MODEL, anthropic:MODEL (MODEL@URL for an "
-            f"address of your own) or gguf:FILE, or set {options.MODEL_VARIABLE}"
+            f"name a model: --model {options.MODEL_SYNTAX}; or set {options.MODEL_VARIABLE}"
         )
     talks = continued is not None or question is None
     _check_options(question, talks=talks, as_json=as_json, bundle=bundle, summariser=summariser)

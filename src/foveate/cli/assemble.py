@@ -15,6 +15,7 @@ from foveate.cli.options import (
     Query,
     Question,
     RayAddress,
+    SearchLimit,
     Workers,
     one_question,
 )
@@ -27,9 +28,7 @@ def search(
     store: Annotated[
         str, typer.Option("--store", metavar="URL", help="The store to search.")
     ] = str(STORE),
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=100, help="At most so many chunks.")
-    ] = 10,
+    limit: SearchLimit = 10,
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
@@ -71,15 +70,16 @@ def assemble(
     order: options.OrderName = None,
     shortener: options.CompressorName = None,
     principal: options.Principals = None,
+    limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
     explain: options.Explain = False,
     bundle: options.Bundle = None,
 ) -> None:
-    """Assemble the context that a model is sent.
+    """Assemble the context for a question.
 
-    The context alone goes to stdout, byte for byte; --explain writes to stderr, so that the
-    context can be piped on.
+    Its candidates come from a store, or from a file with --chunks. Only the context goes to
+    stdout, byte for byte. --explain writes to stderr, so that the context can be piped.
     """
     asked_for = options.one_question(question, query)
     if chunks is not None and store is not None:
@@ -88,6 +88,7 @@ def assemble(
         assemble_file,
         assemble_store,
         load_compressor,
+        load_model_facts,
         write_result,
     )
     from foveate.cli.files import refuse_same_file
@@ -102,10 +103,11 @@ def assemble(
         recipe=recipe,
         budget=budget,
         tokenizer=tokenizer,
-        model=model,
+        model=load_model_facts(model),
         format=format,
         order=order,
         principals=tuple(principal or ()),
+        limit=limit,
     )
     ports: dict[str, Any] = {
         "options": asked,
@@ -130,28 +132,30 @@ def assemble_batch(
     contexts: Annotated[
         str,
         typer.Option(
-            "--out", metavar="CONTEXTS", help="The same; - is stdout. A folder is made if need be."
+            "--out",
+            metavar="CONTEXTS",
+            help="The same kinds; - is stdout. A missing folder is created.",
         ),
     ],
     engine: EngineName = "local",
     workers: Workers = None,
     address: RayAddress = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Also the partitions that were done before.")
+        bool, typer.Option("--anew", help="Answer all partitions again, finished ones too.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Assemble many requests from a file. Answers come in the same order.
 
-    A request: {"id","query","chunks":[...],"budget","recipe"}, and as needed "tokenizer",
-    "model", "format", "order", "principals", "messages". An answer: "id" and what assemble
-    --json prints. A request that is refused gives {"id","error":{"type","message"}} and the
-    rest go on. JSON Lines has one a line, Parquet one a row: a column "request" with JSON, or
-    columns with these names.
+    A request is {"id","query","chunks":[...],"budget","recipe"} with optional "tokenizer",
+    "model", "format", "order", "principals" and "messages". An answer is the "id" with the output
+    of assemble --json. A refused request gives {"id","error":{"type","message"}}, and the others
+    continue. JSON Lines has one request a line. Parquet has one a row: a column "request" with
+    JSON, or columns with these names.
 
-    Of a folder each file is a partition, and its answers a file of the same name. What is done is
-    left alone the next time. A partition that cannot be read (exit code 3), or whose worker died
-    four times (5), is reported; the rest go on.
+    If REQUESTS is a folder, each file is a partition, and its answers are a file of the same name.
+    A finished partition is skipped the next time. A partition that cannot be read (exit code 3),
+    or whose worker died four times (5), is reported, and the others continue.
     """
     from foveate.cli.batch_run import print_report, run_batch
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from datetime import UTC, datetime
 from typing import Any
 
 from foveate import plugins
+from foveate.answer.answer_budget import find_answer_model
 from foveate.cli import output
 from foveate.cli.files import display_name, open_output, read_text_lines
 from foveate.core.candidates import candidates_from_jsonl
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, InvalidRequest
 from foveate.core.replay import build_bundle
-from foveate.core.wire import context_to_json
+from foveate.models import Model as Facts
+from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.compressor import Compressor
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.store_with_embedder import open_store_with_embedder
 from foveate.ports import Model
+from foveate.providers.chat import registry_name
+
+
+def load_model_facts(name: str | None) -> Facts | None:
+    """Window and tokenizer of a model, whose name is written as for `load_model` or alone."""
+    if name is None:
+        return None
+    return find_answer_model(name) or find_model(registry_name(name))
 
 
 def load_model(name: str) -> Model:
@@ -35,10 +45,6 @@ def load_compressor(name: str | None) -> Compressor | None:
     return Compressor(model=load_model(name)) if name is not None else None
 
 
-class UnrankedWarning(UserWarning):
-    """Candidates have no scores, so their order has no effect."""
-
-
 def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
     """The context of candidates in a file of JSON Lines; its errors name the file.
 
@@ -52,13 +58,6 @@ def assemble_file(name: str, query: str, **ports: Any) -> AssemblyResult:
         raise BadInput(f"{name}: {message}") from error
     if not candidates:
         raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
-    if len(candidates) > 1 and not any(candidate.score for candidate in candidates):
-        warnings.warn(
-            f"{name}: no candidate has a score, so their order means nothing; give each a score "
-            "(1 / rank will do)",
-            UnrankedWarning,
-            stacklevel=2,
-        )
     return Assembler(**ports).run(query, candidates)
 
 

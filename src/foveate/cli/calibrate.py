@@ -7,45 +7,59 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import Json
+from foveate.cli.options import MODEL_SYNTAX, Json
 
 
 def calibrate(
     *,
     model: Annotated[
-        str, typer.Option("--model", metavar="M", help="Who reads: openai:MODEL, gguf:FILE, …")
+        str, typer.Option("--model", metavar="M", help=f"Model to measure: {MODEL_SYNTAX}.")
     ],
     probe: Annotated[
         list[str] | None,
-        typer.Option("--probe", metavar="KIND", help="pairs, facts; both without it."),
+        typer.Option(
+            "--probe", metavar="KIND", help="Kind of questions: pairs or facts (default: both)."
+        ),
     ] = None,
     things: Annotated[
-        int, typer.Option("--things", metavar="N", min=2, help="Among how many the answer is.")
+        int,
+        typer.Option(
+            "--things",
+            metavar="N",
+            min=2,
+            help="Texts of a question, one of which holds the answer.",
+        ),
     ] = 40,
     places: Annotated[
-        int, typer.Option("--places", metavar="N", min=2, help="At how many places it is put.")
+        int, typer.Option("--places", metavar="N", min=2, help="Positions of that text.")
     ] = 5,
     rounds: Annotated[
-        int, typer.Option("--rounds", metavar="N", min=1, help="Questions a place and kind.")
+        int,
+        typer.Option("--rounds", metavar="N", min=1, help="Questions for each position and kind."),
     ] = 20,
     max_tokens: Annotated[
         int,
         typer.Option(
-            "--max-tokens", metavar="N", min=1, help="Of one answer; more for one that thinks."
+            "--max-tokens",
+            metavar="N",
+            min=1,
+            help="Most tokens of an answer; more for a reasoning model.",
         ),
     ] = 40,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds for one answer.")
+        float, typer.Option("--timeout", metavar="S", help="Time limit for an answer, in seconds.")
     ] = 120.0,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE.json", help="Keep the curve; --order attention:FILE."),
+        typer.Option(
+            "--out", metavar="FILE.json", help="Write the curve here, for --order attention:FILE."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure a model's reading curve: right answers by where the answer stands.
+    """Measure a model's reading curve: its right answers by the position of the answer.
 
-    Asks places x rounds x probes questions, one after another. Says so where the curve is flat.
+    Asks places x rounds x kinds questions, one after another. Reports whether the curve is flat.
     """
     from foveate.cli import output
     from foveate.cli.assemble_run import load_model

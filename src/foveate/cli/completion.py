@@ -49,8 +49,10 @@ def complete_names(group: str) -> Callable[[str], list[str]]:
     return fitting
 
 
-def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Yours.")]) -> None:
-    """Print what makes a shell complete by Tab. For bash: source <(foveate completion bash)."""
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="Your shell.")],
+) -> None:
+    """Print a script for completion by Tab. For bash: source <(foveate completion bash)."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from foveate.cli import output

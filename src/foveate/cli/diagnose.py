@@ -7,46 +7,61 @@ from typing import Annotated
 
 import typer
 
-from foveate.cli.options import Json, Principals
+from foveate.cli.options import Json, Principals, SearchLimit
 
 
 def diagnose(
     *,
     dataset: Annotated[
-        list[str], typer.Option("--dataset", metavar="FILE", help="Cases; patterns too.")
+        list[str],
+        typer.Option("--dataset", metavar="FILE", help="Files of cases, or patterns of names."),
     ],
     store: Annotated[
         str,
-        typer.Option("--store", metavar="URL", help="What they are asked of [their candidates]."),
+        typer.Option(
+            "--store",
+            metavar="URL",
+            help="Store to search (default: one made of the cases' candidates).",
+        ),
     ] = "",
     folder: Annotated[
         list[Path] | None,
-        typer.Option("--folder", metavar="DIR", help="The documents as they are now."),
+        typer.Option(
+            "--folder", metavar="DIR", help="Folder of the documents as they are now; repeatable."
+        ),
     ] = None,
-    recipe: Annotated[str, typer.Option("--recipe", metavar="R", help="How it is assembled.")] = (
-        "default"
-    ),
-    budget: Annotated[int, typer.Option("--budget", metavar="N", min=1, help="Tokens.")] = 2000,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Candidates a search brings.")
-    ] = 20,
+    recipe: Annotated[
+        str,
+        typer.Option("--recipe", metavar="R", help="Recipe: a name, or the path of a TOML file."),
+    ] = ("default"),
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", min=1, help="Token budget of each context.")
+    ] = 2000,
+    limit: SearchLimit = 20,
     cases: Annotated[
-        int | None, typer.Option("--cases", metavar="N", min=1, help="At most N of each set.")
+        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", metavar="FILE", help="What was answered: id, answer, baseline."),
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="Answers to judge, as JSON Lines: id, answer, baseline.",
+        ),
     ] = None,
     sessions: Annotated[
-        Path | None, typer.Option("--sessions", metavar="FILE", help="What agents did: id, turns.")
+        Path | None,
+        typer.Option(
+            "--sessions", metavar="FILE", help="Sessions of agents, as JSON Lines: id, turns."
+        ),
     ] = None,
     principal: Principals = None,
     as_json: Json = False,
 ) -> None:
-    """Say which layer lost each failing question, with counts, measures and what to try.
+    """Find the layer that lost each failing question, with counts, measures and suggestions.
 
-    Every question is followed: its evidence in the documents, in the chunks, in each leg of the
-    search, in the context. Without --store the candidates of the cases are indexed and searched.
+    The evidence of every question is followed through the documents, the chunks, both searches
+    and the context. Without --store the candidates of the cases are indexed and searched.
     """
     from foveate.cli import output
     from foveate.cli.diagnose_run import run_diagnosis

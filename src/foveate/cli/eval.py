@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from foveate.cli.eval_convert import convert
 from foveate.cli.eval_thresholds import thresholds
 from foveate.cli.failures import GATE
-from foveate.cli.options import Json
+from foveate.cli.options import MODEL_SYNTAX, Json
 from foveate.core.errors import BadOption
 
 BUILT_IN = "built-in"
@@ -35,72 +35,69 @@ class RunCommand(TyperCommand):
 def run(
     *,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset", metavar="FILE...", help="Cases, JSON Lines or .gz; patterns too."
-        ),
+        typer.Option("--dataset", metavar="FILE...", help="Files of cases (.gz too) or patterns."),
     ] = None,
     recipes: Annotated[
         list[str] | None,
-        typer.Option("--recipes", metavar="R,R", help="Names or TOML files [naive,default,tight]."),
+        typer.Option("--recipes", metavar="R,R", help="Recipes (default: naive,default,tight)."),
     ] = None,
     budgets: Annotated[
         list[str] | None,
-        typer.Option("--budgets", metavar="N,N", help="Tokens [500,1000,2000,4000]."),
+        typer.Option("--budgets", metavar="N,N", help="Tokens (default: 500,1000,2000,4000)."),
     ] = None,
     baseline: Annotated[
-        str, typer.Option("--baseline", metavar="R", help="What the others are compared with.")
+        str,
+        typer.Option("--baseline", metavar="R", help="Recipe that the others are compared with."),
     ] = "naive",
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="What counts, for all recipes.")
+        str, typer.Option("--tokenizer", metavar="T", help="Tokenizer of all budgets.")
     ] = "cl100k_base",
     embedder: Annotated[
-        str, typer.Option("--embedder", metavar="E", help="Give the candidates its vectors.")
+        str,
+        typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
     ] = "",
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N cases of each set.")
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=1, help="Processes that assemble.")
+    ] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="Write results, report and chart; go on from what is there.",
-        ),
+        typer.Option("--out", metavar="FOLDER", help="Write all results; continue a stopped run."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the chart.")] = True,
     gate: Annotated[
         str | None,
-        typer.Option("--gate", metavar="[RULES]", help="Exit code 6 where a rule breaks."),
+        typer.Option("--gate", metavar="[RULES]", help="Exit with code 6 if a rule is broken."),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", metavar="M", help="Ask it, and judge the answers as well.")
+        str,
+        typer.Option("--model", metavar="M", help=f"Model to judge as well: {MODEL_SYNTAX}."),
     ] = "",
     answer_tokens: Annotated[
         int,
         typer.Option(
-            "--answer-tokens", metavar="N", min=0, help="Of one answer; 0: probabilities alone."
+            "--answer-tokens", metavar="N", min=0, help="Of an answer; 0: only probabilities."
         ),
     ] = 64,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds for one call.")
+        float, typer.Option("--timeout", metavar="S", help="Time limit for a call, in seconds.")
     ] = 120.0,
     against: Annotated[
         str | None,
-        typer.Option(
-            "--against", metavar="SUMMARY.json", help="Exit code 6 where it was better before."
-        ),
+        typer.Option("--against", metavar="SUMMARY.json", help="Exit with code 6 if it is better."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure recipes on questions whose evidence is known.
 
-    --dataset takes several files; RULES is a file (.json or .toml), without one the built-in
-    rules hold.
+    --dataset takes several files. RULES is a file (.json or .toml); without it the built-in
+    rules apply.
     """
     from foveate.cli import eval_steps, output
 
@@ -115,7 +112,7 @@ def run(
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
-        limit=limit,
+        limit=cases,
         jobs=jobs,
         out=out,
         wanted=eval_steps.answer_options(model, answer_tokens, timeout),

@@ -22,35 +22,43 @@ MAX_SHOWN_FAILURES = 20
 def convert(
     *,
     format: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="hotpotqa, musique, squad, nq or beir.")
+        str,
+        typer.Argument(metavar="FORMAT", help="Format: hotpotqa, musique, squad, nq or beir."),
     ],
     inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="Its files, .gz too; beir: its folder.")
+        list[str],
+        typer.Argument(
+            metavar="INPUT...", help="Files of the data set, .gz too; for beir its folder."
+        ),
     ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Cases to write; .gz packs them.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="File of cases to write; .gz compresses it."
+        ),
     ],
     name: Annotated[
-        str | None, typer.Option("--name", metavar="SET", help="The set's name [FORMAT].")
+        str | None, typer.Option("--name", metavar="SET", help="Name of the set (default: FORMAT).")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N questions, drawn.")
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases, drawn by --seed.")
     ] = None,
     pool: Annotated[
-        int, typer.Option("--pool", metavar="K", min=1, help="Candidates a question.")
+        int, typer.Option("--pool", metavar="K", min=1, help="Candidates of a question.")
     ] = 30,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What draws them.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 1,
     language: Annotated[
-        str, typer.Option("--language", metavar="L", help="Whose sentences to look for.")
+        str,
+        typer.Option("--language", metavar="L", help="Language of the texts, for their sentences."),
     ] = "en",
     as_json: Json = False,
 ) -> None:
-    """Make golden cases of a public data set.
+    """Convert a public data set to golden cases.
 
-    Where it has no pools, a question's are the best K passages of the whole file by BM25. A
-    question with no gold passage among them is left out, and counted. A record with something
-    wrong is reported with its place and its reason and the rest go on (exit code 3 only where
-    none of a file was usable).
+    If it has no candidates, a question gets the best K passages of the whole file by BM25. A
+    question without a gold passage among them is left out and counted. An invalid record is
+    reported with position and reason, and the others continue (exit code 3 if a file has no
+    usable record).
     """
     from foveate.cli import output
     from foveate.cli.files import refuse_same_file
@@ -67,7 +75,7 @@ def convert(
     def read() -> SourceDataset:
         return FORMATS[format](inputs, name or format, language)
 
-    count, source = _write_cases(out, read, name or format, pool=pool, limit=limit, seed=seed)
+    count, source = _write_cases(out, read, name or format, pool=pool, limit=cases, seed=seed)
     if as_json:
         failed = [asdict(failure) for failure in source.failed]
         record = {"cases": count, "left_out": dict(source.left_out), "failed": failed}

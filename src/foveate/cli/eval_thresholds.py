@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def thresholds(
     *,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="More files of cases.")
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files of cases, as --dataset.")
     ] = None,
     chunks: Annotated[
         str | None,
@@ -26,33 +26,43 @@ def thresholds(
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="FILE...", help="Cases; each is a pool of its own."),
+        typer.Option(
+            "--dataset",
+            metavar="FILE...",
+            help="Files of cases; the candidates of each case are compared.",
+        ),
     ] = None,
     store: Annotated[
-        str | None, typer.Option("--store", metavar="URL", help="All chunks of this store.")
+        str | None, typer.Option("--store", metavar="URL", help="Store whose chunks are compared.")
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", metavar="M", help="jaccard, containment or semantic.")
+        str,
+        typer.Option("--method", metavar="M", help="Similarity: jaccard, containment or semantic."),
     ] = "jaccard",
-    low: Annotated[str, typer.Option("--from", metavar="T", help="The lowest.")] = "0.7",
-    high: Annotated[str, typer.Option("--to", metavar="T", help="The highest.")] = "0.98",
-    step: Annotated[str, typer.Option("--step", metavar="T", help="Between two.")] = "0.04",
+    low: Annotated[str, typer.Option("--from", metavar="T", help="Lowest threshold.")] = "0.7",
+    high: Annotated[str, typer.Option("--to", metavar="T", help="Highest threshold.")] = "0.98",
+    step: Annotated[
+        str, typer.Option("--step", metavar="T", help="Step between thresholds.")
+    ] = "0.04",
     examples: Annotated[
-        int, typer.Option("--examples", metavar="N", min=0, help="Pairs to show of each.")
+        int, typer.Option("--examples", metavar="N", min=0, help="Pairs shown for each threshold.")
     ] = 3,
     embedder: Annotated[
         str,
-        typer.Option("--embedder", metavar="E", help="For semantic, where there are no vectors."),
+        typer.Option(
+            "--embedder", metavar="E", help="Embedder for semantic, if chunks have no vectors."
+        ),
     ] = "wordllama",
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", metavar="T", help="What counts the tokens saved.")
+        str,
+        typer.Option("--tokenizer", metavar="T", help="Tokenizer that counts the tokens saved."),
     ] = "cl100k_base",
     as_json: Json = False,
 ) -> None:
     """Show what near-duplicate thresholds would drop from your chunks.
 
-    Give --chunks, --dataset or --store. Thresholds fall; the examples of one are what the one
-    above it still keeps, the least alike first.
+    Give --chunks, --dataset or --store. Thresholds are listed from high to low. The examples of a
+    threshold are the pairs that the next higher one keeps, the least similar first.
     """
     names = [*(dataset or []), *(files or [])]
     if sum((chunks is not None, bool(names), store is not None)) != 1:

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from foveate.cli.failures import INPUT
-from foveate.cli.options import STORE, EngineName, Json, LimitOptions, RayAddress, Readers
+from foveate.cli.options import (
+    MODEL_SYNTAX,
+    STORE,
+    EngineName,
+    FileLimits,
+    Json,
+    RayAddress,
+    Readers,
+)
 from foveate.core.errors import BadOption
 
 
@@ -18,65 +26,65 @@ def index(
         list[Path], typer.Argument(metavar="PATH...", help="Files and folders to read.")
     ],
     store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="Where the store is, or will be.")
+        str, typer.Option("--store", metavar="URL", help="The store; a missing one is created.")
     ] = str(STORE),
     embedder: Annotated[
-        str, typer.Option("--embedder", metavar="NAME", help="What turns texts into vectors.")
+        str, typer.Option("--embedder", metavar="NAME", help="Embedder of a new store.")
     ] = "wordllama",
-    size: Annotated[
-        int, typer.Option("--size", metavar="N", help="Tokens of a chunk, at the most.")
-    ] = 350,
+    size: Annotated[int, typer.Option("--size", metavar="N", help="Most tokens of a chunk.")] = 350,
     overlap: Annotated[
-        int, typer.Option("--overlap", metavar="N", help="Tokens of it that the next one repeats.")
+        int, typer.Option("--overlap", metavar="N", help="Tokens that neighbouring chunks share.")
     ] = 70,
-    limit: LimitOptions = None,
+    file_limit: FileLimits = None,
     jobs: Readers = None,
     engine: EngineName = "local",
     address: RayAddress = None,
     summaries: Annotated[
         bool,
-        typer.Option("--summaries", help="Give each document a summary, unless it brings one."),
+        typer.Option("--summaries", help="Make a summary of each document that has none."),
     ] = False,
     questions: Annotated[
         bool,
         typer.Option(
-            "--questions/--no-questions", help="Index chunks under the questions they answer too."
+            "--questions/--no-questions", help="Also index chunks by the questions they answer."
         ),
     ] = True,
     model: Annotated[
         str,
         typer.Option(
-            "--model", metavar="M", help="What writes summaries and questions [their own words]."
+            "--model",
+            metavar="M",
+            help=f"Model that writes summaries and questions: {MODEL_SYNTAX}.",
         ),
     ] = "",
     watch: Annotated[
-        bool, typer.Option("--watch", help="Go on, and index again whenever something changes.")
+        bool, typer.Option("--watch", help="Keep running, and index changes as they happen.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Index files and folders into a store.
 
-    Only what changed is read again; what is gone is deleted. A file that cannot be read is
-    reported with its reason and the rest go on (exit code 3 only where none could be read). Limits:
-    file_bytes, unpacked_bytes, ratio, members, depth, pages, rows, cell_chars, text_chars, chunks,
-    attachments, seconds, memory_bytes; what is over one is said with its name.
+    Only changed files are read again, and deleted files leave the store. A file that cannot be
+    read is reported with the reason, and the others continue (exit code 3 if none could be read).
+    Names of --file-limit: file_bytes, unpacked_bytes, ratio, members, depth, pages, rows,
+    cell_chars, text_chars, chunks, attachments, seconds, memory_bytes.
 
-    Summaries and questions are made of a document's own words: its headings, what it asks, its
-    title. With --model a model writes them, and what it does not write, or writes with numbers of
-    its own, stays as it was, which is reported.
+    Summaries and questions are made from a document's own headings, questions and title. With
+    --model a model writes them. If it writes none, or adds numbers, the former stay and the report
+    says so.
 
-    With --watch, a line for each time that something was changed (one JSON object with --json),
-    until Ctrl-C, which ends with 0. A folder that is gone or empty keeps its documents.
+    With --watch the command prints a line for each change (a JSON object with --json) until
+    Ctrl-C, which exits with 0. A folder that is missing or empty keeps its documents.
 
-    With --engine ray, the workers of a Ray cluster read the files, and this process writes them,
-    256 documents at a time: for bulk. They must see the files at the same place.
+    With --engine ray the workers of a Ray cluster read the files, for large amounts, and this
+    process writes them, 256 documents at a time. The workers must see the files at the same path.
     """
     from foveate.cli.index_run import open_indexer, parse_limits, write_report
     from foveate.ingest import Enrich
 
     if watch and engine != "local":
         raise BadOption("--watch reads few files at a time; leave out --engine")
-    limits = parse_limits(limit or ())
+    limits = parse_limits(file_limit or ())
     with open_indexer(
         paths,
         store,

@@ -51,7 +51,7 @@ def parse_limits(options: Sequence[str]) -> Limits:
         if name not in known:
             raise UnknownName("limit", name, known)
         if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
-            raise BadOption(f"--limit {each!r}: a limit is NAME=N with a whole number N")
+            raise BadOption(f"--file-limit {each!r}: a limit is NAME=N with a whole number N")
         values[name] = int(digits)
     return Limits(**values)
 

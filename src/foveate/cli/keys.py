@@ -42,7 +42,7 @@ def parse_expiry(text: str, now: datetime) -> datetime:
 
 
 app = typer.Typer(
-    help="Make, list and revoke the API keys of a service. A key is shown once.",
+    help="Create, list and revoke the API keys of a service. A key is shown once.",
     rich_markup_mode=None,
 )
 KeyFile = Annotated[
@@ -51,7 +51,7 @@ KeyFile = Annotated[
         "--keys",
         metavar="FILE",
         envvar="FOVEATE_SERVE_KEYS",
-        help="The file of keys [foveate-keys.jsonl].",
+        help="File of keys (default: foveate-keys.jsonl).",
     ),
 ]
 SettingsFile = Annotated[

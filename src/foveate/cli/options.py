@@ -12,6 +12,9 @@ from foveate.cli.completion import complete_names
 STORE = Path(".foveate")
 """The store of every command, unless --store names another."""
 
+MODEL_SYNTAX = "openai:NAME, anthropic:NAME, ollama:NAME (or …:NAME@URL), gguf:FILE"
+"""How `--model` and all other options for models are written."""
+
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")]
 Query = Annotated[
     str | None, typer.Option("--query", metavar="Q", help="The question, as an option.")
@@ -25,6 +28,10 @@ StoreUrl = Annotated[
     typer.Option(
         "--store", metavar="URL", help="The store to search (default: .foveate, without --chunks)."
     ),
+]
+SearchLimit = Annotated[
+    int,
+    typer.Option("--limit", metavar="N", min=1, max=100, help="Candidates that a search returns."),
 ]
 RecipeName = Annotated[
     str,
@@ -52,7 +59,9 @@ TokenizerName = Annotated[
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", metavar="M", help="Use the tokenizer and the window of this model."),
+    typer.Option(
+        "--model", metavar="M", help=f"Model whose tokenizer and window apply: {MODEL_SYNTAX}."
+    ),
 ]
 FormatName = Annotated[
     str | None,
@@ -72,7 +81,7 @@ CompressorName = Annotated[
     typer.Option(
         "--shortener",
         metavar="M",
-        help="Model that writes shorter versions, if the recipe asks for them: openai:MODEL, …",
+        help="Model that writes shorter versions, if the recipe asks for them (as --model).",
     ),
 ]
 Principals = Annotated[
@@ -107,10 +116,10 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--address", metavar="A", help="Address of a Ray cluster (default: a local one)."),
 ]
-LimitOptions = Annotated[
+FileLimits = Annotated[
     list[str] | None,
     typer.Option(
-        "--limit", metavar="NAME=N", help="A bound on one file, e.g. pages=9000; once for each."
+        "--file-limit", metavar="NAME=N", help="Limit for one file, e.g. pages=9000; repeatable."
     ),
 ]
 Readers = Annotated[
@@ -142,9 +151,9 @@ MODEL_VARIABLE = "FOVEATE_MODEL"
 
 AskQuestion = Annotated[
     str | None,
-    typer.Argument(metavar="QUESTION", help="What you want to know; without it, a conversation."),
+    typer.Argument(metavar="QUESTION", help="The question; without it, a conversation starts."),
 ]
-AskStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to answer from.")]
+AskStore = Annotated[str, typer.Option("--store", metavar="URL", help="The store to search.")]
 AskModel = Annotated[
     str | None,
     typer.Option(
@@ -152,48 +161,56 @@ AskModel = Annotated[
         metavar="M",
         envvar=MODEL_VARIABLE,
         show_envvar=False,
-        help="openai:MODEL, ollama:MODEL, anthropic:MODEL, each also as MODEL@URL, or "
-        "gguf:FILE; else the environment's FOVEATE_MODEL.",
+        help=f"Model that answers: {MODEL_SYNTAX} (default: FOVEATE_MODEL of the environment).",
     ),
 ]
 PromptName = Annotated[
     str,
     typer.Option(
-        "--prompt", metavar="P", help="grounded, strict, soft, voice, or a file (.md, .txt)."
+        "--prompt",
+        metavar="P",
+        help="System prompt: grounded, strict, soft, voice, or a file (.md, .txt).",
     ),
 ]
 Channel = Annotated[
     Literal["text", "voice"],
-    typer.Option("--channel", help="voice: no markers, sources are found by what is said."),
+    typer.Option(
+        "--channel", help="voice: an answer without markers; its sources are found by their words."
+    ),
 ]
 PromptLanguage = Annotated[
-    str, typer.Option("--language", metavar="L", help="Of the prompt: en, nl, de or fr.")
+    str, typer.Option("--language", metavar="L", help="Language of the prompt: en, nl, de or fr.")
 ]
 AskRecipe = Annotated[
     str | None,
     typer.Option(
         "--recipe",
         metavar="R",
-        help="A recipe's name, or a TOML file [default; in a conversation agent-session].",
+        help="Recipe: a name, or the path of a TOML file (default: default; in a conversation "
+        "agent-session).",
         autocompletion=complete_names("recipes"),
     ),
 ]
 MaxTokens = Annotated[
-    int, typer.Option("--max-tokens", metavar="N", min=1, help="Tokens for the answer.")
+    int, typer.Option("--max-tokens", metavar="N", min=1, help="Most tokens of the answer.")
 ]
 Window = Annotated[
     int | None,
     typer.Option(
-        "--window", metavar="N", min=1, help="Tokens that the model holds [the registry's]."
+        "--window",
+        metavar="N",
+        min=1,
+        help="Context window of the model in tokens (default: the registry's).",
     ),
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for the answer.")
+    float,
+    typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for the answer, in seconds."),
 ]
 ConversationFile = Annotated[
     str | None,
     typer.Option(
-        "--continue", metavar="FILE", help="Go on with the conversation in FILE, or begin it."
+        "--continue", metavar="FILE", help="Continue the conversation in FILE, or start one."
     ),
 ]
 SummariserName = Annotated[
@@ -201,6 +218,7 @@ SummariserName = Annotated[
     typer.Option(
         "--summariser",
         metavar="M",
-        help="In a conversation: a model for older turns [their best sentences].",
+        help="Model that summarises older turns of a conversation (default: none; their best "
+        "sentences stay).",
     ),
 ]

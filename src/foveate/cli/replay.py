@@ -15,13 +15,14 @@ from foveate.core.errors import BadInput, BudgetTooSmall, StageBroke
 def replay(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A bundle; - is stdin.")],
     other: Annotated[
-        str | None, typer.Argument(metavar="[FILE2]", help="Another one, to compare it with.")
+        str | None,
+        typer.Argument(metavar="[FILE2]", help="A second bundle, to compare with the first."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Assemble a bundle again, and compare. Says `identical`, or what diverged (exit code 3).
+    """Assemble a bundle again, and compare. Prints `identical`, or what diverged (exit code 3).
 
-    With two bundles: how their runs differ.
+    With two bundles: show how their runs differ.
     """
     from foveate.cli import output
     from foveate.core.replay import compare_bundles

@@ -13,24 +13,29 @@ from foveate.cli.options import STORE, Principals
 
 def mcp(
     store: Annotated[
-        str, typer.Option("--store", metavar="URL", help="The store to answer from.")
+        str, typer.Option("--store", metavar="URL", help="The store to search.")
     ] = str(STORE),
     principal: Principals = None,
     budget: Annotated[
-        int, typer.Option("--budget", metavar="N", min=1, help="Tokens, where a call names none.")
+        int,
+        typer.Option(
+            "--budget", metavar="N", min=1, help="Token budget of a call that names none."
+        ),
     ] = 4_000,
     max_budget: Annotated[
-        int, typer.Option("--max-budget", metavar="N", min=1, help="Tokens a call may ask for.")
+        int,
+        typer.Option("--max-budget", metavar="N", min=1, help="Largest token budget of a call."),
     ] = 32_000,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds for one call.")
+        float,
+        typer.Option("--timeout", metavar="S", min=0.1, help="Time limit for a call, in seconds."),
     ] = 60.0,
 ) -> None:
-    """Serve a store to an agent: the tools assemble, search and check_answer.
+    """Run the MCP server for one store: the tools assemble, search and check_answer.
 
-    Speaks the Model Context Protocol on standard input and output, as programs that start their
-    tools themselves do, and ends when its input ends. `foveate serve` has the same tools over HTTP,
-    at /mcp.
+    It speaks the Model Context Protocol on standard input and output, for programs that start
+    their tools themselves, and exits when its input ends. `foveate serve` has the same tools over
+    HTTP, at /mcp.
     """
     from foveate.pipeline.store_with_embedder import open_store_with_embedder
     from foveate.service.mcp.schemas import ToolLimits
@@ -83,8 +88,8 @@ def serve(
 ) -> None:
     """Run the HTTP API and the playground.
 
-    On this machine alone, unless there are keys. Told to stop (SIGTERM, Ctrl-C) it finishes what it
-    took and ends with 0. An option stands over the environment, which stands over the file.
+    Without keys the service listens only on this machine. On SIGTERM or Ctrl-C it finishes open
+    requests and exits with 0. Options override the environment, which overrides the file.
     """
     given = {"host": host, "port": port, "store": store, "workers": workers}
     try:

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="Look after a store. What it holds, whether it is whole, a copy of it.",
+    help="Inspect, check, copy and maintain a store.",
     rich_markup_mode=None,
 )
 StoreUrl = Annotated[str, typer.Option("--store", metavar="URL", help="The store.")]
 
 
-@app.command(short_help="Say what a store holds, and its bytes on disk.")
+@app.command(short_help="Show what a store holds and its size on disk.")
 def stats(
     store: StoreUrl = str(STORE), principal: Principals = None, as_json: Json = False
 ) -> None:
-    """What a store holds: documents, chunks, vectors, bytes on disk by part, the state root.
+    """Show what a store holds: documents, chunks, vectors, sizes on disk, the state root.
 
-    With --principal, what that reader may see of it, and no sizes.
+    With --principal only what that reader may see is counted, without sizes.
     """
     from foveate.cli.output import terminal_width
     from foveate.stores.maintenance import open_for_maintenance
@@ -38,11 +38,11 @@ def stats(
     _write(store, asdict(found), stats_lines(found, terminal_width()), as_json=as_json)
 
 
-@app.command(short_help="Say whether a store is whole.")
+@app.command(short_help="Check a store for damage.")
 def check(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
-    """Whether a store is whole: all that is derived is worked out again and compared.
+    """Check a store for damage: all derived data is computed again and compared.
 
-    Each thing that is wrong is named, and then the exit code is 3. Nothing is changed.
+    Each fault is listed, and the exit code is then 3. Nothing is changed.
     """
     from foveate.cli.output import terminal_width
     from foveate.stores import maintenance
@@ -62,8 +62,8 @@ def backup(
 ) -> None:
     """Copy a store as it is at one moment, while others read and write.
 
-    The copy is a store: open it, or move it into the place of a lost one. It is there whole or
-    not at all, and what is there already is never replaced. A store on a server is copied by the
+    The copy is a store: open it, or move it to the place of a lost one. It is complete or not
+    there at all, and it never replaces an existing folder. A store on a server is copied with the
     server's own tools.
     """
     from foveate.stores import maintenance
@@ -76,11 +76,11 @@ def backup(
 
 @app.command()
 def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
-    """Give back the room that deleted documents left.
+    """Free the disk space of deleted documents.
 
-    What a search finds and the state root stay as they are. Needs room for a second copy while
-    it works. On a server the room is left to what comes next, and a large store gets its index of
-    vectors.
+    Search results and the state root stay the same. The command needs disk space for a second
+    copy while it works. On a server the space is kept for later writes, and a large store gets its
+    index of vectors.
     """
     from foveate.stores import maintenance
 
@@ -92,18 +92,21 @@ def compact(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
     _write(store, {"bytes_before": before, "bytes_after": after}, [line], as_json=as_json)
 
 
-@app.command(short_help="Index a large store's vectors approximately.")
+@app.command(short_help="Build an approximate vector index of a large store.")
 def approximate(
     store: StoreUrl = str(STORE),
     least: Annotated[
-        int, typer.Option(metavar="N", min=1, help="From so many chunks of the same readers on.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Fewest chunks with the same readers that get an index."
+        ),
     ] = 1_000_000,
     as_json: Json = False,
 ) -> None:
     """Build the approximate vector index of a large store; minutes for a million chunks.
 
-    Searches use it from then on, and say in the manifest that they were not exact. Chunks that
-    come later are compared one by one, until this is run again. Delete nearby-*.bin to go back.
+    Searches then use the index, and the manifest says that they were not exact. Later chunks are
+    compared one by one until this command runs again. To return, delete nearby-*.bin.
     """
     from foveate.stores import maintenance
 
@@ -112,11 +115,12 @@ def approximate(
     _write(store, {"built": built}, [f"{built} built" if built else none], as_json=as_json)
 
 
-@app.command(short_help="Bring a store of an older version to this one.")
+@app.command(short_help="Migrate a store of an older version.")
 def migrate(store: StoreUrl = str(STORE), as_json: Json = False) -> None:
-    """Bring a store that an older version made to this version's schema, whole or not at all.
+    """Migrate a store of an older version to this version's schema, completely or not at all.
 
-    Older versions no longer open it; keep a copy where one may be needed (foveate store backup).
+    Older versions can no longer open it. Make a copy first if you may need one (foveate store
+    backup).
     """
     from foveate.stores.maintenance import open_for_maintenance
 

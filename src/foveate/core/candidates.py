@@ -1,6 +1,7 @@
 """Plain mappings and JSON Lines → candidates, and back. Strict about what is wrong.
 
-Only `text` is required. Unknown keys go to `metadata`. A wrong value is refused with its line and
+Only `text` is required. Keys of other systems are read (`record_keys.py`), a misspelled field is
+refused, and other unknown keys go to `metadata`. A wrong value is refused with its line and
 field; nothing is dropped silently and nothing half-read is used.
 """
 
@@ -9,40 +10,77 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from numbers import Real
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from foveate.core.errors import BadInput
 from foveate.core.metadata import canonical_metadata, plain_metadata
+from foveate.core.record_keys import standardise_record
 from foveate.core.types import Candidate, Chunk
 
+T = TypeVar("T")
 TEXT_FIELDS = ("id", "document_id", "source", "title", "summary")
 INTEGER_FIELDS = ("sequence", "page", "row", "line", "start", "end", "byte_offset")
 SCORE_FIELDS = ("score", "semantic_score", "lexical_score", "rerank_score")
 OTHER_FIELDS = ("text", "section", "modified_at", "principals", "metadata", "embedding", "origin")
 FIELDS = frozenset((*TEXT_FIELDS, *INTEGER_FIELDS, *SCORE_FIELDS, *OTHER_FIELDS))
+RANK_SMOOTHING = 60
+"""As in reciprocal rank fusion: the first few places are told apart, and not too much."""
 ORIGINS = ("retrieved", "neighbour")  # side knowledge has a door of its own, the gate
+
+
+class BestFirst(tuple[Candidate, ...]):
+    """Candidates that came without scores: the order of their list is their score."""
+
+    __slots__ = ()
 
 
 def candidates_from_items(items: Any) -> tuple[Candidate, ...]:
     """Candidates, chunks or mappings → candidates, in the given order.
 
+    If no item has a score, the order of the list becomes the score (`BestFirst`).
     Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
     """
-    found = tuple(_parse_numbered(_check_iterable(items), _candidate_from_item))
+    items = list(_check_iterable(items))
+    found = tuple(_parse_numbered(items, _candidate_from_item))
     check_consistency(found)
-    return found
+    return _score_by_order(found, items)
 
 
 def candidates_from_jsonl(lines: Iterable[str]) -> tuple[Candidate, ...]:
     """JSON Lines → candidates; blank lines are passed over, a line that is not JSON is refused."""
-    read = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    found = tuple(_parse_at_line(number, line, _candidate_from_line) for number, line in read)
+    read = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    items = [_parse_at_line(number, line, _object_from_line) for number, line in read]
+    found = tuple(
+        _parse_at_line(number, item, _candidate_from_item)
+        for (number, _), item in zip(read, items, strict=True)
+    )
     check_consistency(found)
-    return found
+    return _score_by_order(found, items)
+
+
+def score_of_place(place: int) -> float:
+    """The score of a place in a list that is best first, counted from 1."""
+    return 1 / (RANK_SMOOTHING + place)
+
+
+def _has_score(item: Any) -> bool:
+    """A `Candidate` always has one."""
+    return (
+        item.get("score") is not None if isinstance(item, Mapping) else not isinstance(item, Chunk)
+    )
+
+
+def _score_by_order(found: tuple[Candidate, ...], items: Iterable[Any]) -> tuple[Candidate, ...]:
+    """The candidates; if they are several and none of their items has a score, `BestFirst`."""
+    if len(found) < 2 or any(map(_has_score, items)):
+        return found
+    places = enumerate(found, 1)
+    return BestFirst(replace(candidate, score=score_of_place(n)) for n, candidate in places)
 
 
 def parse_json(line: str, advice: str = "give one JSON object a line") -> Any:
@@ -146,7 +184,9 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
 
 def _check_iterable(items: Any) -> Iterable[Any]:
     """Refuse what is not many."""
-    if isinstance(items, str | bytes | Mapping | Candidate):
+    if isinstance(items, str | bytes):
+        raise BadInput("give a list of candidates after the question, not a string")
+    if isinstance(items, Mapping | Candidate):
         raise BadInput("give a list of candidates, not a single value")
     if not isinstance(items, Iterable):
         raise BadInput(f"give candidates, mappings or a table, not {type(items).__name__}")
@@ -158,15 +198,15 @@ def _parse_numbered(items: Iterable[Any], make: Callable[[Any], Candidate]) -> I
         yield _parse_at_line(number, item, make)
 
 
-def _candidate_from_line(line: str) -> Candidate:
+def _object_from_line(line: str) -> Any:
     item = parse_json(line)
     if isinstance(item, list):
         raise BadInput("a list is no candidate; give each of its objects a line of its own")
-    return _candidate_from_item(item)
+    return item
 
 
-def _parse_at_line(number: int, item: Any, make: Callable[[Any], Candidate]) -> Candidate:
-    """Make one candidate; a `BadInput` about it gets the line's number."""
+def _parse_at_line(number: int, item: Any, make: Callable[[Any], T]) -> T:
+    """Make one value; a `BadInput` about it gets the line's number."""
     try:
         return make(item)
     except BadInput as error:
@@ -185,7 +225,7 @@ def _candidate_from_item(item: Any) -> Candidate:
         return Candidate(chunk=item)
     if not isinstance(item, Mapping):
         raise BadInput(f"a candidate is an object with a text, not {type(item).__name__}")
-    return candidate_from_record(item)
+    return candidate_from_record(standardise_record(item, FIELDS))
 
 
 def candidate_from_record(record: Mapping[str, Any]) -> Candidate:

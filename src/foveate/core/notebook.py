@@ -57,6 +57,14 @@ class NotebookTrace(tuple[StageTrace, ...]):
         return trace_html(self)
 
 
+def context_line(context: Any) -> str:
+    """How much is shown, of which budget, by which recipe."""
+    budget = context.budget.documents
+    tokens = f"{context.token_count:,}" + (f" of {budget:,}" if budget is not None else "")
+    blocks = _format_count(len(context.blocks), "block")
+    return f"<Context: {blocks}, {tokens} tokens, recipe {context.manifest.recipe!r}>"
+
+
 def context_html(context: Context) -> str:
     """What is shown of which source, and what became of the rest, folded."""
     budget = context.budget.documents

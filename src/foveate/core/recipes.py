@@ -22,7 +22,11 @@ _DEDUPLICATION = (
     {"use": "dedup_near", "method": "containment"},
 )
 _SENTENCES = {"use": "compress", "offer": "sentences", "when": "always"}
-_EVIDENCE = ({"use": "pack", "policy": "value"}, {"use": "order", "by": "attention"})
+_EVIDENCE = (
+    {"use": "pack", "policy": "value", "fill": "relevance"},
+    {"use": "order", "by": "attention"},
+)
+_SHORT_IF_TIGHT = {"name": "numbered", "header_form": "auto"}
 _WHOLE_CHUNKS = {"use": "pack", "policy": "greedy"}
 _BEST_FIRST = {"use": "order", "by": "relevance"}
 
@@ -43,7 +47,12 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
     "default": {
         "description": "The best without a model call: likely evidence, once, where it is read.",
         "stages": [*_DEDUPLICATION, "expand", "stitch", _SENTENCES, "divide", *_EVIDENCE],
-        "format": "numbered",
+        "format": _SHORT_IF_TIGHT,
+    },
+    "reranked": {
+        "description": "For reranked candidates: whole chunks by score alone, best first.",
+        "stages": [*_DEDUPLICATION, _WHOLE_CHUNKS, _BEST_FIRST],
+        "format": _SHORT_IF_TIGHT,
     },
     "factual-qa": {
         "description": "For questions with one answer: XML, the best at both ends, whole chunks.",

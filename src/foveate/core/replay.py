@@ -20,6 +20,7 @@ from foveate.core.candidates import (
     chunk_to_json,
 )
 from foveate.core.compressed_text import CompressionMethod, Offer
+from foveate.core.context_json import manifest_to_json, stage_to_json
 from foveate.core.errors import BadInput
 from foveate.core.manifest import (
     canonical_recipe_text,
@@ -29,8 +30,7 @@ from foveate.core.manifest import (
 )
 from foveate.core.request import Inputs
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
-from foveate.core.types import Context, Manifest, Supplement
-from foveate.core.wire import manifest_to_json, stage_from_json, stage_to_json
+from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
 from foveate.core.zones import Budget
 
 KIND = "foveate-bundle"
@@ -156,9 +156,14 @@ def check_bundle(bundle: Any) -> None:
             raise BadInput(f"the bundle's {name!r} is damaged; write it again with --bundle")
     try:
         for stage in bundle["trace"]:
-            stage_from_json(stage)
+            _check_stage(stage)
     except (KeyError, TypeError):
         raise BadInput("the bundle's 'trace' is damaged; write it again with --bundle") from None
+
+
+def _check_stage(record: Mapping[str, Any]) -> None:
+    decisions = tuple(Decision(**decision) for decision in record["decisions"])
+    StageTrace(**{**record, "decisions": decisions})
 
 
 def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:

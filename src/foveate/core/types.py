@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from blake3 import blake3
 
@@ -148,12 +148,14 @@ class Sentences:
     `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
     `runs`: of each, its runs of words as numbers, by which a repeat is known; empty: not known.
+    `noise`: a sentence with less worth is not worth showing, even if the budget has room.
     """
 
     spans: tuple[Span, ...]
     leans: tuple[int, ...]
     worths: tuple[float, ...]
     runs: tuple[Runs, ...] = field(default=(), compare=False, repr=False)
+    noise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,6 +387,27 @@ class Context:
     manifest: Manifest
     budget: Budget
     query: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        from foveate.core.notebook import context_line
+
+        return context_line(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The context as JSON values: what the command line prints and the service sends."""
+        from foveate.core.context_json import context_to_json
+
+        return context_to_json(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, query: str = "") -> Self:
+        """The context that `to_dict` wrote; raises `BadInput` naming the part that is wrong."""
+        from foveate.core.context_json import context_from_json
+
+        return context_from_json(cls, data, query)
 
     def _repr_html_(self) -> str:
         from foveate.core.notebook import context_html

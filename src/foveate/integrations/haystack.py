@@ -20,9 +20,9 @@ except ImportError as error:
 
 from foveate.answer.messages import messages
 from foveate.core import zones
+from foveate.core.context_json import context_to_json
 from foveate.core.request import Recipe
 from foveate.core.types import Context
-from foveate.core.wire import context_to_json
 from foveate.integrations.options import check_options, current_principals, from_documents
 from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
 from foveate.integrations.serialization import (

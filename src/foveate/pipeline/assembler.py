@@ -15,7 +15,7 @@ from foveate.pipeline.flow import (
     cached_from_store,
     search,
 )
-from foveate.pipeline.inputs import check_query
+from foveate.pipeline.inputs import check_query, check_store
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import (
     AssembleKeywords,
@@ -87,7 +87,7 @@ class Assembler:
     Raises `BadOption` or `UnknownName` at once for options that cannot be resolved.
     """
 
-    store: Store | None = None
+    store: Store | None = field(default=None, kw_only=False)
     embedder: Embedder | None = None
     options: AssembleOptions = field(default_factory=AssembleOptions)
     cache: Cache | None = None
@@ -97,7 +97,8 @@ class Assembler:
     around: StepObserver | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a recipe, format or order that does not exist, before the first question."""
+        """Refuse what is no store, and a recipe, format or order that does not exist."""
+        check_store(self.store)
         check_recipe(self.options)
 
     def search(self, query: str, **keywords: Unpack[AssembleKeywords]) -> SearchResult:

@@ -6,11 +6,11 @@ nothing. Each call to a port is one `Call`, so the flow runs blocking and in an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foveate.core.assemble import TokenCountCache, assemble
+from foveate.core.candidates import BestFirst
 from foveate.core.request import Inputs, Recipe
 from foveate.core.types import Candidate, Context, Number, Supplement
 from foveate.pipeline.observers import CallFigures, Observers
@@ -96,10 +96,10 @@ def search_figures(found: SearchResult) -> CallFigures:
 
 
 def assemble_candidates(
-    ports: Ports, query: str, candidates: Sequence[Candidate], resolved: ResolvedOptions
+    ports: Ports, query: str, candidates: tuple[Candidate, ...], resolved: ResolvedOptions
 ) -> Flow[AssemblyResult]:
     """The context for candidates at hand."""
-    ranked, notes = yield from rerank(ports.reranker, query, tuple(candidates))
+    ranked, notes = yield from rerank(ports.reranker, query, candidates)
     inputs = inputs_for(query, ranked, resolved, notes)
     return (yield from _assemble(replace(ports, store=None), inputs, resolved))
 
@@ -182,6 +182,8 @@ def inputs_for(
 ) -> Inputs:
     """What the core gets for these candidates."""
     options = resolved.options
+    if isinstance(candidates, BestFirst):
+        notes = (("scores_from", "the order of the list"), *notes)
     return Inputs(
         query=query,
         candidates=candidates,

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, BadOption
+from foveate.core.types import Context
 
 
 def check_query(query: str) -> str:
     """The query; raises `BadInput` if it is empty or no string."""
-    if not isinstance(query, str) or not query.strip():
+    if not isinstance(query, str):
+        message = f"must be the question as a string, not {type(query).__name__}"
+        raise BadInput(f"{message}; the candidates come after it", field="query")
+    if not query.strip():
         raise BadInput("the query is empty; ask something", field="query")
     return query
+
+
+def check_context(context: Context) -> None:
+    """Raise `BadInput` for anything but a `Context`, its text for one."""
+    if not isinstance(context, Context):
+        found = type(context).__name__
+        raise BadInput(f"give the Context that assemble returned, not {found}", field="context")
+
+
+def check_store(store: object) -> None:
+    """Raise `BadOption` for a path, or anything else that is no open store."""
+    if isinstance(store, str | PathLike):
+        raise BadOption(
+            f"store is the path {str(store)!r}; open it first: foveate.open_store({str(store)!r})"
+        )
+    if hasattr(store, "assembler"):
+        raise BadOption("store assembles by itself; call its assemble(), or pass its .store")
 
 
 def check_principals(principals: Iterable[str]) -> tuple[str, ...]:

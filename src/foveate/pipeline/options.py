@@ -64,6 +64,10 @@ class AssembleKeywords(TypedDict, total=False):
     instant: datetime | None
 
 
+DEFAULT_TOKENS = 4_000
+"""The budget for documents if neither the caller nor the recipe names one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssembleOptions:
     """Everything a caller can ask of an assembly, beside the query, the candidates and the ports.
@@ -151,8 +155,9 @@ def resolve_options(
 ) -> ResolvedOptions:
     """Names become values, and the budget is measured.
 
-    With a model and without a budget, the documents get what the system prompt, the query and the
-    answer leave of its window. A taxonomy adds its gate to the recipe, unless the recipe has one.
+    Without a budget, the documents get `DEFAULT_TOKENS`, or what the recipe's own budget says. With
+    a model, they get no more than the system prompt, the query and the answer leave of its window.
+    A taxonomy adds its gate to the recipe, unless the recipe has one.
 
     Raises `BadInput`, `BadOption` or `UnknownName`.
     """
@@ -179,9 +184,9 @@ def resolve_options(
             max_output=options.max_output,
             tokenizer=tokenizer,
         )
-        budget = _model_budget(options.budget, room)
+        budget = _model_budget(options.budget, room, recipe)
     return ResolvedOptions(
-        recipe=recipe,
+        recipe=_settle_headers(recipe, budget),
         budget=budget,
         tokenizer=tokenizer,
         principals=check_principals(options.principals),
@@ -205,6 +210,18 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
         channel=options.channel,
         language=options.language,
     )
+
+
+def _settle_headers(recipe: Recipe, budget: zones.Budget) -> Recipe:
+    """The recipe with short or long headers, if its format leaves that to the budget."""
+    if getattr(recipe.format, "header_form", "") != "auto":
+        return recipe
+    from foveate.core.formats.numbered import SHORT_BELOW
+
+    tokens = budget.documents or (budget.characters or 0) // 4
+    form: Any = recipe.format
+    header = "short" if tokens < SHORT_BELOW else "long"
+    return replace(recipe, format=replace(form, header_form=header))
 
 
 def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
@@ -298,16 +315,20 @@ def _reorder(recipe: Recipe, order: str) -> Recipe:
 def _recipe_budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.Budget:
     """A number limits the documents, beside whatever else the recipe limits."""
     if budget is None:
-        return recipe.budget
+        modest = recipe.budget == zones.Budget()
+        return replace(recipe.budget, documents=DEFAULT_TOKENS) if modest else recipe.budget
     if isinstance(budget, zones.Budget):
         return budget
     return replace(recipe.budget, documents=_check_tokens(budget), window=None)
 
 
-def _model_budget(budget: int | zones.Budget | None, room: zones.Budget) -> zones.Budget:
+def _model_budget(
+    budget: int | zones.Budget | None, room: zones.Budget, recipe: Recipe
+) -> zones.Budget:
     """The model's room, or less of it; a budget's zones must fit the model's window."""
+    most = DEFAULT_TOKENS if recipe.budget == zones.Budget() else None
     if budget is None:
-        return room
+        return replace(room, documents=min(room.documents or most, most)) if most else room
     if isinstance(budget, zones.Budget):
         window = min(budget.window or room.window or 0, room.window or 0)
         framing = {"per_message": room.per_message, "per_reply": room.per_reply}

@@ -13,7 +13,7 @@ from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.compress import Compress
 from foveate.core.text_analysis import analysis_version, encode_analysis, is_known, load_analyses
 from foveate.core.types import Chunk
-from foveate.ports import Store
+from foveate.ports import AnalysisStore, SearchStore, WritableStore
 
 DEFAULT_LANGUAGE = "en"
 """The language that questions to a store are asked in, as far as sentences go."""
@@ -33,15 +33,15 @@ def analyse_chunks(chunks: Iterable[Chunk]) -> dict[str, bytes]:
     return {content_hash: _analyse_chunk(c, DEFAULT_LANGUAGE) for content_hash, c in found.items()}
 
 
-def save_to_store(store: Store, found: Mapping[str, bytes]) -> None:
+def save_to_store(store: WritableStore, found: Mapping[str, bytes]) -> None:
     """Let the store keep what was made of chunks, if it can; best effort."""
-    if found and hasattr(store, "keep"):
+    if found and isinstance(store, AnalysisStore):
         store.keep(current_version(), found)
 
 
-def find_unknown_texts(inputs: Inputs, store: Store) -> dict[str, Chunk]:
+def find_unknown_texts(inputs: Inputs, store: SearchStore) -> dict[str, Chunk]:
     """The texts that the recipe reads and this process does not know, by content hash."""
-    if not _uses_sentences(inputs.recipe) or not hasattr(store, "readings"):
+    if not _uses_sentences(inputs.recipe) or not isinstance(store, AnalysisStore):
         return {}
     chunks = [*(c.chunk for c in inputs.candidates), *inputs.neighbours]
     language = inputs.language

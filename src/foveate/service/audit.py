@@ -44,7 +44,7 @@ def add_audit_fields(
 ) -> None:
     """Note what a response is made of; a route calls it before it responds.
 
-    `manifests` are those of `core/wire.py`; `state_root` is for a response without one;
+    `manifests` are those of `core/context_json.py`; `state_root` is for a response without one;
     `principals` is for a request with fewer than the key has.
     """
     found: dict[str, Any] = scope["state"].setdefault("audit", {})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from foveate.stores.postgres import AsyncPostgresStore
 
 SCHEMES = ("file", "sqlite")
-"""What may stand before the colon; a plain path is the embedded store too."""
+"""Schemes of the embedded store; a plain path is one too."""
 SERVER_SCHEMES = ("postgresql", "postgres")
 """Of a store on a server."""
 
@@ -25,16 +25,12 @@ def open_store(
     create: bool = True,
     migrate: bool | None = None,
 ) -> Store:
-    """Open a store: `PATH`, `sqlite:PATH` or `file:PATH` is the embedded one, in that folder.
+    """Open the store at a URL; docs/store.md, docs/lance.md and docs/postgres.md list the forms.
 
-    `lance:PATH` and `lance+s3://BUCKET/PREFIX` are the distributed one (docs/lance.md).
-    `postgresql://USER@HOST/DATABASE?schema=NAME` is one on a server (docs/postgres.md).
-    A new store takes `embedder_name` and `dimensions` (without them it has full text alone); an
-    existing one is checked against them where they are given. `create=False` refuses to make one.
-    A store of an older version is brought up to date, with a `StoreMigrated` warning, where
-    `migrate` says so; by default where it may be made too (`create`). Raises `UnknownName` for a
-    scheme, `BadInput` where the folder is no store or a store of another version, `BadOption`
-    where it was made with another embedder.
+    A new store takes `embedder_name` and `dimensions`, or has full text alone; an existing one
+    is checked against them. `create=False` refuses to create one. `migrate` (by default
+    `create`) permits a migration, with a `StoreMigrationWarning`. Raises `UnknownName`,
+    `BadInput`, `BadOption`.
     """
     check_embedder_options(embedder_name, dimensions)
     options: dict[str, Any] = {
@@ -58,10 +54,9 @@ def open_store(
 
 
 def open_store_for_writing(url: str, *, embedder_name: str = "", dimensions: int = 0) -> Store:
-    """The store to index into; where there is none, one that is made with its first document.
+    """The store to index into, created with its first document; raises as `open_store`.
 
-    Raises as `open_store`; where it cannot be made, and only the attempt tells, `CannotBeMade` at
-    the first write.
+    If a new store cannot be created, the first write raises `StoreCreationFailed`.
     """
     from foveate.stores.lazy import LazyStore, StoreNotFound
 
@@ -94,11 +89,7 @@ async def open_async_store(
     from foveate.stores.postgres import AsyncPostgresStore
 
     return await AsyncPostgresStore.open(
-        url,
-        embedder_name=embedder_name,
-        dimensions=dimensions,
-        create=create,
-        migrate=migrate,
+        url, embedder_name=embedder_name, dimensions=dimensions, create=create, migrate=migrate
     )
 
 
@@ -124,7 +115,7 @@ def redact_url(url: str | Path) -> str:
     """A store's URL as it may be shown: without a password."""
     if not is_server_url(url):
         return str(url)
-    from foveate.stores.postgres.url import parse_url
+    from foveate.stores.postgres.connect import parse_url
 
     return parse_url(str(url)).display_url
 

@@ -1,16 +1,12 @@
-"""Checksums of what a store keeps, and the error where one does not hold. Pure.
+"""Checksums of stored values as a reader gets them, and the error for those that do not match.
 
-A CRC of 32 bits finds every flipped bit and every burst of damage up to 32 bits long, in a time
-that reading hardly notices. It is no signature: whoever can write to a store can write a checksum.
-
-Rules: a checksum covers values exactly as a reader gets them; what is read by many rows at once has
-one checksum that is a sum over its rows, so that a row which damage hides is missed too; an error
-names no value, since the reader may not be allowed to see it.
+A CRC finds damage up to 32 bits long; it is no signature. What many rows share has a sum over the
+rows, so that a hidden row is missed too. Errors name no value: the reader may not be allowed it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from marshal import dumps
 from typing import Any
@@ -48,7 +44,7 @@ def checksum(values: Sequence[Any]) -> int:
 
 
 def intact(rows: Iterable[tuple[Any, ...]], what: str) -> Iterator[tuple[Any, ...]]:
-    """The rows, each of which ends with the checksum of what stands before; raises where not."""
+    """The rows, each checked against the checksum at its end; raises for damage."""
     for row in rows:
         if crc32(dumps(row[:-1], _FORM)) != row[-1]:
             raise damage(what)
@@ -62,6 +58,11 @@ def sum_of_places(term: str, total: int, count: int) -> int:
     True
     """
     return (total + count * crc32(term.encode())) & MASK
+
+
+def sum_of_facts(rows: Mapping[str, Any]) -> int:
+    """The checksum of the facts of a store as a whole."""
+    return checksum([part for row in sorted(rows.items()) for part in row])
 
 
 def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:

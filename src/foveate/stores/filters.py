@@ -1,16 +1,40 @@
-"""What a request may see: principals and metadata filters as SQL conditions, values bound.
-
-Rules: values are bound one by one and never pass through SQLite's JSON functions, which cut a
-string at NUL ("a" + NUL + "b" would become the principal "a"); a key that is no column of a chunk
-or its document is a metadata key; a list means any of.
-"""
+"""Checks of search filters, and filters as SQL conditions for SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from foveate.stores.request_checks import is_encodable, parse_filter_values
+from foveate.core.errors import BadOption
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a row can hold the text: all but half of a surrogate pair is UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def parse_filter_values(key: str, wanted: Any) -> list[Any]:
+    """The values that `key` may have; raises `BadOption` for what is no value."""
+    many = isinstance(wanted, list | tuple | set | frozenset)
+    values = list(wanted) if many else [wanted]
+    for value in values:
+        if not isinstance(value, str | int | float):
+            raise BadOption(
+                f"where: {key!r} is {value!r}; give a string, a number, a boolean or a list of them"
+            )
+    return values
+
+
+def text_from_value(value: str | float) -> str:
+    """A number asked of a text column is the text of the number."""
+    if isinstance(value, str):
+        return value
+    return str(int(value) if isinstance(value, bool) else value)
+
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """SQL with marks, and what to bind to them."""
@@ -20,18 +44,13 @@ T = TypeVar("T")
 MAX_BOUND_VALUES = 10_000
 """SQLite binds 32,766 values to a statement where it is built as it comes."""
 
-_COLUMNS = {
-    "source": "d.source",
-    "document_id": "d.document_id",
-    "title": "d.title",
+TEXT_COLUMNS = {
+    **{name: f"d.{name}" for name in ("source", "document_id", "title")},
     "id": "c.chunk_id",
     "section": "c.section",
-    "page": "c.page",
-    "row": 'c."row"',
-    "line": "c.line",
-    "sequence": "c.sequence",
 }
-
+NUMBER_COLUMNS = {"page": "c.page", "row": 'c."row"', "line": "c.line", "sequence": "c.sequence"}
+_COLUMNS = {**TEXT_COLUMNS, **NUMBER_COLUMNS}
 _PATHS = (
     ("NOT INDEXED", "NOT INDEXED"),
     ("INDEXED BY chunks_by_filter", "INDEXED BY documents_again"),
@@ -57,11 +76,7 @@ def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def matching(where: Mapping[str, Any]) -> list[Condition]:
-    """Two queries for the row ids of all chunks that the filter wants; raises `BadOption`.
-
-    One reads the tables, the other their indexes, so that where damage hides a row from one of
-    them, or shows it, they differ.
-    """
+    """The chunks that the filter selects: a query over tables and one over indexes, to compare."""
     parts: dict[str, list[str]] = {"c": [], "d": []}
     bound: dict[str, list[Any]] = {"c": [], "d": []}
     for key, wanted in where.items():

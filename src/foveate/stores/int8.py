@@ -1,18 +1,19 @@
-"""Vectors as int8: how they are made, and their cosines. Pure; every store has the same.
+"""Vectors as int8 and their exact cosines, the same in every store.
 
-Rules: cosines are computed from integers. Products stay below 2^24 up to 1,040 dimensions, so
-float32 holds every sum exactly whatever the order of additions; above that float64 does.
-`numkong`, where it is installed, gives the same whole numbers by the processor's own 8-bit
-instructions, some four times faster.
+Cosines are computed from integers: float32 holds every sum exactly up to 1,040 dimensions, float64
+above. `numkong`, if installed, computes the same integers faster.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from foveate.core.errors import BadInput
+from foveate.stores.scoring import best_positions, score_threshold
 
 BLOCK_ROWS = 4096  # rows at a time: their float32 copy stays in the cache
 FLOAT32_DIMENSIONS = 1040
@@ -28,10 +29,7 @@ def quantise_or_zeros(given: Any, *, rows: int, dimensions: int) -> Any:
 
 
 def quantise(vectors: Any, *, rows: int, dimensions: int) -> Any:
-    """Rows of any length → int8 by `rint(127 · x / max|x|)`; a row of zeros stays one.
-
-    Each row has its own scale, so all 8 bits are used; cosine does not see the scale.
-    """
+    """Rows of any length → int8 by `rint(127 · x / max|x|)`, each row with its own scale."""
     import numpy as np
 
     array = np.asarray(vectors, dtype=np.float64)
@@ -131,3 +129,57 @@ def squared_norms(vectors: Any) -> Any:
         block = vectors[start : start + BLOCK_ROWS].astype(np.int32)
         found[start : start + BLOCK_ROWS] = (block * block).sum(axis=1)
     return found
+
+
+_SPARSE_RATIO = 8
+"""Where fewer than one row in so many is wanted, only those are read."""
+_SLACK = 1e-6
+"""Relative: more than the four roundings to float32 in what is looked at first can come to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScannedRows:
+    """Rows that a search scans, by id: numpy arrays of one length, and caches of this state."""
+
+    ids: Any  # int64
+    audiences: Any  # int32
+    terms: Any  # int32: BM25's document length
+    norms: Any  # int32: the squared length of each vector
+    vectors: Any  # int8, (rows, dimensions)
+    inverse: Any  # float32: one by the length of each vector, 0 for none
+    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
+
+
+def inverse_norms(norms: Any) -> Any:
+    """One by the length of each vector, float32, 0 for a vector of zeros."""
+    import numpy as np
+
+    lengths = np.sqrt(norms, dtype=np.float64)
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return inverse.astype(np.float32)
+
+
+def cosines(scan: ScannedRows, query: Any, positions: Any) -> Any:
+    """Cosine of an int8 query with the rows at `positions`, float64, the same on every machine."""
+    import numpy as np
+
+    products = dot_products(scan.vectors.take(positions, axis=0), query).astype(np.float64)
+    return cosines_from_products(products, scan.norms[positions], query)
+
+
+def nearest(scan: ScannedRows, query: Any, wanted: Any, depth: int) -> Any:
+    """Positions, ascending, of the `depth` best cosines and their ties; `wanted`: mask or None."""
+    import numpy as np
+
+    if wanted is not None and np.count_nonzero(wanted) * _SPARSE_RATIO < len(wanted):
+        rows = np.flatnonzero(wanted)
+        return rows[best_positions(cosines(scan, query, rows), depth)]
+    # Looked at in float32 first; what is near enough to be among them is then compared exactly.
+    rough = dot_products(scan.vectors, query).astype(np.float32, copy=False) * scan.inverse
+    if wanted is not None:
+        rough[~wanted] = -np.inf
+    last = float(score_threshold(rough, depth))
+    last = last - abs(last) * _SLACK if math.isfinite(last) else -float(np.finfo(np.float32).max)
+    near = np.flatnonzero(rough >= last)
+    return near[best_positions(cosines(scan, query, near), depth)]

@@ -1,11 +1,8 @@
-"""A store that is made when something is first written to it; until then it is empty.
-
-So a run that brings nothing in leaves nothing behind.
-"""
+"""A store that its first write creates, so that a run without documents leaves nothing behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.core.errors import BadInput, InvalidRequest
@@ -27,10 +24,7 @@ class StoreCreationFailed(Exception):
 
 
 class LazyStore:
-    """Makes its store by calling `make`, once; everything else is the store's own.
-
-    Raises `StoreCreationFailed` at the first write where `make` refuses.
-    """
+    """Calls `make` once, at the first write, which raises `StoreCreationFailed` if it fails."""
 
     def __init__(self, make: Callable[[], Store]) -> None:
         self._make = make
@@ -48,6 +42,14 @@ class LazyStore:
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
         """Empty where there is no store."""
         return self._store.state_root(principals=principals) if self._store is not None else ""
+
+    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """None, until something is written."""
+        return self._store.readings(version, hashes) if self._store is not None else {}
+
+    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
+        """Keep analyses of texts, in a store that is created for them."""
+        self.__getattr__("keep")(version, readings)
 
     def close(self) -> None:
         """Close what was made."""

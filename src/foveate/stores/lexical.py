@@ -1,53 +1,98 @@
-"""BM25 over an inverted index in plain tables: exact, and blind to what one may not read.
+"""The rows that a reader may read, and exact BM25 with statistics of these rows alone.
 
-Not FTS5: its `bm25()` takes idf and average length over all rows, so that a score tells about
-documents that the reader may not see. Here both are taken over what the request may read. The
-formula is in `bm25.py`, the tables in `postings.py`.
+FTS5's `bm25()` takes its statistics over all rows, which would reveal documents.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
 
-from foveate.stores.access_control import View
-from foveate.stores.bm25 import MAX_COUNT, idfs, term_scores
+from foveate.core.state import combine_states
 from foveate.stores.checksums import damage, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.int8 import ScannedRows
+from foveate.stores.scoring import MAX_COUNT, damping, idfs, term_scores
+from foveate.stores.sqlite import contents
 from foveate.stores.vectors import Scan
+
+_MAX_VIEWS = 16
+"""Views, of 9 bytes a row each; and readers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """The rows of some audiences. `mask`: booleans by position, None where all are."""
+
+    audiences: tuple[int, ...]
+    mask: Any
+    row_count: int
+    term_count: int
+    damping: Any
+    """By position, float64: what BM25 adds to a term's occurrences."""
+
+
+def view_for_principals(
+    connection: Connection, scan: Scan, principals: Iterable[str]
+) -> tuple[View, bytes]:
+    """What these principals may read, and the lattice hash of it."""
+    names = tuple(sorted(set(principals)))
+    known = scan.readers.pop(names, None)
+    if known is None:
+        found = contents.readable_audiences(connection, names)
+        known = tuple(row[0] for row in found), combine_states(row[2] for row in found)
+    scan.readers[names] = known
+    for old in list(scan.readers)[:-_MAX_VIEWS]:
+        scan.readers.pop(old, None)
+    return view_for_audiences(scan, known[0]), known[1]
+
+
+def view_for_audiences(scan: ScannedRows, ids: Iterable[int]) -> View:
+    """What these audiences may read."""
+    allowed = tuple(sorted(ids))
+    # Taken out and put in again: the front is what was not asked for longest.
+    view: View = scan.views.pop(allowed, None) or build_view(scan, allowed)
+    scan.views[allowed] = view
+    for old in list(scan.views)[:-_MAX_VIEWS]:
+        scan.views.pop(old, None)
+    return view
+
+
+def build_view(scan: ScannedRows, allowed: tuple[int, ...]) -> View:
+    """The view of these audiences."""
+    import numpy as np
+
+    mask = np.isin(scan.audiences, np.array(allowed, dtype=np.int32))
+    rows = int(np.count_nonzero(mask))
+    words = int(scan.terms[mask].sum(dtype=np.int64))
+    return View(
+        audiences=allowed,
+        mask=None if rows == len(mask) else mask,
+        row_count=rows,
+        term_count=words,
+        damping=damping(scan.terms, total=rows, words=max(words, 1)),
+    )
+
 
 _MAX_CACHED_POSTINGS, _CACHED_POSTINGS_PER_ROW = 8_000_000, 32
 """Postings that are kept in memory, of 6 bytes each, whichever is more: 48 MB, or 192 a row."""
-_MAX_CACHED_FREQUENCIES = 4_096
-"""Terms of which a view keeps in how many rows they are: about as many as have postings kept."""
 
 _WHAT = "its full-text index is not as it was written"
 
 
-class PostingsRows(Protocol):
-    """Rows in memory, and the postings that were read of them."""
-
-    @property
-    def ids(self) -> Any: ...  # noqa: D102
-    @property
-    def cached_postings(self) -> dict[str, tuple[Any, Any]]: ...  # noqa: D102
-
-
 def load_postings(
-    connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]
+    connection: Connection, scan: Scan, terms: Sequence[str]
 ) -> dict[str, tuple[Any, Any]]:
-    """Term, in the order given → (positions in the scan, occurrences).
-
-    What was read is kept with the scan, which is of one state; words of questions come again.
-    """
+    """Term, in the order given → (positions in the scan, occurrences), cached with the scan."""
     return read_through_cache(
         scan, terms, lambda missing: _read_postings(connection, scan, missing)
     )
 
 
 def read_through_cache(
-    scan: PostingsRows, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
+    scan: ScannedRows, terms: Sequence[str], read_: Callable[[list[str]], list[tuple[Any, Any]]]
 ) -> dict[str, tuple[Any, Any]]:
     """The terms' postings, of which only those that are not in memory are read."""
     missing = [term for term in terms if term not in scan.cached_postings]
@@ -69,7 +114,7 @@ def _cache_cost(found: tuple[Any, Any]) -> int:
     return len(found[0]) + 2_000  # so that there are never very many rare terms
 
 
-def _read_postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
+def _read_postings(connection: Connection, scan: Scan, terms: Sequence[str]) -> list[Any]:
     import numpy as np
 
     known = _known(connection, terms)
@@ -96,7 +141,7 @@ def _read_postings(connection: sqlite3.Connection, scan: Scan, terms: Sequence[s
     return found
 
 
-def _known(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _known(connection: Connection, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Term → its row id and checksum, as far as there are any."""
     found: dict[str, tuple[int, int]] = {}
     for some in iter_batches(terms):
@@ -113,16 +158,14 @@ def _known(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tu
 
 
 def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
-    """BM25 of every row, float64; idf and average length are of what the view holds.
-
-    A term that stands in more than half of the rows is left out where a rarer one is there. Rows
-    that are not readable score 0.
-    """
+    """BM25 of every row, float64, with the view's statistics; 0 for rows that may not be read."""
     import numpy as np
 
-    weights = idfs(
-        [_document_frequency(view, term, found[term][0]) for term in found], view.row_count
-    )
+    frequencies = [
+        len(rows) if view.mask is None else int(np.count_nonzero(view.mask[rows]))
+        for rows, _ in found.values()
+    ]
+    weights = idfs(frequencies, view.row_count)
     told = [
         (positions, term_scores(occurrences, view.damping.take(positions), weight))
         for (positions, occurrences), weight in zip(found.values(), weights, strict=True)
@@ -137,16 +180,3 @@ def bm25(found: Mapping[str, tuple[Any, Any]], view: View) -> Any:
     if view.mask is not None:
         scores[~view.mask] = 0
     return scores
-
-
-def _document_frequency(view: View, term: str, positions: Any) -> int:
-    """In how many of the readable rows the term is."""
-    import numpy as np
-
-    known = view.frequencies.get(term)
-    if known is None:
-        mine = positions if view.mask is None else view.mask[positions]
-        known = len(mine) if view.mask is None else int(np.count_nonzero(mine))
-        if len(view.frequencies) < _MAX_CACHED_FREQUENCIES:
-            view.frequencies[term] = known
-    return known

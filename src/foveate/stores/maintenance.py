@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, runtime_checkable
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.ports import Store
 from foveate.stores import folder_from_url, is_lance_url, is_server_url, open_store
 from foveate.stores.checksums import StoreDamaged
 from foveate.stores.report import Finding, Report, Stats
 
 
-class MaintainableStore(Store, Protocol):
-    """A store that can be looked after."""
+@runtime_checkable
+class MaintainableStore(Protocol):
+    """A store with figures and compaction."""
 
     def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
         """The store in figures; with `principals`, of what they may read alone."""
@@ -23,14 +23,17 @@ class MaintainableStore(Store, Protocol):
     def compact(self) -> None:
         """Give back the room that deleting left."""
 
+    def close(self) -> None:
+        """Close files and connections."""
+
 
 def open_for_maintenance(url: str, *, migrate: bool | None = None) -> closing[MaintainableStore]:
     """The store, which must exist, to be closed; raises `BadOption` where it has no figures."""
     store = open_store(url, create=False, migrate=migrate)
-    if not (hasattr(store, "stats") and hasattr(store, "compact")):
+    if not isinstance(store, MaintainableStore):
         store.close()
         raise BadOption("this store cannot be looked after here; use its server's own tools")
-    return closing(cast("MaintainableStore", store))
+    return closing(store)
 
 
 def check(url: str) -> Report:
@@ -65,7 +68,7 @@ def _checked(url: str) -> Report:
 def backup(url: str, to: Path) -> None:
     """Copy an embedded store; raises `BadOption` for one on a server, naming what copies it."""
     if is_server_url(url):
-        from foveate.stores.postgres.url import parse_url
+        from foveate.stores.postgres.connect import parse_url
 
         raise BadOption(
             "a store on a server is copied by the server's own tools: "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from sqlite3 import Connection
 from struct import Struct
 from typing import Any, TypeAlias
 
@@ -15,14 +15,12 @@ from foveate.stores.rows import DOCUMENT_FIELDS
 Place: TypeAlias = tuple[int, int, int]
 """A chunk's sequence, row id and audience."""
 
-_NARROW = 3
-"""A window in which the places around are counted out, which is quicker."""
 _PLACE = Struct("<qqq")
 _WHAT = "a document is not as it was written"
 
 
 def write(
-    connection: sqlite3.Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
+    connection: Connection, number: int, row: Mapping[str, Any], places: Iterable[Place]
 ) -> None:
     """Keep a new document's outline; `row`: its fields and its audience."""
     connection.execute("INSERT INTO outlines VALUES (?, ?, ?, ?, ?)", outline(number, row, places))
@@ -53,16 +51,11 @@ def near(
         wanted.setdefault(name, []).append(sequence)
     found: list[tuple[int, int]] = []
     for name, outline in outlines.items():
-        at = wanted[name]
-        if window <= _NARROW:
-            near_ = {place + step for place in at for step in range(-window, window + 1)}
-            found += [place[1:] for place in outline if place[0] in near_]
-        else:
-            found += [place[1:] for place in outline if _is_near(at, place[0], window)]
+        found += [place[1:] for place in outline if is_near(wanted[name], place[0], window)]
     return found
 
 
-def _is_near(places: Sequence[int], at: int, window: int) -> bool:
+def is_near(places: Sequence[int], at: int, window: int) -> bool:
     """Whether one of these places, ascending, is within the window."""
     next_ = bisect_left(places, at - window)
     return next_ < len(places) and places[next_] <= at + window
@@ -73,7 +66,7 @@ def row_checksum(number: int, row: Mapping[str, Any]) -> int:
     return checksum((number, *(row[field] for field in DOCUMENT_FIELDS), row["audience"]))
 
 
-def of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[Place]]:
+def of(connection: Connection, names: Sequence[str]) -> dict[str, list[Place]]:
     """Document id → its chunks, of those documents that are there."""
     found: dict[str, list[Place]] = {}
     for some in iter_batches(names):

@@ -1,14 +1,12 @@
 """The inverted index in plain tables: which chunks hold a term, and how often.
 
-Rules: a row holds a term's places in one document or in several that follow one another; it stands
-under the first of them, its places ascend, and no row of a term reaches into the next one's
-documents, so that the row which holds a document can be found. What one transaction puts waits in
-memory until somebody reads or the transaction ends: a hundred documents then write a term once.
+A row holds a term's places, ascending, in one document or several, under the first of them; no row
+reaches into the documents of the next. Places wait in memory until a read or the end of the
+transaction, so that a hundred documents write a term once.
 """
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from array import array
 from collections import Counter
@@ -16,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
+from sqlite3 import Connection
 
-from foveate.stores.bm25 import MAX_COUNT
 from foveate.stores.checksums import MASK, sum_of_places
 from foveate.stores.filters import iter_batches, placeholders
+from foveate.stores.scoring import MAX_COUNT
 
 _PLACES_PER_ROW = 120
 """Places in a row, unless one document has more: 960 bytes, beyond which SQLite splits a row."""
@@ -64,7 +63,7 @@ class PendingPostings:
         self.entries = list(entries)
         self.place_count = sum(len(some) for _, places in entries for some in places.values())
 
-    def flush(self, connection: sqlite3.Connection, *, unfinished: int = 0) -> None:
+    def flush(self, connection: Connection, *, unfinished: int = 0) -> None:
         """Write it all, or nothing and it goes on waiting; `unfinished`: more of that will come."""
         if not self.entries:
             return
@@ -82,9 +81,7 @@ class PendingPostings:
 
 
 def _write_postings(
-    connection: sqlite3.Connection,
-    entries: Sequence[tuple[int, Mapping[str, list[int]]]],
-    parted: set[int],
+    connection: Connection, entries: Sequence[tuple[int, Mapping[str, list[int]]]], parted: set[int]
 ) -> None:
     rows: dict[str, list[tuple[int, list[int]]]] = {}
     for document, places in entries:
@@ -119,14 +116,14 @@ def _write_postings(
     )
 
 
-def _noted(connection: sqlite3.Connection, document: int) -> set[int]:
+def _noted(connection: Connection, document: int) -> set[int]:
     """The terms of the part of a document that has been written before."""
     query = "SELECT terms FROM indexed WHERE document = ?"
     found = connection.execute(query, (document,)).fetchone()
     return set(decode_int64s(found[0])) if found else set()
 
 
-def _term_ids(connection: sqlite3.Connection, sums: Mapping[str, int]) -> dict[str, int]:
+def _term_ids(connection: Connection, sums: Mapping[str, int]) -> dict[str, int]:
     """The terms' row ids, made where they are new; their checksums have grown by `sums`."""
     connection.executemany(
         "INSERT INTO terms (term, checksum) VALUES (?, ?) ON CONFLICT (term) "
@@ -153,11 +150,8 @@ def places_from_terms(terms: Mapping[int, Sequence[str]]) -> dict[str, list[int]
     return places
 
 
-def unindex(connection: sqlite3.Connection, document: int) -> None:
-    """Take a document's places out while its chunks are there; terms left without any do no harm.
-
-    Raises `ValueError` where its list of terms holds other than whole numbers.
-    """
+def unindex(connection: Connection, document: int) -> None:
+    """Delete a document's places while its chunks exist; `ValueError` for damaged terms."""
     noted = connection.execute("SELECT terms FROM indexed WHERE document = ?", (document,))
     query = "SELECT id FROM chunks WHERE document = ?"
     chunks = {row[0] for row in connection.execute(query, (document,))}
@@ -190,8 +184,8 @@ def _added_up(rows: Iterable[Sequence[int]]) -> tuple[int, int]:
     return sum(total for total, _ in found), sum(count for _, count in found)
 
 
-def merge(connection: sqlite3.Connection) -> None:
-    """Write the places anew, so many documents to a row as fit: fewer rows to read."""
+def merge(connection: Connection) -> None:
+    """Write the places again with as many documents to a row as fit."""
     connection.execute(
         "CREATE TABLE merged (term INTEGER NOT NULL, document INTEGER NOT NULL, "
         "places BLOB NOT NULL, PRIMARY KEY (term, document)) WITHOUT ROWID"

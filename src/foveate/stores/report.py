@@ -1,4 +1,4 @@
-"""What is said about a store: its figures, and what a check found. Values, the same for all."""
+"""A store's figures, and the findings of a check."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong, and in which part.
-
-    Parts: file, rows, words, vectors, readings, state, checksums.
-    """
+    """One finding and its part: file, rows, words, vectors, readings, state or checksums."""
 
     part: str
     what: str
@@ -37,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was looked at, and what is wrong with it. `state_root`: worked out from the rows."""
+    """What a check covered, and its findings. `state_root`: computed from the rows."""
 
     documents: int = 0
     chunks: int = 0

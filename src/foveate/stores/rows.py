@@ -1,14 +1,10 @@
-"""Documents and chunks ⇄ rows. A row's fields are also what the state root covers.
-
-Rules: what belongs to the document (source, title, summary, time) is stored with the document
-alone and joined on reading; metadata and principals are stored with the chunk as they hold for
-it: the document's metadata with the chunk's over it, the chunk's principals or else the document's.
-"""
+"""Documents and chunks as rows, and back. The state root covers the fields of a row."""
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,42 +12,40 @@ from typing import Any
 from foveate.core.errors import BadInput
 from foveate.core.state import encode_member
 from foveate.core.text.terms import document_terms
+from foveate.core.text_analysis import language_prefix
 from foveate.core.types import Chunk, content_hash
 from foveate.ports import QUESTIONS, Document
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.int8 import unit_vectors
 
+VERSIONS_PER_LANGUAGE = 2
+"""So many versions of a language stay."""
+
+
+def find_stale_versions(versions: Iterable[str]) -> list[str]:
+    """Those to forget; `versions`: the one that something was kept under last comes first."""
+    seen: Counter[str] = Counter()
+    found = []
+    for version in versions:
+        language = language_prefix(version)
+        seen[language] += 1
+        if seen[language] > VERSIONS_PER_LANGUAGE:
+            found.append(version)
+    return found
+
+
 _NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (
-    "document_id",
-    "source",
-    "title",
-    "summary",
-    "modified_at",
-    "principals",
-    "metadata",
-    "content_hash",
-    "text_hash",
+    *("document_id", "source", "title", "summary", "modified_at", "principals", "metadata"),
+    *("content_hash", "text_hash"),
 )
 CHUNK_FIELDS = (
-    "chunk_id",
-    "sequence",
-    "start",
-    "end",
-    "byte_offset",
-    "page",
-    "section",
-    "row",
-    "line",
-    "principals",
-    "metadata",
-    "content_hash",
-    "text",
+    *("chunk_id", "sequence", "start", "end", "byte_offset", "page", "section", "row", "line"),
+    *("principals", "metadata", "content_hash", "text"),
 )
-
 SHARED = ("source", "title", "summary", "modified_at")
-"""What every chunk says of its document."""
-_HANDED_OUT = (
+"""Fields that every chunk takes from its document."""
+HANDED_OUT = (
     *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
     *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
     *("content_hash", "text"),
@@ -180,9 +174,9 @@ def chunk_members(
 def chunk_checksum(
     number: int, document: Mapping[str, Any], chunk: Mapping[str, Any], vector: bytes
 ) -> int:
-    """Of a chunk as it is handed out: row id, `CHUNK_COLUMNS`, vector and audience."""
+    """The checksum of a chunk as it is read: row id, `CHUNK_COLUMNS`, vector and audience."""
     row = {**{field: document[field] for field in ("document_id", *SHARED)}, **chunk}
-    return checksum((number, *(row[field] for field in _HANDED_OUT), vector, chunk["audience"]))
+    return checksum((number, *(row[field] for field in HANDED_OUT), vector, chunk["audience"]))
 
 
 def key_checksum(number: int, document: Mapping[str, Any], chunk: Mapping[str, Any]) -> int:
@@ -197,10 +191,7 @@ def parse_principals(principals: str) -> list[str]:
 
 
 def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
-    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk; the embedding has length 1.
-
-    They were checked when they were put, so they are made without.
-    """
+    """Rows of `CHUNK_COLUMNS` and a vector as row id → chunk, unchecked, with unit embeddings."""
     found = list(rows)
     vectors = unit_vectors([row[19] for row in found])
     return {

@@ -1,26 +1,24 @@
-"""Vectors as int8, and the array that a search scans: row ids, audiences, lengths, vectors.
+"""The rows that a search scans, derived from SQLite: row ids, audiences, lengths, int8 vectors.
 
-The truth is in SQLite; the array is derived, kept in memory and in one memory-mapped file. It
-carries the number and the hash chain of the write it belongs to, and a digest of its own bytes: a
-torn, stale or foreign file is not used. An older state of this very store is brought up to date
-(row ids are never used again, so the set of ids says what is gone and what is new).
+The memory-mapped file has the hash chain of its write and its own digest: a torn, stale or foreign
+file is not used, and an older state of this store is brought up to date by its row ids.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from blake3 import blake3
 
 from foveate.stores.checksums import MASK, damage, sum_of_vectors
-from foveate.stores.int8 import squared_norms
+from foveate.stores.int8 import ScannedRows, inverse_norms, squared_norms
 
 FILE = "vectors.bin"
 _HEADER = struct.Struct("<8sQ32sQQQ32s")
@@ -30,30 +28,21 @@ _WHAT = "the rows that a search scans are not as they were written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scan:
-    """What a search scans, row by row, ids ascending; numpy arrays of one length."""
+class Scan(ScannedRows):
+    """The rows of one state of the store; what is not an array of rows is not in the file."""
 
     generation: int
     version: bytes
-    checksum: int  # the sum over the rows
-    ids: Any  # int64: chunk row ids
-    audiences: Any  # int32
-    terms: Any  # int32: BM25's document length
-    norms: Any  # int32: the squared length of each vector
-    vectors: Any  # int8, (rows, dimensions)
-    inverse: Any  # float32: one by the length of each vector, 0 where it has none; not in the file
-    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    """Postings read in this state, kept by `lexical.postings`; not in the file."""
-    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
-    """What sets of audiences may read, kept by `readable.kept`; not in the file."""
+    checksum: int
+    """The sum over the rows."""
     readers: dict[tuple[str, ...], tuple[tuple[int, ...], bytes]] = field(default_factory=dict)
-    """Audiences of readers and their state together, kept by `readable.of`; not in the file."""
+    """Audiences of readers, and the state of these."""
     index_rows: dict[str, Any] = field(default_factory=dict)
-    """Which rows approximate indexes speak for, kept by `nearby.held_by`; not in the file."""
+    """Masks of the rows of approximate indexes."""
 
 
 def load_current_scan(
-    connection: sqlite3.Connection, folder: Path, known: Scan | None, facts: Mapping[str, Any]
+    connection: Connection, folder: Path, known: Scan | None, facts: Mapping[str, Any]
 ) -> Scan:
     """The array of the state that this read transaction sees, of which these are the facts."""
     path, dimensions = folder / FILE, facts["dimensions"]
@@ -73,14 +62,14 @@ def load_current_scan(
     return scan
 
 
-def is_earlier_state(connection: sqlite3.Connection, scan: Scan) -> bool:
+def is_earlier_state(connection: Connection, scan: Scan) -> bool:
     """Whether the array is of a state that this very store has been in lately."""
     query = "SELECT 1 FROM history WHERE generation = ? AND version = ?"
     return connection.execute(query, (scan.generation, scan.version)).fetchone() is not None
 
 
 def refresh_scan(
-    connection: sqlite3.Connection, old: Scan | None, facts: Mapping[str, Any]
+    connection: Connection, old: Scan | None, facts: Mapping[str, Any]
 ) -> tuple[Scan, int]:
     """The array of this state, from an older one or from nothing; how many rows were read."""
     import numpy as np
@@ -101,9 +90,7 @@ def refresh_scan(
     return build_scan(facts["generation"], facts["version"], *arrays, checksum=checksum), added
 
 
-def rows_of(
-    connection: sqlite3.Connection, condition: str, bound: int, dimensions: int
-) -> list[Any]:
+def rows_of(connection: Connection, condition: str, bound: int, dimensions: int) -> list[Any]:
     """Rows of the database as arrays, in the order of `parts`."""
     import numpy as np
 
@@ -133,11 +120,7 @@ def summed(arrays: Sequence[Any]) -> int:
 
 def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
     """A scan of these arrays, in the order of `parts`; `checksum`: the sum over the rows."""
-    import numpy as np
-
     ids, audiences, terms, squares, vectors = arrays
-    lengths = np.sqrt(squares, dtype=np.float64)
-    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return Scan(
         generation=generation,
         version=version,
@@ -147,12 +130,12 @@ def build_scan(generation: int, version: bytes, *arrays: Any, checksum: int = 0)
         terms=terms,
         norms=squares,
         vectors=vectors,
-        inverse=inverse.astype(np.float32),
+        inverse=inverse_norms(squares),
     )
 
 
 def scan_arrays(scan: Scan) -> tuple[Any, ...]:
-    """The arrays, in the order in which they stand in the file."""
+    """The arrays in the order of the file."""
     return (scan.ids, scan.audiences, scan.terms, scan.norms, scan.vectors)
 
 
@@ -177,7 +160,7 @@ def save_scan(path: Path, scan: Scan) -> None:
 
 
 def load_scan(path: Path, dimensions: int) -> Scan | None:
-    """The array in the file, or None where there is none that can be trusted."""
+    """The rows in the file, or None if it cannot be trusted."""
     import numpy as np
 
     try:

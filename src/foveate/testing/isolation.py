@@ -15,9 +15,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import FoveateError
 from foveate.core.types import Chunk
-from foveate.core.wire import context_to_json
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document, Store

@@ -10,7 +10,7 @@ from typing import Any
 
 from foveate.core.types import Chunk
 from foveate.ports import QUESTIONS, Document, Store
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 
 EMBEDDER = HashingEmbedder(dimensions=64)
 """Open the stores under test with its name and its dimensions."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from foveate.core.types import Chunk
 from foveate.ports import QUESTIONS, Document, ListableStore, SearchResult, Store
@@ -162,9 +162,9 @@ def documents_are_listed_by_id(open_empty: OpenStore, entries: Sequence[CorpusEn
 def what_is_listed_may_be_read(open_empty: OpenStore, entries: Sequence[CorpusEntry]) -> None:
     """Stores that list documents to a reader: those it may read whole, page by page, by id."""
     with closing(_fill(open_empty, entries)) as store:
-        if not hasattr(store, "listed"):
+        if not isinstance(store, ListableStore):
             return
-        shelf = cast("ListableStore", store)
+        shelf: ListableStore = store
         ids = sorted(entry.document.id for entry in entries)
         for who in PRINCIPALS:
             whole = [shelf.document(name, principals=who) for name in ids]

@@ -17,7 +17,7 @@ from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers, decide_v
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Document
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 from foveate.stores import open_store
 
 EMBEDDER = HashingEmbedder(dimensions=64)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from foveate import BadInput, assemble
 from foveate.core.candidates import candidates_from_items
-from foveate.pipeline.documents import complete_scores, records_from_items
-from foveate.pipeline.documents.fields import number_chunks, parse_metadata
+from foveate.core.record_keys import parse_metadata
+from foveate.pipeline.documents import complete_scores, number_chunks, records_from_items
 
 
 class _Foreign:
@@ -48,11 +48,10 @@ def test_what_has_no_score_stands_below_all_that_has_one(scores):
 def test_the_order_of_a_list_without_scores_is_kept():
     """I1: a retriever's order decides where it gives no scores."""
     texts = ["Third by name.", "Second by name.", "First by name."]
-    found = records_from_items([_Foreign(text) for text in texts])
 
     context = assemble("Which?", [_Foreign(text) for text in texts], budget=200, recipe="citations")
 
-    assert [record["score"] for record in found] == [1 / 61, 1 / 62, 1 / 63]
+    assert [block.score for block in context.blocks] == [1 / 61, 1 / 62, 1 / 63]
     assert [block.text for block in context.blocks] == texts
 
 

@@ -191,8 +191,8 @@ def test_an_empty_table_is_an_empty_pool(table):
 
 REFUSED = {
     "a missing column": (
-        pl.DataFrame({"content": ["A."], "score": [1.0]}),
-        "field 'text': the table has no such column, but 'content'; rename that to 'text'",
+        pl.DataFrame({"passage": ["A."], "score": [1.0]}),
+        "field 'text': the table has no such column, but 'passage'; rename that to 'text'",
     ),
     "nothing like it": (
         pa.table({"a": [1], "b": [2]}),
@@ -396,7 +396,8 @@ def test_a_column_without_any_score_is_none():
     """I1: rows of which none has a score are as those of a table without the column."""
     found = candidates_of(pl.DataFrame({"text": ["A.", "B."], "score": [None, None]}))
 
-    assert [one.score for one in found] == [0.0, 0.0]
+    assert found == candidates_of(pl.DataFrame({"text": ["A.", "B."]}))
+    assert [one.score for one in found] == [1 / 61, 1 / 62]
 
 
 def test_a_stream_without_pyarrow_says_what_to_install(monkeypatch):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from http.client import HTTPConnection
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
-from foveate.providers.chat.engine import _thread_count
-from foveate.providers.chat.forced_decoding import fetch_tokens
-from foveate.providers.chat.gguf import GgufProvider, _StopFlag
-from foveate.providers.chat.provider_error import ProviderError
+from foveate.providers.chat.engine import _thread_count, fetch_tokens
+from foveate.providers.chat.gguf import GgufProvider
+from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model
 from local_model import KEY, WINDOW, engine, local_model, local_name
@@ -154,12 +154,12 @@ def test_its_time_limit():
 
 def test_it_stops_reading_when_nobody_waits():
     """X3: a long prompt is put down between two batches, so that no processor is held."""
-    told = _StopFlag()
+    told = Event()
     seen = []
 
     def hand(item):
         seen.append(item)
-        told.stop = True
+        told.set()
 
     question = {"role": "user", "content": "The pump is cleaned in spring. " * 200}
     asked = ChatRequest(messages=(question,), max_tokens=4, temperature=0, stop=(), connect=1)

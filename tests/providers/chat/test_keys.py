@@ -6,7 +6,7 @@ import pytest
 
 from foveate import BadOption, ExternalError, UnknownName
 from foveate.providers.chat import load_model
-from foveate.providers.chat.provider_error import (
+from foveate.providers.chat.http_client import (
     MAX_MESSAGE_LENGTH,
     AttemptInfo,
     broken_stream_error,

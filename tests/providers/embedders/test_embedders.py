@@ -15,7 +15,7 @@ import foveate
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.ports import Embedder
 from foveate.providers.embedders import NAMES, load_embedder
-from foveate.providers.embedders.hashing import HashingEmbedder
+from foveate.providers.embedders.local import HashingEmbedder
 
 SOURCE = str(Path(foveate.__file__).parent.parent)
 TEXTS = [

@@ -11,8 +11,7 @@ import pytest
 
 from foveate.core.errors import BadOption, ExternalError, FoveateError
 from foveate.providers.embedders import load_embedder
-from foveate.providers.embedders.ollama import OllamaEmbedder, _read_host
-from foveate.providers.embedders.openai import OpenAIEmbedder
+from foveate.providers.embedders.remote import OllamaEmbedder, OpenAIEmbedder, _read_host
 
 KEY = "sk-very-secret"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foveate.core.contracts import Tokenizer
 from foveate.providers.tokenizers import load_tokenizer
-from foveate.providers.tokenizers.bpe_openai import BpeOpenai
+from foveate.providers.tokenizers.openai import BpeOpenai
 from foveate.testing.tokenizers import SPECIALS, check_tokenizer, samples
 
 LLAMA2 = str(

@@ -13,10 +13,8 @@ import foveate
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.providers import tokenizers
 from foveate.providers.tokenizers import load_tokenizer
-from foveate.providers.tokenizers.bpe_openai import BpeOpenai
+from foveate.providers.tokenizers.openai import BpeOpenai, Tiktoken, Toktok
 from foveate.providers.tokenizers.simple import Simple
-from foveate.providers.tokenizers.tiktoken import Tiktoken
-from foveate.providers.tokenizers.toktok import Toktok
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "simple", "cl100k_base*1.7"])

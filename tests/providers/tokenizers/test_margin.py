@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
 from foveate.providers.tokenizers import load_tokenizer
-from foveate.providers.tokenizers.margin import Margin
+from foveate.providers.tokenizers.simple import Margin
 
 
 @given(tokens=st.integers(0, 10_000), hundredths=st.integers(100, 1000))

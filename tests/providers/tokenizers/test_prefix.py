@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
-from foveate.providers.tokenizers.toktok import Toktok
+from foveate.providers.tokenizers.openai import Toktok
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 
 @given(text=st.text(max_size=200), n=st.integers(0, 50), width=st.integers(1, 9))

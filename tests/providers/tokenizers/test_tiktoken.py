@@ -8,9 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from foveate.core.errors import ExternalError
-from foveate.providers.tokenizers import tiktoken as adapter
-from foveate.providers.tokenizers.tiktoken import Tiktoken
-from foveate.providers.tokenizers.toktok import Toktok
+from foveate.providers.tokenizers import openai as adapter
+from foveate.providers.tokenizers.openai import Tiktoken, Toktok
 
 
 class PanicException(BaseException):
@@ -30,9 +29,9 @@ def tables(monkeypatch):
     """A stand-in for the package; what it hands out can be changed by the test."""
     package = SimpleNamespace(get_encoding=lambda name: Encoding())
     monkeypatch.setitem(sys.modules, "tiktoken", package)
-    adapter._load_encoding.cache_clear()
+    adapter._load_tiktoken.cache_clear()
     yield package
-    adapter._load_encoding.cache_clear()
+    adapter._load_tiktoken.cache_clear()
 
 
 def test_counts_and_cuts(tables):

@@ -41,7 +41,7 @@ def tampered(url, change):
     """The head as somebody else would write it."""
     with closing(LanceStore(url, create=False)) as store:
         now = store._versions.current()
-        commit.write_commit(store.location, now, change(now.head))
+        commit.write_commit(store.location, now, commit.CommitPlan(head=change(now.head)))
 
 
 def each(values, change):
@@ -149,7 +149,8 @@ def rewrite_first_chunk(store, column, value):
     files = {**segment.files, **part.segment_from_fragments(written, 0, {}).files}
     head = replace(now.head, segments=each(now.head.segments, lambda s: replace(s, files=files)))
     added = list(written.values())
-    commit.write_commit(store.location, now, head, removed=[old.fragment_id], added=added)
+    plan = commit.CommitPlan(head=head, removed=[old.fragment_id], added=added)
+    commit.write_commit(store.location, now, plan)
 
 
 def test_what_only_other_stores_do_says_what_to_do(url, tmp_path):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from foveate.stores.lance.contents import TextMemory
 from foveate.stores.lance.location import parse_location
-from foveate.stores.lance.text_memory import TextMemory
 
 
 def test_what_is_known_is_written_anew_a_few_times_alone(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import lance_writers
 from foveate.core.errors import BadInput
-from foveate.stores.lance import LanceStore, head, part
+from foveate.stores.lance import LanceStore, part, schema
 from foveate.testing.store_corpus import corpus
 
 
@@ -72,14 +72,15 @@ def test_a_part_that_is_old_or_has_lost_its_files_is_refused(store, tmp_path):
 
 def test_what_is_remembered_of_transactions_has_a_bound():
     """T5: old parts and old transactions leave the head, which comes back as it was written."""
-    now = head.Head()
+    now = schema.Head()
     for number in range(300):
-        now = head.record_transaction(now, number, {number: 1000 + number}, since=1200)
+        now = schema.record_transaction(now, number, {number: 1000 + number}, since=1200)
     assert sorted(now.committed) == list(range(200, 300))
     assert now.recent == tuple(range(44, 300))
-    rows = head.table_from_head(now)
+    rows = schema.table_from_head(now)
     assert (
-        head.head_from_rows(zip(*(rows.column(n).to_pylist() for n in (0, 1)), strict=True)) == now
+        schema.head_from_rows(zip(*(rows.column(n).to_pylist() for n in (0, 1)), strict=True))
+        == now
     )
 
 

@@ -7,8 +7,7 @@ import pytest
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
 from foveate.stores import open_store
 from foveate.stores.lance import LanceStore
-from foveate.stores.lance.engine_errors import convert_engine_errors
-from foveate.stores.lance.location import parse_location
+from foveate.stores.lance.location import convert_engine_errors, parse_location
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 import lance_writers
 from foveate.core.errors import BadInput
 from foveate.stores import open_store
-from foveate.stores.lance import LanceStore, compaction, ids
-from foveate.stores.lance.head import Head, Segment
+from foveate.stores.lance import LanceStore, batch, compaction
+from foveate.stores.lance.schema import Head, Segment
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus
 from foveate.testing.stores import QUERIES
 
@@ -165,13 +165,13 @@ def test_a_batch_is_whole_or_not_there(tmp_path):
 def test_a_large_batch_looks_its_ids_up_once(tmp_path, monkeypatch):
     """T2, T5: ids are read once a batch, and one that is another document's is refused at once."""
     looked = []
-    real = ids.find_existing
+    real = batch.find_existing
 
     def there(snapshot, *rest):
         looked.append(snapshot.version)
         return real(snapshot, *rest)
 
-    monkeypatch.setattr(ids, "find_existing", there)
+    monkeypatch.setattr(batch, "find_existing", there)
     with closing(LanceStore(f"lance:{tmp_path}/s", **lance_writers.OPTIONS)) as store:
         entries = corpus(count=60)
         lance_writers.batch(store, list(entries[:30]))

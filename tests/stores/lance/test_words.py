@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.stores.lance import postings
+from foveate.stores.lance import part
 from foveate.stores.lance.labels import (
     in_condition,
     labels_from_metadata,
@@ -20,14 +20,14 @@ TEXTS = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=12), max_size=
 @given(TEXTS)
 def test_postings_are_what_counting_gives(texts):
     """T4: every term of every chunk with its number, in order, through Arrow and back."""
-    terms, ends, places = postings.build_postings(texts)
-    read_ends, read_places = postings.places_from_binary(postings.binary_from_places(ends, places))
+    terms, ends, places = part.build_postings(texts)
+    read_ends, read_places = part.places_from_binary(part.binary_from_places(ends, places))
     assert terms == sorted({term for text in texts for term in text})
     assert np.array_equal(read_ends, ends)
     assert np.array_equal(read_places, places)
     start = 0
     for term, end in zip(terms, ends.tolist(), strict=True):
-        local, times = postings.decode_places(places[start:end])
+        local, times = part.decode_places(places[start:end])
         expected = {n: Counter(text)[term] for n, text in enumerate(texts) if term in text}
         assert dict(zip(local.tolist(), times.tolist(), strict=True)) == expected
         start = end
@@ -36,19 +36,19 @@ def test_postings_are_what_counting_gives(texts):
 def test_a_term_that_stands_very_often_keeps_its_number():
     """T4: beyond nine bits a place stands several times, and 65,535 is the most."""
     texts = [["a"] * 511, ["a"] * 512 + ["b"], ["a"] * 1300, ["a"] * 70_000]
-    terms, ends, places = postings.build_postings(texts)
-    local, times = postings.decode_places(places[: ends[0]])
+    terms, ends, places = part.build_postings(texts)
+    local, times = part.decode_places(places[: ends[0]])
     assert (terms, local.tolist()) == (["a", "b"], [0, 1, 2, 3])
     assert times.tolist() == [511, 512, 1300, 65_535]
 
 
 def test_a_slice_of_an_arrow_column_is_read_by_itself():
     """T4: rows in the middle of a table have their own places."""
-    _, ends, places = postings.build_postings([["a", "b", "b", "c"], ["b"]])
-    column = postings.binary_from_places(ends, places).slice(1, 1)
-    read_ends, read_places = postings.places_from_binary(column)
+    _, ends, places = part.build_postings([["a", "b", "b", "c"], ["b"]])
+    column = part.binary_from_places(ends, places).slice(1, 1)
+    read_ends, read_places = part.places_from_binary(column)
     assert read_ends.tolist() == [2]
-    assert postings.decode_places(read_places)[0].tolist() == [0, 1]
+    assert part.decode_places(read_places)[0].tolist() == [0, 1]
 
 
 def test_a_value_cannot_leave_its_quotes():

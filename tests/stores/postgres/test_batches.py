@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import closing
 from contextvars import Context, copy_context
+from dataclasses import replace
 from threading import Thread
 
 import psycopg
@@ -11,7 +12,8 @@ import pytest
 
 from foveate.core.errors import BadOption
 from foveate.stores import open_async_store, open_store
-from foveate.stores.postgres.url import connection_settings, parse_url
+from foveate.stores.postgres.connect import connection_settings, parse_url
+from foveate.stores.postgres.postings import PostingsCache
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
 NAMES = {"embedder_name": EMBEDDER.name, "dimensions": EMBEDDER.dimensions}
@@ -156,7 +158,7 @@ def test_what_was_read_in_a_batch_that_was_undone_is_not_remembered(
             entry.put(store)
         ours = found(store)
         assert ours
-        store._postings_cache = type(store._postings_cache)()
+        store._context = replace(store._context, cache=PostingsCache())
         assert found(store) == ours
 
 

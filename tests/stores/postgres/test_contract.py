@@ -10,7 +10,7 @@ import pytest
 
 from foveate.ports import SearchResult
 from foveate.stores import open_store
-from foveate.stores.postgres import postings_cache, search
+from foveate.stores.postgres import postings, search
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, change_entry, corpus
 from foveate.testing.stores import LAWS, QUERIES, Law
 
@@ -116,8 +116,8 @@ def test_words_of_a_question_are_read_once_in_a_state(new_schema, monkeypatch):
 
 def test_words_that_were_not_asked_for_longest_are_forgotten(monkeypatch):
     """T4, X6: what is kept is bounded in bytes; what has no room at all pushes nothing out."""
-    monkeypatch.setattr(postings_cache, "_MAX_BYTES", 2000)
-    kept = postings_cache.PostingsCache()
+    monkeypatch.setattr(postings, "_MAX_BYTES", 2000)
+    kept = postings.PostingsCache()
     for term in "abcde":
         kept.put(b"s", {term: bytes(50)})
         kept.get(b"s", "a")

@@ -9,7 +9,6 @@ import pytest
 from foveate.core.types import Chunk
 from foveate.ports import Document, SearchResult
 from foveate.stores import open_store
-from foveate.stores.postgres.postings_cache import PostingsCache
 from foveate.stores.postgres.search import hybrid_search
 from foveate.stores.postgres.statements import run_flow
 
@@ -97,20 +96,14 @@ def test_what_others_may_read_does_not_decide_about_the_index(new_schema):
     random = np.random.default_rng(6)
     mine, others = random.standard_normal((100, 8)), random.standard_normal((2000, 8))
     query = random.standard_normal(8)
-    options = {
-        "limit": 5,
-        "depth": 5,
-        "principals": ("few",),
-        "exact": 50,
-        "memory": PostingsCache(),
-    }
+    options = {"limit": 5, "depth": 5, "principals": ("few",)}
 
     def asked(store, where: dict[str, int] | None) -> tuple[list[str], SearchResult]:
         said: list[str] = []
-        steps = hybrid_search(store._names, "e", "", query, where=where, **options)
+        steps = hybrid_search(store._context, "", query, where=where, **options)
         with store._pool.connection() as connection:
             found = run_flow(connection, recorded(steps, said))
-        return [each.replace(store._names.schema, "s") for each in said], found
+        return [each.replace(store._context.schema, "s") for each in said], found
 
     def filled(*, alone: bool):
         store = open_store(f"{new_schema()}&exact=50", embedder_name="e", dimensions=8)

@@ -10,7 +10,7 @@ from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import open_store
-from foveate.stores.postgres import tables
+from foveate.stores.postgres import schema
 from foveate.stores.report import StoreMigrationWarning
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
@@ -138,21 +138,21 @@ def test_an_older_schema_is_brought_up_to_date(new_schema, monkeypatch, admin):
         corpus(count=1)[0].put(store)
         old, root = store, store.state_root()
         broken = ("ALTER TABLE {s}.chunks ADD COLUMN extra integer", "SELECT 1 / 0")
-        monkeypatch.setattr(tables, "STEPS", {2: broken})
-        monkeypatch.setattr(tables, "VERSION", 3)
+        monkeypatch.setattr(schema, "STEPS", {2: broken})
+        monkeypatch.setattr(schema, "VERSION", 3)
         with pytest.raises(BadInput, match="foveate store migrate"):
             open_store(url, create=False)
         with pytest.raises(ExternalError, match="division by zero"):
             open_store(url)
         query = f"SELECT version FROM {schema_of(url)}.meta"
         assert admin.execute(query).fetchone() == (2,)
-        monkeypatch.setattr(tables, "STEPS", {2: broken[:1]})
+        monkeypatch.setattr(schema, "STEPS", {2: broken[:1]})
         with pytest.warns(StoreMigrationWarning, match="from schema 2 to 3"):
             open_store(url, create=False, migrate=True).close()
         with closing(open_store(url, create=False)) as now:
             assert now.state_root() == root
             assert now.check().findings == ()
-        monkeypatch.setattr(tables, "VERSION", 2)
+        monkeypatch.setattr(schema, "VERSION", 2)
         with pytest.raises(BadInput, match="knows up to 2; update foveate"):
             open_store(url)
         with pytest.raises(ExternalError, match="newer version of foveate"):

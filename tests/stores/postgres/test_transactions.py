@@ -298,7 +298,7 @@ def test_neighbours_take_one_round_trip_for_all_places(new_schema, postgres: str
         places = [(c.document_id, c.sequence) for e in entries for c in e.chunks][:50]
         from foveate.stores.postgres import search
 
-        steps = search.load_neighbours(store._names, places, 1, ("red",))
+        steps = search.load_neighbours(store._context, places, 1, principals=("red",))
         asks = next(steps)
         with psycopg.connect(postgres) as connection:
             connection.execute("SET enable_seqscan = off")

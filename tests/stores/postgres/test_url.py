@@ -4,7 +4,7 @@ import pytest
 
 from foveate.core.errors import BadOption, ExternalError
 from foveate.stores import open_store, redact_url
-from foveate.stores.postgres.url import connection_settings, parse_url
+from foveate.stores.postgres.connect import connection_settings, parse_url
 
 URL = (
     "postgresql://rag:s3cr%40et@db.example:5433/texts"

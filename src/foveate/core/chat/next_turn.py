@@ -78,7 +78,7 @@ class TurnRequest:
         """What of this request the provider has read before."""
         return self.session.reuse
 
-    def openai(self) -> list[dict[str, object]]:
+    def openai(self) -> list[Any]:
         """The messages for an OpenAI-compatible client, whose cache needs no marks."""
         return self.conversation.openai()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.anthropic import anthropic_messages
@@ -63,11 +64,11 @@ class Conversation:
         """What became of every turn, then of every candidate."""
         return NotebookTrace((self.history.trace, *self.context.trace))
 
-    def openai(self) -> list[dict[str, object]]:
+    def openai(self) -> list[Any]:
         """The messages for an OpenAI-compatible client."""
         return openai_messages(self.messages)
 
-    def anthropic(self) -> dict[str, object]:
+    def anthropic(self) -> dict[str, Any]:
         """`{"system": …, "messages": […]}` for Anthropic's client."""
         return anthropic_messages(self.messages)
 

@@ -102,9 +102,9 @@ class Reuse:
     """What the last request had in common with the one before it.
 
     `documents` of the document block and `request` of the whole: tokens of the identical prefix
-    (`reused`), all others (`sent`), and of the documents those that had been sent before at some
-    place (`known`). `repacked`: why the document block was written anew, all reasons, the one that
-    could not be helped first; empty: it was not.
+    (`reused`), the tokens behind it, which are new to the provider (`sent`), and those of the
+    documents that were sent before at any place (`known`). `repacked`: the reasons why the
+    document block was written again, the unavoidable first; empty if it was not.
     """
 
     documents_reused: int = 0

@@ -42,7 +42,7 @@ _MORE = "…"
 class AnthropicDocument:
     """Plain-text documents that the model cites by itself."""
 
-    name: ClassVar[str] = "anthropic-document"
+    name = "anthropic-document"
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:

@@ -41,7 +41,7 @@ class AnthropicSearchResult:
     """Search results that the model cites by itself."""
 
     sentences: bool = False
-    name: ClassVar[str] = "anthropic-search-result"
+    name = "anthropic-search-result"
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:

@@ -42,7 +42,7 @@ _FIELD = field_guard(_MARK, markers=True)
 class Doc:
     """Texts under their document's path."""
 
-    name: ClassVar[str] = "doc"
+    name = "doc"
     reads: ClassVar[tuple[str, ...]] = ("source",)
 
     def separator(self, previous: Block | None, block: Block) -> str:

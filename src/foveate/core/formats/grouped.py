@@ -35,7 +35,7 @@ _SOURCE = _FIELD.with_rules(HEADING)
 class Grouped:
     """Documents as sections; `markers` numbers them (`## [1] source`)."""
 
-    name: ClassVar[str] = "grouped"
+    name = "grouped"
     reads: ClassVar[tuple[str, ...]] = ("source",)
     markers: bool = False
 

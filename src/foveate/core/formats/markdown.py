@@ -38,7 +38,7 @@ _ITALICS = Guard((closing_rule("*"),))
 class Markdown:
     """One heading a block."""
 
-    name: ClassVar[str] = "markdown"
+    name = "markdown"
     reads: ClassVar[tuple[str, ...]] = ("title", "source", "section", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:

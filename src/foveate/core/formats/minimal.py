@@ -25,7 +25,7 @@ _LINE = line_guard()
 class Minimal:
     """The texts alone."""
 
-    name: ClassVar[str] = "minimal"
+    name = "minimal"
     reads: ClassVar[tuple[str, ...]] = ()
 
     def separator(self, previous: Block | None, block: Block) -> str:

@@ -32,7 +32,7 @@ _FIELD = field_guard(markers=True)
 class OpenAiParts:
     """Numbered sources as text parts."""
 
-    name: ClassVar[str] = "openai-parts"
+    name = "openai-parts"
     reads: ClassVar[tuple[str, ...]] = ("source", "page")
 
     def separator(self, previous: Block | None, block: Block) -> str:

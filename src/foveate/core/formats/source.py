@@ -33,7 +33,7 @@ _FIELD = field_guard(_MARK, markers=True)
 class SourceLabel:
     """Each block under its source label."""
 
-    name: ClassVar[str] = "source"
+    name = "source"
     reads: ClassVar[tuple[str, ...]] = ("source", "section")
 
     def separator(self, previous: Block | None, block: Block) -> str:

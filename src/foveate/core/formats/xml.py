@@ -29,7 +29,7 @@ _LINE = line_guard(angle=(_TAG,), markers=True)
 class Xml:
     """One element a block."""
 
-    name: ClassVar[str] = "xml"
+    name = "xml"
     reads: ClassVar[tuple[str, ...]] = ("source", "page", "score")
 
     def separator(self, previous: Block | None, block: Block) -> str:

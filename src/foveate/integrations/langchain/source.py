@@ -24,9 +24,14 @@ class Source:
     assembler: Assembler | None = None
 
     def __post_init__(self) -> None:
-        """One of the two at the most."""
+        """One of the two at the most, and each of its kind."""
         if self.retriever is not None and self.assembler is not None:
             raise BadOption("give a retriever or an assembler, not both")
+        if self.retriever is not None and not hasattr(self.retriever, "invoke"):
+            raise BadOption(f"retriever must be a runnable; {_advice(self.retriever)}")
+        if self.assembler is not None and not isinstance(self.assembler, Assembler):
+            what = type(self.assembler).__name__
+            raise BadOption(f"assembler must be a foveate.Assembler, not {what}")
 
     @property
     def named(self) -> bool:
@@ -88,3 +93,12 @@ class Source:
         if self.retriever is None:
             raise BadInput("no documents: give them with the question, or a retriever to ask")
         return self.retriever
+
+
+def _advice(given: object) -> str:
+    """What to give in place of what is no runnable."""
+    if hasattr(given, "as_retriever"):
+        return f"give the {type(given).__name__}'s .as_retriever()"
+    if callable(given):
+        return "wrap the function: langchain_core.runnables.RunnableLambda(function)"
+    return f"not {type(given).__name__}"

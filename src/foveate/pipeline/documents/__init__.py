@@ -1,10 +1,10 @@
 """What frameworks call a document, told apart by where its class comes from, as our own records.
 
 Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
-their metadata untouched; what of it has one meaning here (`fields.py`) is read besides.
+their metadata untouched; what of it has one meaning here (`core/record_keys.py`) is read besides.
 
-A retriever's list is an order. Where none of its values has a score, the order becomes one; where
-some have none, those stand below all that have one, in the order they came.
+A retriever's list is an order. If none of its values has a score, the order becomes one
+(`core/candidates.py`); if some have none, those rank below all that have one, in list order.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadInput
+from foveate.core.record_keys import StandardRecord
 from foveate.pipeline.documents import haystack, langchain, llama_index
-from foveate.pipeline.documents.fields import number_chunks
 
 Reader = Callable[[Any], dict[str, Any]]
 
@@ -26,9 +27,6 @@ READERS: Mapping[str, Reader] = {
     "haystack": haystack.record_from_document,
 }
 """The top-level package that a value's class, or a class it inherits from, comes from."""
-
-RANK_SMOOTHING = 60
-"""As in reciprocal rank fusion: the first few places are told apart, and not too much."""
 
 
 def records_from_items(items: Any) -> Any:
@@ -42,11 +40,13 @@ def records_from_items(items: Any) -> Any:
     kinds = {type(item) for item in found}
     if not any(kind is tuple or _find_reader(kind) is not None for kind in kinds):
         return found
-    read: dict[int, dict[str, Any]] = {}
+    read: dict[int, StandardRecord] = {}
     for place, item in enumerate(found):
         if (record := _record_from_item(item, place + 1)) is not None:
-            read[place] = record
-    _add_missing_scores(list(read.values()))
+            read[place] = StandardRecord(record)
+    scored = any(record.get("score") is not None for record in read.values())
+    if scored or len(found) == 1 or len(read) < len(found):
+        _add_missing_scores(list(read.values()))
     number_chunks(read.values())
     _unify_metadata(read.values())
     return [read.get(place, item) for place, item in enumerate(found)]
@@ -67,7 +67,7 @@ def complete_scores(scores: Sequence[float | None]) -> list[float]:
     """
     given = [score for score in scores if score is not None]
     if not given:
-        return [1 / (RANK_SMOOTHING + place) for place in range(1, len(scores) + 1)]
+        return [score_of_place(place) for place in range(1, len(scores) + 1)]
     low = min(given)
     step = (max(given) - low) or 1.0
     below = 0
@@ -123,3 +123,23 @@ def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
         if record.get("id") is not None:
             metadata = record["metadata"]
             record["metadata"] = first.setdefault((record["id"], record["text"]), metadata)
+
+
+def number_chunks(records: Iterable[dict[str, Any]]) -> None:
+    """Number chunks that have none by their offsets, so that neighbours are known as such.
+
+    Those of one document that touch or overlap follow on each other; between others a number is
+    left out. It is a claim like the offsets themselves: the text decides what is joined.
+    """
+    documents: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        name = record.get("document_id") or record.get("source")
+        if name and record.get("start") is not None and record.get("sequence") is None:
+            documents.setdefault(str(name), []).append(record)
+    for chunks in documents.values():
+        chunks.sort(key=lambda chunk: (chunk["start"], -len(chunk["text"])))
+        number, end = -1, 0
+        for chunk in chunks:
+            number += 1 if chunk["start"] <= end else 2
+            chunk["sequence"] = number
+            end = max(end, chunk["start"] + len(chunk["text"]))

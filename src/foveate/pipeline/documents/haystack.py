@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.pipeline.documents.fields import parse_metadata
+from foveate.core.record_keys import parse_metadata
 
 
 def record_from_document(document: Any) -> dict[str, Any]:

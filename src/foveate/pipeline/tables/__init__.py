@@ -1,8 +1,8 @@
 """Tables of pandas, polars and Arrow, and of all that hands out Arrow's C stream → rows.
 
 Told apart by what they can do, so that nothing of theirs is imported: whoever hands a table over
-has it. A column is a field of a candidate by its name (SPEC I2), any other goes to the metadata.
-Rows keep their order.
+has it. A column is a field of a candidate by its name (SPEC I2) or by a name that other
+systems give it, any other goes to the metadata. Rows keep their order.
 
 What is missing in a row: a null; and in pandas, which writes them so, NaN, NaT and NA, but never in
 `score`, for a score that is NaN is refused, and so is a row without one where others have it.
@@ -16,17 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
+from foveate.core.record_keys import TEXT_KEYS
 from foveate.pipeline.tables.cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
 
-LIKELY_TEXT_COLUMNS = (
-    "content",
-    "page_content",
-    "body",
-    "chunk",
-    "chunk_text",
-    "passage",
-    "document",
-)
+LIKELY_TEXT_COLUMNS = ("body", "chunk", "chunk_text", "passage", "document")
 """What others call the column that is `text` here."""
 MAX_LISTED_COLUMNS = 12
 """Columns; so many are named in an error."""
@@ -92,7 +85,7 @@ def _check_columns(columns: Sequence[Column], size: int) -> None:
             f"the table has {names[twice[0]]} columns of this name; rename or drop one",
             field=twice[0],
         )
-    if size and "text" not in names:
+    if size and names.keys().isdisjoint(("text", *TEXT_KEYS)):
         raise BadInput(
             f"the table has no such column, {_missing_text_hint(list(names))}", field="text"
         )

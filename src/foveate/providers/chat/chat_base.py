@@ -1,22 +1,23 @@
-"""A protocol behind the port: time limits, attempts, the key kept out of what is said.
-
-Rules: no call takes longer than its `timeout`, whatever the other side does; an attempt is made
-again only while nothing of the answer was handed over, and only if the time that is left allows;
-an answer that is far longer than was asked for is refused.
-"""
+"""A chat model over any provider: sync and async calls, time limits, attempts, and answer sizes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
+from queue import Empty, SimpleQueue
 from random import uniform
 from statistics import fmean
+from threading import Thread
+from time import monotonic
+from typing import Any, TypeVar
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.ports import Likelihood, Message, Reply
-from foveate.providers.chat.provider_error import ProviderError, external_error
+from foveate.providers.chat.http_client import ProviderError, external_error
 from foveate.providers.chat.request import (
     ChatProvider,
     ChatRequest,
@@ -25,7 +26,51 @@ from foveate.providers.chat.request import (
     adapt_messages,
     check_request,
 )
-from foveate.providers.chat.sync_iterator import iterate_in_thread
+
+T = TypeVar("T")
+
+GRACE_SECONDS = 0.5
+"""Seconds after which a limit that the iterator should have kept itself is kept for it."""
+
+
+def iterate_in_thread(make: Callable[[], AsyncIterator[T]], timeout: float) -> Iterator[T]:
+    """The items in this thread; `TimeoutError` if it hangs, cancelled if the reader stops early."""
+    box: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
+
+    async def main() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        running.append((loop, task))
+        loop.set_exception_handler(lambda *_: None)  # errors of a client's cleanup are not logged
+        end: BaseException = StopAsyncIteration()
+        try:
+            async for item in make():
+                box.put((item, None))
+        except BaseException as error:  # noqa: BLE001  # raised again in the reader's thread
+            end = error
+        # Before the loop is closed: that waits for threads, such as a name being looked up.
+        box.put((None, end))
+
+    work = partial(copy_context().run, lambda: asyncio.run(main()))
+    Thread(target=work, daemon=True, name="foveate-model").start()
+    limit = monotonic() + timeout + GRACE_SECONDS
+    try:
+        while True:
+            try:
+                item, end = box.get(timeout=max(GRACE_SECONDS, limit - monotonic()))
+            except Empty:
+                raise TimeoutError from None
+            if isinstance(end, StopAsyncIteration):
+                return
+            if end is not None:
+                raise end
+            yield item
+    finally:
+        for loop, task in running:
+            with suppress(RuntimeError):  # the loop is closed: it came to its end
+                loop.call_soon_threadsafe(task.cancel)
+
 
 _CLOSE_SECONDS = 1.0
 """Seconds for closing a connection that is no longer wanted."""
@@ -37,12 +82,12 @@ _TRIAL_MESSAGES: tuple[Message, ...] = ({"role": "user", "content": "Say yes."},
 class ChatModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
-    def __init__(self, speaker: ChatProvider, limits: Limits | None = None) -> None:
-        self._provider = speaker
+    def __init__(self, provider: ChatProvider, limits: Limits | None = None) -> None:
+        self._provider = provider
         self._limits = limits or Limits()
 
     def __repr__(self) -> str:
-        return f"SpokenModel({self.name!r})"
+        return f"ChatModel({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -60,10 +105,7 @@ class ChatModel:
         return self._provider.takes
 
     def check(self) -> None:
-        """Raise `ExternalError` where it is known, before anything is asked, that nothing can be.
-
-        A package that is not installed, a key that the provider wants and nobody has set.
-        """
+        """Raise `ExternalError` for a missing package or key, before any request."""
         self._provider.check()
 
     def complete(
@@ -251,7 +293,7 @@ class ChatModel:
 
 
 async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:
-    """Let go of the connection; what goes wrong now is nobody's concern."""
+    """Close the connection and ignore errors."""
     try:
         async with asyncio.timeout(_CLOSE_SECONDS):
             await pieces.aclose()

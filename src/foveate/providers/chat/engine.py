@@ -1,19 +1,21 @@
-"""llama.cpp in this process: the weights read, its port locked, and what the port is asked.
+"""llama.cpp in this process: loading it, tokens, forced decoding and the cost of its chat template.
 
-The port cannot be closed; nobody who does not know its key gets an answer there.
+The port of the engine cannot be closed; it answers only requests with its key.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
+from itertools import pairwise
+from math import ceil
 from typing import Any
 from urllib.parse import urlsplit
 
 from foveate.core.errors import BadOption, MissingExtra
-from foveate.providers.chat.provider_error import (
+from foveate.providers.chat.http_client import (
     AttemptInfo,
     ProviderError,
     connection_error,
@@ -24,7 +26,7 @@ from foveate.providers.chat.provider_error import (
 BATCH_TOKENS = 256
 """Tokens that are read between two looks at whether to stop."""
 _TIMEOUT_SECONDS = 30.0
-"""Seconds; the engine answers this at once, unless the machine stands still."""
+"""Seconds; the engine answers at once on a machine that is not overloaded."""
 
 
 def _thread_count() -> int:
@@ -78,3 +80,93 @@ def post_json(address: str, path: str, key: str, record: Mapping[str, Any]) -> A
         return json.loads(said)
     except ValueError:
         raise protocol_error("said no JSON") from None
+
+
+def fetch_tokens(address: str, key: str, text: str) -> list[int] | None:
+    """The model's tokens of a plain text; None if one ends within a character, or for no tokens."""
+    asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
+    return parse_tokens(post_json(address, "/tokenize", key, asked))
+
+
+def parse_tokens(found: Any) -> list[int] | None:
+    """The tokens in an answer of `/tokenize`; raises `ProviderError` for anything else."""
+    try:
+        tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
+    except (KeyError, TypeError, ValueError):
+        raise protocol_error("said no tokens of a text") from None
+    whole = all(isinstance(piece, str) for _, piece in tokens)
+    return [number for number, _ in tokens] if tokens and whole else None
+
+
+def forcing_options(tokens: Sequence[int]) -> dict[str, Any]:
+    """The options of a chat completion under which exactly these tokens are written.
+
+    >>> forcing_options([7042, 314])["grammar"]
+    'root ::= <[7042]> <[314]>'
+    """
+    return {
+        "grammar": "root ::= " + " ".join(f"<[{number}]>" for number in tokens),
+        "max_tokens": len(tokens),
+        "temperature": 0.0,
+        "logprobs": True,
+        "top_logprobs": 1,
+    }
+
+
+def parse_logprobs(choice: Mapping[str, Any]) -> list[float]:
+    """Of the tokens in one choice of an answer.
+
+    >>> (
+    ...     parse_logprobs({"logprobs": {"content": [{"id": 314, "logprob": -0.5}]}}),
+    ...     parse_logprobs({}),
+    ... )
+    ([-0.5], [])
+    """
+    return [float(one["logprob"]) for one in (choice.get("logprobs") or {}).get("content") or ()]
+
+
+_CONVERSATIONS = (
+    (("user",), ("user", "assistant", "user"), ("user", "assistant") * 3 + ("user",)),
+    (("system", "user"), ("system", "user", "assistant", "user")),
+)
+"""Conversations that grow, by roles: with a system message, and without."""
+_TRIAL_TEXT = "Yes."
+
+
+def count_tokens(address: str, key: str, text: str, *, special: bool = False) -> int:
+    """How many tokens; raises `ProviderError`. `special`: control tokens are read as such."""
+    if not text:
+        return 0
+    asked = {"content": text, "add_special": special, "parse_special": special}
+    found = post_json(address, "/tokenize", key, asked)
+    tokens = found.get("tokens") if isinstance(found, dict) else None
+    if not isinstance(tokens, list):
+        raise protocol_error("said no tokens of a text")
+    return len(tokens)
+
+
+def measure_template(address: str, key: str) -> tuple[int, int]:
+    """Tokens that the chat template adds, at the most, to each message and to a request."""
+    known, refusal = [], None
+    for talks in _CONVERSATIONS:
+        try:
+            known.append([_count_added(address, key, roles) for roles in talks])
+        except ProviderError as error:  # a role that the template refuses, or nobody there
+            refusal = error
+    if refusal is not None and not known:
+        raise refusal
+    steps = [step for talks in known for step in pairwise(talks)]
+    message = max(0, *(ceil((b - a) / (more - fewer)) for (fewer, a), (more, b) in steps))
+    request = max(added - message * size for talks in known for size, added in talks)
+    return message, max(request, 0)
+
+
+def _count_added(address: str, key: str, roles: tuple[str, ...]) -> tuple[int, int]:
+    """Messages of one conversation, and how many tokens were added to them."""
+    messages = [{"role": role, "content": _TRIAL_TEXT} for role in roles]
+    made: Any = post_json(address, "/apply-template", key, {"messages": messages})
+    prompt = made.get("prompt") if isinstance(made, dict) else None
+    if not isinstance(prompt, str):
+        raise protocol_error("said no prompt")
+    own = sum(count_tokens(address, key, text) for role in roles for text in (role, _TRIAL_TEXT))
+    return len(roles), count_tokens(address, key, prompt, special=True) - own

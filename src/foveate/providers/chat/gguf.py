@@ -1,8 +1,6 @@
-"""A model file on this machine: `gguf:/path/to/file.gguf`, run in this process by llama.cpp.
+"""A model file on this machine, run in this process by xllamacpp: `gguf:/path/to/file.gguf`.
 
-The engine is xllamacpp. It also opens a port on this machine, which cannot be closed; nobody who
-does not know the key drawn at random for it gets an answer there. One thread runs well beside
-other work: `FOVEATE_MODEL_THREADS` says how many, by default half of the processors.
+`FOVEATE_MODEL_THREADS`: threads, by default half of the processors.
 """
 
 from __future__ import annotations
@@ -15,17 +13,22 @@ from contextlib import aclosing
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.chat_template_counts import count_tokens, measure_template
-from foveate.providers.chat.engine import start_engine
-from foveate.providers.chat.forced_decoding import fetch_tokens, forcing_options, parse_logprobs
-from foveate.providers.chat.provider_error import ProviderError, external_error, truncated_error
-from foveate.providers.chat.request import ChatRequest, ScoredReply
+from foveate.providers.chat.engine import (
+    count_tokens,
+    fetch_tokens,
+    forcing_options,
+    measure_template,
+    parse_logprobs,
+    start_engine,
+)
+from foveate.providers.chat.http_client import ProviderError, external_error, truncated_error
+from foveate.providers.chat.request import ChatProvider, ChatRequest, ScoredReply
 
 T = TypeVar("T")
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
@@ -33,46 +36,20 @@ CONTEXT_TOKENS = 8192
 """Tokens of prompt and answer; what they need in memory grows with it."""
 
 
-class GgufProvider:
+class GgufProvider(ChatProvider):
     """The weights are read when the first answer is asked for, and kept."""
+
+    scores = True
 
     def __init__(self, path: str, *, window: int = CONTEXT_TOKENS) -> None:
         if not Path(path).is_file():
             raise BadInput(f"model gguf:{path}: no such file")
+        self.name = f"gguf:{path}"
         self._path = path
         self._window = window
         self._server: Any = None
         self._key = secrets.token_hex()
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        """`gguf:` and the file."""
-        return f"gguf:{self._path}"
-
-    @property
-    def address(self) -> str:
-        """Here."""
-        return ""
-
-    @property
-    def at_home(self) -> bool:
-        """No: nobody publishes what it costs."""
-        return False
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """None: a message is a text."""
-        return frozenset()
-
-    @property
-    def scores(self) -> bool:
-        """Yes: it writes the tokens that it is told to."""
-        return True
-
-    def key(self) -> str:
-        """None: nothing is sent anywhere."""
-        return ""
 
     def check(self) -> None:
         """The engine's package."""
@@ -80,25 +57,19 @@ class GgufProvider:
             raise MissingExtra("xllamacpp", "gguf")
 
     def load(self) -> None:
-        """Engine and weights, outside the time limit: Python stands still while they load."""
-        try:
-            self._load_engine()
-        except ProviderError as error:
-            trouble = error
-        else:
-            return
-        raise external_error(self.name, "", trouble)
+        """Load engine and weights outside the time limit, since they block Python."""
+        self._call_engine(lambda _: None)
 
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """One attempt; the engine runs on a worker thread and soon stops where it is told to."""
+        """One attempt; the engine runs on a worker thread and stops soon after its reader."""
         loop = asyncio.get_running_loop()
         box: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
-        told = _StopFlag()
+        stop = Event()
 
         def hand(item: Mapping[str, Any] | None) -> None:
             loop.call_soon_threadsafe(box.put_nowait, item)
 
-        work = loop.run_in_executor(None, self._run, asked, hand, told)
+        work = loop.run_in_executor(None, self._run, asked, hand, stop)
         try:
             async with aclosing(
                 _stream_pieces(box, self.name, scored=bool(asked.forced))
@@ -106,18 +77,18 @@ class GgufProvider:
                 async for piece in pieces:
                     yield piece
         finally:
-            told.stop = True
+            stop.set()
             work.add_done_callback(_ignore_outcome)
 
-    def _run(self, asked: ChatRequest, hand: Any, told: _StopFlag) -> None:
+    def _run(self, asked: ChatRequest, hand: Any, stop: Event) -> None:
         try:
             server = self._load_engine()
             options = self._forcing_options(server, asked.forced) if asked.forced else {}
             if options is None:
                 hand({"choices": [{"finish_reason": "other"}]})
-            elif not told.stop:
+            elif not stop.is_set():
                 request = json.dumps(_build_request(asked) | options)
-                server.handle_chat_completions(request, partial(_deliver, hand, told))
+                server.handle_chat_completions(request, partial(_deliver, hand, stop))
         except ProviderError as trouble:
             hand({"trouble": trouble})
         except Exception as error:  # noqa: BLE001  # it must reach the one who waits
@@ -126,13 +97,13 @@ class GgufProvider:
             hand(None)
 
     def count(self, text: str) -> int:
-        """Tokens of a text that stands for itself; raises `OutsideFailure`."""
+        """Tokens of a text by itself; raises `ExternalError`."""
         return self._call_engine(
             lambda server: count_tokens(server.listening_address, self._key, text)
         )
 
     def measure_template(self) -> tuple[int, int]:
-        """What its chat template adds to a message, and to a request; raises `OutsideFailure`."""
+        """Tokens that its chat template adds to a message and a request; raises `ExternalError`."""
         return self._call_engine(
             lambda server: measure_template(server.listening_address, self._key)
         )
@@ -160,19 +131,13 @@ class GgufProvider:
             return self._server
 
 
-class _StopFlag:
-    """Whether the engine should stop."""
-
-    stop = False
-
-
-def _deliver(hand: Any, told: _StopFlag, item: Any) -> bool:
+def _deliver(hand: Any, stop: Event, item: Any) -> bool:
     hand(json.loads(item) if isinstance(item, str | bytes) else item)
-    return told.stop
+    return stop.is_set()
 
 
 def _ignore_outcome(work: asyncio.Future[None]) -> None:
-    """What it raised after all was given up concerns nobody."""
+    """Ignore an error that was raised after the attempt was cancelled."""
     if not work.cancelled():
         work.exception()
 

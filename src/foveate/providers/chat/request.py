@@ -1,14 +1,81 @@
-"""What one attempt is asked, how long it may take, and what an adapter must be able to do."""
+"""A chat request, the interface of a provider, and checks of what goes in and comes out."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, cast
 
+from foveate.core.chat.turns import compact_json, join_lines
 from foveate.core.errors import BadInput, BadOption
 from foveate.ports import Message, Reply, text_from_content
-from foveate.providers.chat.tools import DEVELOPER_ROLE, TOOL_CALLS, TOOL_ROLE, tools_as_text
+
+
+def parse_text(value: Any) -> str:
+    r"""The text; empty for None. Raises `TypeError` for what is something else.
+
+    >>> parse_text("nine"), parse_text(None), parse_text("nine \ud800")
+    ('nine', '', 'nine \ufffd')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"a text is of type {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
+
+
+def parse_count(value: Any) -> int | None:
+    """How many tokens; None for what is no whole number, or below 0.
+
+    >>> parse_count(3), parse_count("3"), parse_count(-1), parse_count(True)
+    (3, None, None, None)
+    """
+    return value if type(value) is int and value >= 0 else None
+
+
+TOOL_CALLS = "tool_calls"
+"""A provider that takes this is sent calls, results and the developer's role as they are."""
+TOOL_ROLE, DEVELOPER_ROLE = "tool", "developer"
+
+
+def calls_to_json(message: Mapping[str, Any]) -> list[str]:
+    """The calls of a message, each as the JSON that is sent."""
+    return [compact_json(call) for call in message.get(TOOL_CALLS) or ()]
+
+
+def tools_as_text(messages: Sequence[Message]) -> list[Message]:
+    r"""The messages with calls and results as texts of roles that every model knows.
+
+    >>> call = {"id": "c1", "type": "function", "function": {"name": "gauge", "arguments": "{}"}}
+    >>> said = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    >>> said.append({"role": "tool", "tool_call_id": "c1", "content": "2.4 bar"})
+    >>> [message["role"] for message in tools_as_text(said)], tools_as_text(said)[1]["content"]
+    (['assistant', 'user'], 'c1:\n2.4 bar')
+    """
+    found: list[Message] = []
+    before = ""
+    for message in messages:
+        role, more = message["role"], cast("Mapping[str, Any]", message)
+        if role == TOOL_ROLE:
+            said = f"{more['tool_call_id']}:\n{text_from_content(message['content'])}"
+            if before == TOOL_ROLE:
+                said = f"{found.pop()['content']}\n\n{said}"
+            found.append({"role": "user", "content": said})
+        elif calls := calls_to_json(more):
+            said = join_lines(text_from_content(message["content"]), *calls)
+            found.append({"role": "assistant", "content": said})
+        elif role == DEVELOPER_ROLE:
+            found.append({"role": "system", "content": message["content"]})
+        else:
+            found.append(message)
+        before = role
+    return found
+
 
 MAX_SECONDS = 86_400.0
 """Seconds: a day. No call is given more, and clocks hold it."""
@@ -18,11 +85,9 @@ TEXT = "text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds until a connection stands and until the answer begins; attempts after the first.
+    """Seconds to connect and to the first piece of an answer (None: the whole call's), and retries.
 
-    `first` None: as long as the whole call may take, for a local model reads long before it writes.
-    `backoff`: the longest wait before the second attempt; it doubles for each one after it, and
-    what is waited is drawn between nothing and that, or what the server asks for.
+    `backoff`: the longest wait before the second attempt, doubled each time; the wait is random.
     """
 
     connect: float = 10.0
@@ -63,51 +128,39 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredReply(Reply):
-    """A text that was forced. `logprobs`: one a token; none where they cannot be had for it."""
+    """A text that was forced. `logprobs`: one a token; none if they are unavailable."""
 
     logprobs: tuple[float, ...] = field(default=())
 
 
-class ChatProvider(Protocol):
-    """One protocol: asks once, hands over what comes, makes `Trouble` of what goes wrong."""
+class ChatProvider(ABC):
+    """One protocol: asks once, streams what comes, and raises `ProviderError`.
 
-    @property
-    def name(self) -> str:
-        """Provider and model, as one types them."""
+    `address`: the server, for errors. `at_home`: whether it is the provider's, whose list prices
+    hold. `takes`: types of content parts besides text. `scores`: whether it scores a given text;
+    None until it was asked.
+    """
 
-    @property
-    def address(self) -> str:
-        """Which server, for errors."""
+    name: str
+    address: str = ""
+    at_home: bool = False
+    takes: frozenset[str] = frozenset()
+    scores: bool | None = False
 
-    @property
-    def at_home(self) -> bool:
-        """Whether that is the provider's own address, and its list prices hold."""
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """The types of content parts that it can be sent; of none: text alone."""
-
-    @property
-    def scores(self) -> bool | None:
-        """Whether it can be told what to write, and says how likely each token of it was.
-
-        None: nobody has asked it yet.
-        """
-
+    @abstractmethod
     def check(self) -> None:
         """Raise at once for what is missing: the client's package (`MissingExtra`), the key."""
 
-    def load(self) -> None:
+    def load(self) -> None:  # noqa: B027 (most have nothing to load)
         """Load what takes long, outside all time limits."""
 
     def key(self) -> str:
-        """The key in use, to keep it out of errors; empty where there is none."""
+        """The key in use, to keep it out of errors; empty for none."""
+        return ""
 
+    @abstractmethod
     def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
-        """Pieces of the answer ("" as a sign of life), then the `Reply`.
-
-        Or what was `ScoredReply`.
-        """
+        """Pieces of the answer ("" as a sign of life), then the `Reply` or `ScoredReply`."""
 
 
 def check_request(

@@ -25,21 +25,21 @@ def load_embedder(name: str = "wordllama") -> Embedder:
     if bool(model) != (":" in known[provider]) or (colon and not model):
         raise BadOption(f"embedder {name!r}; write {known[provider]}")
     if provider == "hashing":
-        from foveate.providers.embedders.hashing import HashingEmbedder
+        from foveate.providers.embedders.local import HashingEmbedder
 
         return HashingEmbedder()
     if provider == "ollama":
-        from foveate.providers.embedders.ollama import OllamaEmbedder
+        from foveate.providers.embedders.remote import OllamaEmbedder
 
         return OllamaEmbedder(model)
     if provider == "openai":
-        from foveate.providers.embedders.openai import OpenAIEmbedder
+        from foveate.providers.embedders.remote import OpenAIEmbedder
 
         return OpenAIEmbedder(model)
     if provider == "sentence-transformers":
-        from foveate.providers.embedders.sentence_transformers import SentenceTransformersEmbedder
+        from foveate.providers.embedders.local import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder(model)
-    from foveate.providers.embedders.wordllama import WordLlamaEmbedder
+    from foveate.providers.embedders.local import WordLlamaEmbedder
 
     return WordLlamaEmbedder()

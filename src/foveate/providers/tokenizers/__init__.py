@@ -1,4 +1,4 @@
-"""Tokenizers by name. One file each; this one only turns a name into a tokenizer.
+"""Tokenizers by name.
 
 | name | tokenizer |
 |---|---|
@@ -9,7 +9,7 @@
 | `gguf:FILE` | the model file's own, by the engine that answers with it (extra `gguf`) |
 | `anthropic:MODEL` | the provider's endpoint; key in ANTHROPIC_API_KEY |
 
-Nothing is loaded before it is asked for. What a tokenizer promises: `foveate.testing.tokenizers`.
+Each is loaded at its first use. Laws of tokenizers: `foveate.testing.tokenizers`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def load_tokenizer(name: str) -> Tokenizer:
     """
     inner, star, factor = name.rpartition("*")
     if star and _is_number(factor):
-        from foveate.providers.tokenizers.margin import Margin
+        from foveate.providers.tokenizers.simple import Margin
 
         return Margin(inner=load_tokenizer(inner), factor=float(factor))
     if name in ENCODINGS:
@@ -59,7 +59,7 @@ def load_tokenizer(name: str) -> Tokenizer:
 
 def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], int]) -> Tokenizer:
     """A tokenizer that asks `tokens` how many there are in a text."""
-    from foveate.providers.tokenizers.engine_tokenizer import CallbackTokenizer
+    from foveate.providers.tokenizers.simple import CallbackTokenizer
 
     return CallbackTokenizer(name=name, fingerprint=fingerprint, tokens=tokens)
 
@@ -67,15 +67,15 @@ def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], 
 def _load_encoding(name: str) -> Tokenizer:
     """The fastest exact implementation that is installed; they all count the same."""
     if find_spec("toktok"):
-        from foveate.providers.tokenizers.toktok import Toktok
+        from foveate.providers.tokenizers.openai import Toktok
 
         return Toktok(name=name)
     if find_spec("bpe_openai"):
-        from foveate.providers.tokenizers.bpe_openai import BpeOpenai
+        from foveate.providers.tokenizers.openai import BpeOpenai
 
         return BpeOpenai(name=name)
     if find_spec("tiktoken"):
-        from foveate.providers.tokenizers.tiktoken import Tiktoken
+        from foveate.providers.tokenizers.openai import Tiktoken
 
         return Tiktoken(name=name)
     raise ExternalError(f"nothing that counts {name} is installed; run: pip install toktok-rs")

@@ -1,12 +1,8 @@
-"""The provider's own count for Claude models, where the caller has a key.
+"""The provider's own count for Claude models, one request a count, exact up to a token.
 
-`POST /v1/messages/count_tokens`, one request a count: for final checks and small sets, or behind
-`Counts`. Exact up to a token; its calls fail as `ExternalError` and are not repeated.
+The key goes to the given host only, over TLS unless it is this machine, and is in no message. What
+a message adds to its text is measured once, with the text `a`.
 API: https://platform.claude.com/docs/en/build-with-claude/token-counting
-
-Rules: the key goes to the given host only (redirects are refused), over TLS unless the host is this
-machine, and is in no message and no repr. The endpoint counts a whole message; what the message
-adds to its text is measured once, with the text `a`, and taken off.
 """
 
 from __future__ import annotations
@@ -14,14 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Any
+from http.client import HTTPException
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
+from foveate.providers.embedders.remote import NoRedirect
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 VERSION = "2023-06-01"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -83,7 +80,7 @@ class Anthropic:
             },
         )
         try:
-            with build_opener(_NoRedirect).open(request, timeout=self.timeout) as response:
+            with build_opener(NoRedirect).open(request, timeout=self.timeout) as response:
                 return int(json.loads(response.read(1 << 20))["input_tokens"])
         except HTTPError as error:
             with error:
@@ -93,15 +90,6 @@ class Anthropic:
         raise ExternalError(
             f"counting with {self.name}: {why.strip()}".replace(self.key, "***")
         ) from None
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """Follows no redirect: it would carry the key to another host."""
-
-    def redirect_request(  # noqa: PLR0917 (the standard library's signature)
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        """Refuse."""
 
 
 def _parse_reason(body: bytes) -> str:

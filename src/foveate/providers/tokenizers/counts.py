@@ -1,8 +1,4 @@
-"""Token counts by content hash, kept in memory: a text is tokenized once per process.
-
-One `Counts` belongs to one fingerprint; hand it to `Gauge(known=...)`. It is bounded in bytes
-and safe to share between threads. Only speed depends on it.
-"""
+"""Token counts by content hash for one fingerprint, in memory, bounded, safe between threads."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Any Hugging Face `tokenizer.json`, by path, through the `tokenizers` package.
+"""Any Hugging Face `tokenizer.json`, through the `tokenizers` package; it counts plain text alone.
 
-Counts text and nothing else. Before the file is used, everything in it that would make a text more
-or less than its own tokens is taken out: control tokens are no longer found in text, no start token
-is added, nothing is padded or cut, no merge is dropped at random. Rule: a token is a control token
-when the file marks it `special` or when it is written `<|like this|>`; other added tokens
-(runs of spaces, say) are ordinary vocabulary and stay.
+Control tokens (`special`, or written `<|like this|>`) are not found in text, no start token is
+added, nothing is padded, cut or dropped at random. Other added tokens stay.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.providers.tokenizers.prefix import longest_prefix, replace_surrogates
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 CONTROL = re.compile(r"<[|｜].*[|｜]>", re.DOTALL)
 

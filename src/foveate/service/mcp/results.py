@@ -16,10 +16,10 @@ from typing import Any
 
 from foveate.answer.check import AnswerCheck
 from foveate.answer.wire import check_to_json
+from foveate.core.context_json import manifest_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
-from foveate.core.wire import manifest_to_json
 from foveate.pipeline.options import ResolvedOptions
 from foveate.ports import SearchResult
 

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request, Response
 
 from foveate import plugins
 from foveate.core.candidates import candidate_to_json
+from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.replay import build_bundle
-from foveate.core.wire import context_to_json
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.options import AssembleOptions
 from foveate.service.app_state import AppState

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
 from blake3 import blake3
@@ -156,9 +156,9 @@ def _document_to_json(document: Document) -> dict[str, Any]:
 
 def _listing_store(opened: TenantStore) -> ListableStore:
     """The store, if it can list documents; raises a 501 problem."""
-    if not hasattr(opened.store, "listed"):
+    if not isinstance(opened.store, ListableStore):
         raise ProblemError(501, "not-implemented", "this service's store cannot show documents")
-    return cast("ListableStore", opened.store)
+    return opened.store
 
 
 class _Whole:

@@ -1,19 +1,66 @@
-"""Writes that are to be one transaction: kept as rows until they are many, then written as parts.
-
-Rules: what is refused is refused at once and leaves nothing behind; the last write of a document
-counts, as long as it has not left memory.
-"""
+"""Batches: writes that become one transaction, held as rows until they are many."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.stores.lance.commit import find_existing
-from foveate.stores.lance.ids import ChunkIds
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.part import Part, PreparedDocument, duplicate_id_error
-from foveate.stores.lance.snapshot import Snapshot
+
+MAX_CHUNKS_IN_MEMORY = 1_000_000
+"""Chunks of which the ids are read at once, 16 bytes each in memory."""
+_LOOKUPS_BEFORE_READ = 8
+"""So many documents are looked up one by one before all ids are read."""
+
+
+class ChunkIds:
+    """The ids of one version."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._lookups = 0
+        self._hashes: tuple[Any, Any] | None = None
+
+    def check_free(self, name: str, ids: Sequence[str], leaving: Collection[str]) -> None:
+        """Raise `BadInput` where an id is that of another document that is not `leaving`."""
+        self._lookups += 1
+        if self._lookups == _LOOKUPS_BEFORE_READ and self._chunk_count() <= MAX_CHUNKS_IN_MEMORY:
+            self._hashes = self._read_hashes()
+        if self._hashes is None or not self._are_free(self._hashes, name, ids):
+            find_existing(self._snapshot, {name}, ids, leaving)
+
+    def _chunk_count(self) -> int:
+        return sum(one.chunks for one in self._snapshot.head.audiences.values())
+
+    def _read_hashes(self) -> tuple[Any, Any]:
+        """The hashes of all chunks' ids, ascending, and those of their documents' beside them."""
+        import numpy as np
+
+        rows = self._snapshot.read_rows("chunks", ["chunk_id", "document_id"])
+        if rows is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        chunks, documents = (
+            np.fromiter(map(hash, rows.column(n).to_pylist()), np.int64, rows.num_rows)
+            for n in (0, 1)
+        )
+        order = np.argsort(chunks)
+        return chunks[order], documents[order]
+
+    @staticmethod
+    def _are_free(hashes: tuple[Any, Any], name: str, ids: Sequence[str]) -> bool:
+        """Whether each id is free or this document's own."""
+        import numpy as np
+
+        chunks, documents = hashes
+        wanted = np.fromiter(map(hash, ids), np.int64, len(ids))
+        start, end = (np.searchsorted(chunks, wanted, side) for side in ("left", "right"))
+        found = np.flatnonzero(start < end)
+        return bool(np.all(documents[start[found]] == hash(name)))
+
 
 MAX_PENDING_CHUNKS = 20_000
 """So many chunks wait in memory; then they are written, and their documents cannot change."""
@@ -32,7 +79,7 @@ class Batch:
     _written_parts: list[Part] = field(default_factory=list)
     _written_ids: set[str] = field(default_factory=set)
     _removed_ids: set[str] = field(default_factory=set)
-    """All documents that were put or deleted here: those before them go."""
+    """All documents that were put or deleted here; their earlier versions go."""
     _rows: int = 0
     _ids: ChunkIds | None = None
     """Of the version in which the batch began; the commit looks again, in the latest."""
@@ -76,7 +123,7 @@ class Batch:
         return self._written_parts, deleted
 
     def savepoint(self) -> tuple[dict[str, PreparedDocument | None], dict[str, str], int]:
-        """What is waiting now, to come back to."""
+        """The pending state, for `rollback_to`."""
         return dict(self._pending), dict(self._chunks), len(self._written_parts)
 
     def rollback_to(

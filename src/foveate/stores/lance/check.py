@@ -1,8 +1,6 @@
-"""Whether a distributed store is whole: all that is derived is worked out again and compared.
+"""The check of a Lance store: all that is derived is computed again from texts and principals.
 
-Rules: one version, so writers may go on; nothing derived is believed: terms, labels, lengths,
-hashes, audiences and states come from the texts and principals again; one segment is in memory at
-a time, and of the rest the names of documents.
+It reads one version, a segment at a time, while others may write.
 """
 
 from __future__ import annotations
@@ -18,22 +16,21 @@ from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
 from foveate.stores.int8 import squared_norms
-from foveate.stores.lance import files, postings, schema
-from foveate.stores.lance.engine_errors import convert_engine_errors
-from foveate.stores.lance.head import Segment, audience_number
+from foveate.stores.lance import files, part, schema
+from foveate.stores.lance.files import Snapshot
 from foveate.stores.lance.labels import labels_from_metadata
-from foveate.stores.lance.location import Location
+from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.scan import vectors_from_column
-from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.lance.schema import Segment, audience_number
 from foveate.stores.report import Finding, Report
-from foveate.stores.rows import state_members, terms_to_index
+from foveate.stores.rows import SHARED, state_members, terms_to_index
 
 _MAX_FINDINGS = 100
 
 
 @dataclass(slots=True, kw_only=True)
 class _CheckTotals:
-    """What was read so far: documents by id, and per set of principals its state and figures."""
+    """Documents by id so far, and the state and figures of each set of principals."""
 
     documents: dict[str, int] = field(default_factory=dict)
     chunk_ids: Counter[str] = field(default_factory=Counter)
@@ -99,7 +96,7 @@ def _check_rows(now: Snapshot, books: _CheckTotals) -> Iterator[str]:
             name = row["document_id"]
             books.documents[name] = books.documents.get(name, 0) + 1
             yield from _check_document(row)
-            rows[name] = {key: row[key] for key in schema.COPIED_COLUMNS}
+            rows[name] = {key: row[key] for key in SHARED}
             ((_, encoded),) = state_members(row, [])
             books.add(0, row["principals"], encoded)
     yield from _find_duplicates("document", books.documents)
@@ -139,7 +136,7 @@ def _check_chunk(
         yield f"chunk {name!r} has a key of another segment"
     if document is None:
         yield f"chunk {name!r} belongs to no document"
-    elif any(row[key] != document[key] for key in schema.COPIED_COLUMNS):
+    elif any(row[key] != document[key] for key in SHARED):
         yield f"chunk {name!r} says other things of its document than that does"
     if content_hash(row["text"]) != row["content_hash"]:
         yield f"chunk {name!r}: its text is not the one that was put"
@@ -168,7 +165,7 @@ def _check_postings(now: Snapshot) -> Iterator[str]:
             texts[place] = terms_to_index(row)
             if len(texts[place]) != length:
                 yield f"chunk {row['chunk_id']!r} has {len(texts[place])} terms, not {length}"
-        terms, ends, places = postings.build_postings(texts)
+        terms, ends, places = part.build_postings(texts)
         expected = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
         stored = _segment_table(now, segment, "postings", schema.POSTING_COLUMNS)
         yield from _check_places(number, stored, expected, at)
@@ -181,7 +178,7 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
         if expected:
             yield f"segment {number} has no words"
         return
-    ends, places = postings.places_from_binary(stored.column("places"))
+    ends, places = part.places_from_binary(stored.column("places"))
     terms = stored.column("term").to_pylist()
     if terms != sorted(set(terms)):
         yield f"segment {number}: its terms are not in order"
@@ -190,7 +187,7 @@ def _check_places(number: int, stored: Any, expected: dict[str, Any], live: Any)
     found = dict(zip(terms, np.split(places, ends[:-1]), strict=True)) if terms else {}
     for term in sorted(found.keys() | expected.keys()):
         mine = found.get(term, places[:0])
-        mine = mine[np.isin(mine >> postings.COUNT_BITS, live)]
+        mine = mine[np.isin(mine >> part.COUNT_BITS, live)]
         if not np.array_equal(mine, expected.get(term, places[:0])):
             yield f"segment {number}: the places of {term!r} are not those of its texts"
 

@@ -1,12 +1,12 @@
-"""One transaction: parts come in, the documents that they replace and those deleted go out.
+"""One transaction: parts come in, replaced and deleted documents go out, in one commit of Lance.
 
-It is one commit of Lance that names every file it adds, every file from which rows go, and the new
-head in place of the old one. Whoever committed since the version it was worked out from has
-replaced the head too, so Lance refuses it, and it is worked out again from the newer version.
+The commit replaces the head, so Lance refuses it after another writer's; it is then planned again
+from the newer version.
 """
 
 from __future__ import annotations
 
+import random
 import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,21 +14,27 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from foveate.core.errors import BadInput
+from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.lance import files
 from foveate.stores.lance import part as parts_
-from foveate.stores.lance.engine_errors import CommitConflict, import_lance, is_conflict
-from foveate.stores.lance.head import (
+from foveate.stores.lance.files import Snapshot
+from foveate.stores.lance.labels import in_condition
+from foveate.stores.lance.location import (
+    CommitConflict,
+    Location,
+    convert_engine_errors,
+    import_lance,
+    is_conflict,
+)
+from foveate.stores.lance.part import Part
+from foveate.stores.lance.scan import Versions
+from foveate.stores.lance.schema import (
     Head,
     Segment,
     apply_change,
     record_transaction,
     table_from_head,
 )
-from foveate.stores.lance.labels import in_condition
-from foveate.stores.lance.location import Location
-from foveate.stores.lance.part import Part
-from foveate.stores.lance.snapshot import Snapshot
 from foveate.stores.rows import CHUNK_FIELDS, DOCUMENT_FIELDS
 
 T = TypeVar("T")
@@ -49,10 +55,7 @@ class RemovedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
-    """What one transaction is to do: parts come, documents go. `number`: drawn by chance.
-
-    `sent`: the parts came from outside, so that they could come a second time.
-    """
+    """Parts and deletions of one transaction, its random number; `sent`: parts from outside."""
 
     number: int = field(default_factory=lambda: secrets.randbits(63))
     parts: Sequence[Part] = ()
@@ -64,8 +67,8 @@ class CommitRequest:
 class CommitPlan:
     """An order worked out from one version; `went`: how many documents go out."""
 
-    removed_count: int
     head: Head
+    removed_count: int = 0
     removed: Sequence[int] = ()
     updated: Sequence[Any] = ()
     added: Sequence[str] = ()
@@ -103,10 +106,9 @@ def find_existing(
     chunks: Sequence[str] = (),
     leaving: Collection[str] = (),
 ) -> set[str]:
-    """Which of these documents the store has, in one request unless they are very many.
+    """Which of these documents the store has.
 
-    Raises `BadInput` where one of these chunks' ids is that of a document which is neither among
-    them nor `leaving`.
+    Raises `BadInput` if a chunk id belongs to a document that is neither among them nor `leaving`.
     """
     fragments = [*snapshot.fragments("documents"), *snapshot.fragments("chunks")]
     found: set[str] = set()
@@ -147,10 +149,7 @@ def check_disjoint(parts: Sequence[Part], head: Head) -> None:
 
 
 def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> CommitPlan | None:
-    """What the order comes to in this version, None where there is nothing to do.
-
-    Raises `BadInput`.
-    """
+    """The changes of one transaction in this version, None for no changes; raises `BadInput`."""
     parts = order.parts
     check_disjoint(parts, snapshot.head)
     leaving = set(order.deleted).union(*(one.documents for one in parts))
@@ -175,19 +174,15 @@ def plan_commit(place: Location, snapshot: Snapshot, order: CommitRequest) -> Co
 def write_commit(
     place: Location,
     snapshot: Snapshot,
-    head: Head,
-    *,
-    removed: Sequence[int] = (),
-    updated: Sequence[Any] = (),
-    added: Sequence[str] = (),
+    plan: CommitPlan,
 ) -> Any:
-    """The one commit: this head in place of the snapshot's, these files in and out."""
+    """The one commit: the plan's head in place of the snapshot's, its files in and out."""
     lance = import_lance()
-    own = parts_.write_fragments(place, {"head": table_from_head(head)})["head"]
+    own = parts_.write_fragments(place, {"head": table_from_head(plan.head)})["head"]
     operation = lance.LanceOperation.Update(
-        removed_fragment_ids=[snapshot.number, *removed],
-        updated_fragments=list(updated),
-        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *added)],
+        removed_fragment_ids=[snapshot.number, *plan.removed],
+        updated_fragments=list(plan.updated),
+        new_fragments=[lance.FragmentMetadata.from_json(text) for text in (own, *plan.added)],
         fields_modified=[],
     )
     try:
@@ -270,3 +265,34 @@ def _drop_empty_files(
         if left:
             segments[number] = replace(segment, files=left)
     return replace(head, segments=segments), orphans
+
+
+_ATTEMPTS = 200
+_MAX_WAIT = 1.0
+
+
+def commit_with_retry(place: Location, versions: Versions, order: CommitRequest) -> int:
+    """One transaction, planned again for each newer version; how many documents it removed."""
+    for attempt in range(_ATTEMPTS):
+        now = versions.current()
+        with convert_engine_errors(place):
+            plan = plan_commit(place, now, order)
+        if plan is None:
+            return 0
+        try:
+            with convert_engine_errors(place):
+                write_commit(place, now, plan)
+        except ExternalError as error:
+            # The answer may have been lost, and not the commit: a request that is sent again can
+            # meet what it has done itself.
+            if order.number in versions.current().head.recent:
+                return plan.removed_count
+            if not isinstance(error, CommitConflict):
+                raise
+            wait = min(_MAX_WAIT, 0.01 * 1.5 ** min(attempt, 12))
+            time.sleep(random.uniform(0, wait))  # noqa: S311 (so that two do not keep step)
+        else:
+            return plan.removed_count
+    raise ExternalError(
+        f"store {place.name}: others write without a pause; nothing was changed, try again"
+    )

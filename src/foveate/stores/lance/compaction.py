@@ -1,8 +1,6 @@
-"""Keeps the number of files small, the indexes up to date and old versions away.
+"""Compaction: small segments become one, indexes are updated, and old versions are deleted.
 
-Small segments are written anew as one, by what is stored alone: no text is cut into words again.
-Answers and state root stay as they are, since nothing in them knows of segments. Rules: a merge is
-a commit like any other and gives way to one; whoever reads an older version goes on reading it.
+A merge copies stored rows and is a commit like any other; it gives way to a concurrent one.
 """
 
 from __future__ import annotations
@@ -12,15 +10,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from foveate.stores.lance import part as codec
 from foveate.stores.lance import part as parts
-from foveate.stores.lance import postings as codec
 from foveate.stores.lance import schema
-from foveate.stores.lance.commit import write_commit
-from foveate.stores.lance.engine_errors import CommitConflict
-from foveate.stores.lance.head import Head
-from foveate.stores.lance.location import Location
+from foveate.stores.lance.commit import CommitPlan, write_commit
+from foveate.stores.lance.files import Snapshot
+from foveate.stores.lance.location import CommitConflict, Location
+from foveate.stores.lance.schema import Head
 from foveate.stores.lance.search import VECTOR_INDEX
-from foveate.stores.lance.snapshot import Snapshot
 
 DEFAULT_RETENTION = timedelta(days=1)
 """Versions younger than this stay, unless `compact` says otherwise."""
@@ -42,9 +39,9 @@ _SCALAR_INDEXES = (
 
 
 def find_small_segments(head: Head) -> list[int]:
-    """Segments to merge now: sixteen of about one size, the smallest first; or none.
+    """Sixteen segments of about one size to merge now, the smallest first; or none.
 
-    Sizes are powers of eight, so that a chunk is written anew some six times on its way.
+    Sizes are powers of eight, so that a chunk is written again some six times.
     """
     tiers: dict[int, list[int]] = {}
     for number, segment in sorted(head.segments.items()):
@@ -101,7 +98,7 @@ def merge_all(current: Callable[[], Snapshot], place: Location, dimensions: int)
 
 
 def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Sequence[int]) -> None:
-    """Write these segments anew as one; raises `CommitConflict`."""
+    """Write these segments as one; raises `CommitConflict`."""
     import pyarrow as pa
 
     old = {number: now.head.segments[number] for number in numbers}
@@ -126,7 +123,7 @@ def merge_segments(now: Snapshot, place: Location, dimensions: int, numbers: Seq
         segments[segment] = parts.segment_from_fragments(made, rows, parts.digests(place, made))
     gone = [now.files[name].fragment_id for one in old.values() for name in one.files.values()]
     head = replace(now.head, segments=segments)
-    write_commit(place, now, head, removed=gone, added=list(made.values()))
+    write_commit(place, now, CommitPlan(head=head, removed=gone, added=list(made.values())))
 
 
 def _read_rows(now: Snapshot, numbers: Sequence[int], kind: str, columns: Sequence[str]) -> Any:
@@ -195,5 +192,5 @@ def update_indexes(now: Snapshot, dimensions: int, exact: int) -> None:
 
 
 def delete_old_versions(now: Snapshot, keep: timedelta) -> None:
-    """Delete what only versions older than `keep` need, and parts nobody committed in a week."""
+    """Delete what only versions older than `keep` need, and uncommitted parts of a week ago."""
     now.dataset.checkout_version(now.version).cleanup_old_versions(older_than=keep)

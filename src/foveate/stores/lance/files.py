@@ -1,14 +1,13 @@
-"""Whether the files of a version are those that were written.
+"""One version of a Lance store: the table, its head, and whether its files are those written.
 
-A file of a store never changes, so the head has its digest, and one for the rows that were deleted
-from it; a process reads each file once to compare, and none again. Files on an object store are
-not read for this: the object store has checksums of its own.
+A process reads each local file once to compare digests; an object store has checksums of its own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,53 @@ from blake3 import blake3
 
 from foveate.stores.checksums import damage
 from foveate.stores.lance.location import Location
-from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.lance.schema import Head, head_from_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Snapshot:
+    """`files`: name of a data file → its fragment; `number`: of the fragment that is the head."""
+
+    dataset: Any
+    head: Head
+    number: int
+    files: Mapping[str, Any]
+
+    @property
+    def version(self) -> int:
+        """Lance's number of this version."""
+        return int(self.dataset.version)
+
+    def fragments(self, kind: str) -> list[Any]:
+        """The fragments of one kind that have rows, in the order of their segments."""
+        names = [s.files.get(kind) for _, s in sorted(self.head.segments.items())]
+        return [self.files[name] for name in names if name is not None and name in self.files]
+
+    def read_rows(
+        self, kind: str, columns: Sequence[str], condition: str | None = None, **options: Any
+    ) -> Any:
+        """Rows of a kind as an Arrow table, by an index where there is one; None for no files."""
+        fragments = self.fragments(kind)
+        if not fragments:
+            return None
+        found = self.dataset.scanner(
+            columns=list(columns), filter=condition, fragments=fragments, **options
+        )
+        return found.to_table()
+
+
+def load_snapshot(dataset: Any) -> Snapshot:
+    """The version that a dataset is at."""
+    files = {one.data_files()[0].path: one for one in dataset.get_fragments()}
+    heads = [one for one in files.values() if list(one.data_files()[0].fields) == [0, 1]]
+    if len(heads) != 1:
+        raise damage("its table has no head, or more than one")
+    rows = heads[0].to_table(columns=["head_key", "head_value"])
+    pairs = zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True)
+    return Snapshot(
+        dataset=dataset, head=head_from_rows(pairs), number=heads[0].fragment_id, files=files
+    )
+
 
 _TABLE = "store.lance"
 INDEXES = "checksums.json"
@@ -24,10 +69,7 @@ INDEXES = "checksums.json"
 
 
 def digest_of(place: Location, fragment: Any) -> str:
-    """Of a data file and of how Lance describes it; empty on an object store.
-
-    `fragment`: Lance's metadata of it.
-    """
+    """The digest of a data file and of Lance's metadata `fragment`; empty on an object store."""
     folder = place.local_path()
     if folder is None:
         return ""
@@ -44,10 +86,7 @@ def digest_of_deletions(place: Location, path: str | None) -> str:
 
 
 def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str, str]:
-    """File → digest of all files of this version, of which those that are known are not read.
-
-    Raises where one is not as it was written.
-    """
+    """File → digest of all files of this version; raises for a changed one."""
     found: dict[str, str] = {}
     for what in wrong(place, now, known, found):
         raise damage(what)
@@ -57,7 +96,7 @@ def verify(place: Location, now: Snapshot, known: Mapping[str, str]) -> dict[str
 def wrong(
     place: Location, now: Snapshot, known: Mapping[str, str], found: dict[str, str]
 ) -> Iterator[str]:
-    """What is not as it was written, in words; the digests of the files are put into `found`."""
+    """Findings for changed files; the digests of all files are put into `found`."""
     if place.local_path() is None:
         return
     for number, segment in now.head.segments.items():

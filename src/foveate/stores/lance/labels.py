@@ -1,8 +1,6 @@
-"""Filters: a chunk's metadata as labels, and what a request asks for as conditions of Lance's SQL.
+"""Filters as conditions of Lance's SQL, and a chunk's metadata as labels; values are quoted here.
 
-Rules: the same answers as the embedded store's conditions: a text is compared with a text column
-as it is written and with a number column as the number it spells; a metadata value that is a list
-matches by any of its items; booleans are 1 and 0. Values are quoted here and nowhere else.
+The meaning is that of the embedded store: a text column compares texts, a number column numbers.
 """
 
 from __future__ import annotations
@@ -11,16 +9,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foveate.stores.request_checks import is_encodable, parse_filter_values
-
-_TEXT_COLUMNS = {
-    "source": "source",
-    "document_id": "document_id",
-    "title": "title",
-    "id": "chunk_id",
-    "section": "section",
-}
-_NUMBER_COLUMNS = ("page", "row", "line", "sequence")
+from foveate.stores.filters import (
+    NUMBER_COLUMNS,
+    TEXT_COLUMNS,
+    is_encodable,
+    parse_filter_values,
+    text_from_value,
+)
 
 
 def labels_from_metadata(metadata: str) -> list[str]:
@@ -68,11 +63,10 @@ def where_condition(where: Mapping[str, Any]) -> str:
     parts: list[str] = []
     for key, wanted in where.items():
         values = parse_filter_values(key, wanted)
-        if key in _TEXT_COLUMNS:
-            parts.append(
-                in_condition(_TEXT_COLUMNS[key], [_text_from_value(value) for value in values])
-            )
-        elif key in _NUMBER_COLUMNS:
+        if key in TEXT_COLUMNS:
+            column = TEXT_COLUMNS[key].partition(".")[2]
+            parts.append(in_condition(column, map(text_from_value, values)))
+        elif key in NUMBER_COLUMNS:
             numbers = [n for n in map(_integer_from_value, values) if n is not None]
             parts.append(in_condition(f"`{key}`", numbers))
         else:
@@ -80,12 +74,6 @@ def where_condition(where: Mapping[str, Any]) -> str:
             said = ", ".join(quote_literal(label) for label in labels if is_encodable(label))
             parts.append(f"array_has_any(labels, [{said}])" if said else "false")
     return " AND ".join(f"({part})" for part in parts)
-
-
-def _text_from_value(value: str | float) -> str:
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def _integer_from_value(value: str | float) -> int | None:

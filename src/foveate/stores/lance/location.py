@@ -1,21 +1,30 @@
-"""Where a store lies: a folder or a prefix of an object store, and how it is reached.
+"""The location of a Lance store, and Lance's errors.
 
-Rules: keys and passwords come from the environment or are given as storage options; they never
-stand in an URL, and nothing that is shown (`repr`, errors, logs) has them.
+Keys come from the environment or from storage options, and are in nothing that is shown.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from foveate.core.errors import BadOption, UnknownName
+from foveate.core.errors import (
+    BadInput,
+    BadOption,
+    ExternalError,
+    FoveateError,
+    MissingExtra,
+    UnknownName,
+)
+from foveate.stores.checksums import damage
 
 OBJECT_STORES = ("s3", "gs", "az")
-"""What may stand behind `lance+`: the object stores that Lance reaches by these names."""
+"""The object stores that may follow `lance+`, by Lance's names."""
 
 SCHEMES = ("lance", *(f"lance+{name}" for name in OBJECT_STORES))
 
@@ -83,3 +92,69 @@ def parse_location(url: str, options: Mapping[str, str] | None = None) -> Locati
             f"from the environment or from storage options"
         )
     return Location(uri=address.rstrip("/"), name=f"lance+{address}".rstrip("/"), options=options)
+
+
+_LOCATION_MARK = ", /"
+"""Lance ends a message with the place in its own source."""
+
+
+def import_lance() -> Any:
+    """The `lance` module; raises `MissingExtra`."""
+    try:
+        import lance
+    except ModuleNotFoundError as error:
+        if error.name not in {"lance", "pyarrow"}:
+            raise
+        raise MissingExtra("pylance", "lance") from None
+    return lance
+
+
+class CommitConflict(ExternalError):
+    """Another writer committed first; nothing was changed."""
+
+
+@contextmanager
+def convert_engine_errors(place: Location) -> Iterator[None]:
+    """Raise Lance's and Arrow's errors as `ExternalError` or `BadInput`, without keys or cause."""
+    try:
+        yield
+    except FoveateError:
+        raise
+    except UnicodeEncodeError as error:
+        raise BadInput(f"a text cannot be stored: {error.reason}") from None
+    except OverflowError as error:
+        raise BadInput(f"a number is too large for the store: {error}") from None
+    except OSError as error:
+        raise ExternalError(
+            f"store {place.name}: {_error_message(place, error)}; {_ADVICE}"
+        ) from None
+    except (ValueError, RuntimeError, KeyError, TypeError) as error:
+        if not _is_engine_error(error):
+            raise
+        raise ExternalError(
+            f"store {place.name}: {_error_message(place, error)}; {_ADVICE}"
+        ) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # how Lance ends on bytes that make no sense
+            raise
+        raise damage("Lance cannot read one of its files") from None
+
+
+_ADVICE = (
+    "what was not acknowledged may be done again; foveate store check says whether it is whole"
+)
+
+
+def _is_engine_error(error: BaseException) -> bool:
+    """Whether Lance or Arrow raised it, and not a mistake of our own."""
+    return type(error).__module__.startswith(("pyarrow", "lance")) or "/rust/" in str(error)
+
+
+def _error_message(place: Location, error: BaseException) -> str:
+    text = str(error)
+    return place.redact(text.split(_LOCATION_MARK, 1)[0] if _LOCATION_MARK in text else text)
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether another writer was faster."""
+    return type(error).__name__ == "CommitConflictError" or "commit conflict" in str(error).lower()

@@ -1,11 +1,7 @@
-"""What one writer prepares on its own: documents as files that no version of the table names yet.
+"""Documents written as files that no version of the table names yet, with their postings.
 
-`commit` makes parts, of one or of many writers, one transaction.
-
-Rules: a part is a plain value that travels between processes; it holds names and hashes, never
-texts; nothing is read from the store to make one; a part that is never committed is a few files
-that `compact` takes away after a week, and for six days it may be committed, once, to the store
-that it was written for.
+A part is a plain value that travels between processes. For six days it may be committed once, to
+the store that it was written for; `compact` removes the files of one that never was.
 """
 
 from __future__ import annotations
@@ -21,15 +17,88 @@ from typing import Any
 from foveate.core.errors import BadInput
 from foveate.core.types import Chunk
 from foveate.ports import Document
+from foveate.stores.checksums import checksum
 from foveate.stores.int8 import quantise_or_zeros, squared_norms
-from foveate.stores.lance import postings, schema
-from foveate.stores.lance.counts import as_known
-from foveate.stores.lance.engine_errors import import_lance
+from foveate.stores.lance import schema
 from foveate.stores.lance.files import digest_of
-from foveate.stores.lance.head import Change, Segment, audience_number, changes_by_audience
 from foveate.stores.lance.labels import labels_from_metadata
-from foveate.stores.lance.location import Location
+from foveate.stores.lance.location import Location, import_lance
+from foveate.stores.lance.schema import Change, Segment, audience_number, changes_by_audience
 from foveate.stores.rows import chunk_row, document_row, state_members, terms_to_index
+from foveate.stores.scoring import MAX_COUNT
+
+COUNT_BITS = 9
+"""Of how often."""
+COUNT_MASK = (1 << COUNT_BITS) - 1
+
+
+def build_postings(terms: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any]:
+    """Each chunk's terms → distinct terms, where the places of each end, all places."""
+    import numpy as np
+
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(term, len(numbers)) for chunk in terms for term in chunk]
+    owner = np.repeat(np.arange(len(terms)), [len(chunk) for chunk in terms])
+    names = sorted(numbers)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[[numbers[name] for name in names]] = np.arange(len(names))
+    keys = (rank[np.array(flat, dtype=np.int64)] << 32) | owner if flat else np.zeros(0, np.int64)
+    pairs, times = np.unique(keys, return_counts=True)
+    return names, *encode_places(pairs >> 32, pairs & 0xFFFFFFFF, times, len(names))
+
+
+def encode_places(term: Any, local: Any, times: Any, count: int) -> tuple[Any, Any]:
+    """Triples sorted by term and chunk → where each of `count` terms ends, and the places."""
+    import numpy as np
+
+    times = np.minimum(times, MAX_COUNT)
+    copies = (times + COUNT_MASK - 1) // COUNT_MASK
+    term, local, left = (np.repeat(column, copies) for column in (term, local, times))
+    first = np.concatenate([[0], np.cumsum(copies)[:-1]]) if len(copies) else copies
+    nth = np.arange(len(left)) - np.repeat(first, copies)
+    part = np.clip(left - nth * COUNT_MASK, 0, COUNT_MASK)
+    ends = np.searchsorted(term, np.arange(count), side="right")
+    return ends.astype(np.int64), ((local << COUNT_BITS) | part).astype("<u4")
+
+
+def decode_places(places: Any) -> tuple[Any, Any]:
+    """Places (uint32) of one term in one segment → chunks' places (int64), times (int64)."""
+    import numpy as np
+
+    local, times = (places >> COUNT_BITS).astype(np.int64), (places & COUNT_MASK).astype(np.int64)
+    if not len(times) or int(times.max()) < COUNT_MASK:
+        return local, times
+    starts = np.flatnonzero(np.concatenate([[True], local[1:] != local[:-1]]))
+    return local[starts], np.add.reduceat(times, starts)
+
+
+def binary_from_places(ends: Any, places: Any) -> Any:
+    """The places as an Arrow array of bytes, one value a term, without copying them apart."""
+    import numpy as np
+    import pyarrow as pa
+
+    offsets = np.concatenate([[0], ends]) * 4
+    wide = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(places.tobytes())]
+    )
+    return wide.cast(pa.binary())
+
+
+def places_from_binary(column: Any) -> tuple[Any, Any]:
+    """An Arrow array of bytes → where each value ends (int64, in places), all places (uint32)."""
+    import numpy as np
+    import pyarrow as pa
+
+    wide = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    wide = pa.concat_arrays(wide.chunks) if isinstance(wide, pa.ChunkedArray) else wide
+    wide = wide.cast(pa.large_binary())
+    if not len(wide):
+        return np.zeros(0, np.int64), np.zeros(0, "<u4")
+    _, offsets, data = wide.buffers()
+    at = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    places = np.frombuffer(data, dtype=np.uint8)[at[0] : at[-1]].copy().view("<u4")
+    return (at[1:] - at[0]) // 4, places
+
 
 _KEY_BITS = 63
 LIFETIME_SECONDS = 6 * 24 * 3600
@@ -50,10 +119,10 @@ class PreparedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Written and not committed.
+    """A part that is written and not committed.
 
-    `fragments`: kind → Lance's description of its file, as JSON; `digests`: kind → its digest.
-    `store`, `dimensions`: what it was written for; `written`: when, in seconds since 1970.
+    `fragments`, `digests`: kind → Lance's description of its file as JSON, and the file's digest.
+    `store`, `dimensions`: the store it was written for; `written`: seconds since 1970.
     """
 
     segment: int
@@ -146,9 +215,7 @@ def write_part(
     tables = {"documents": _document_table(dimensions, rows)}
     if chunks:
         tables["chunks"] = _chunk_table(dimensions, segment, documents)
-        terms, ends, places = postings.build_postings(
-            [terms for one in documents for terms in one.terms]
-        )
+        terms, ends, places = build_postings([terms for one in documents for terms in one.terms])
         tables["postings"] = posting_table(dimensions, segment, terms, ends, places)
     made = write_fragments(place, tables)
     known: dict[str, dict[str, int]] = {}
@@ -199,7 +266,7 @@ def encode_token_counts(parts: Iterable[Part]) -> dict[str, dict[str, bytes]]:
     for one in parts:
         for fingerprint, counts in one.known.items():
             space = found.setdefault(f"counts {fingerprint}", {})
-            space.update(as_known(fingerprint, counts))
+            space.update(encode_counts(fingerprint, counts))
     return found
 
 
@@ -299,6 +366,22 @@ def posting_table(dimensions: int, segment: int, terms: Any, ends: Any, places: 
     given = {
         "term": terms,
         "segment": pa.array(np.full(len(ends), segment, dtype=np.int64)),
-        "places": postings.binary_from_places(ends, places),
+        "places": binary_from_places(ends, places),
     }
     return schema.build_table(schema.column_types(dimensions), given)
+
+
+def encode_counts(fingerprint: str, counts: Mapping[str, int]) -> dict[str, bytes]:
+    """Token counts by content hash as they are kept: each with its checksum."""
+    return {
+        name: f"{number} {checksum((fingerprint, name, int(number)))}".encode()
+        for name, number in counts.items()
+    }
+
+
+def decode_count(fingerprint: str, name: str, data: bytes) -> int | None:
+    """The token count that was kept; None for a damaged one."""
+    number = data.partition(b" ")[0]
+    if number.isdigit() and encode_counts(fingerprint, {name: int(number)})[name] == data:
+        return int(number)
+    return None

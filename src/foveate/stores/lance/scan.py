@@ -1,20 +1,22 @@
-"""What a search has in memory: a row a chunk, with its key, audience and length, and its vector.
+"""The rows of a version in memory, ordered by key, and which version is the latest.
 
-Rules: rows are ordered by key; they are read once for each file and kept as long as the file is
-part of a version that is searched; of a file from which rows went, only the keys are read again.
-Above `exact` rows the vectors stay in the store (32 bytes a chunk are left in memory).
+A file is read once; after deletions only its keys are read again. Above `exact` rows the vectors
+stay in the store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any
 
-from foveate.stores.access_control import View, view_for_audiences
+from foveate.stores.int8 import ScannedRows, inverse_norms
+from foveate.stores.lance import files
+from foveate.stores.lance.files import Snapshot, load_snapshot
+from foveate.stores.lance.location import Location, convert_engine_errors
 from foveate.stores.lance.schema import LOCAL_BITS
-from foveate.stores.lance.snapshot import Snapshot
+from foveate.stores.lexical import View, view_for_audiences
 
 _COLUMNS = ("key", "audience", "terms", "norm")
 
@@ -42,22 +44,16 @@ class FileRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scan:
-    """All chunks of a version, ordered by key. `audiences` are positions in `numbers`."""
+class Scan(ScannedRows):
+    """All chunks of a version, ordered by key, with `audiences` as positions in `numbers`.
 
-    ids: Any  # int64: the keys
-    audiences: Any  # int32
-    numbers: Any  # int64: the audiences' numbers, ascending
-    terms: Any
-    norms: Any
-    inverse: Any  # float32: one by the length of each vector, 0 where it has none
-    vectors: Any  # None where they stay in the store
+    `vectors` is None if they stay in the store. `fragments`: segment → the fragment of its chunks.
+    `lock` is held while cached postings and views change.
+    """
+
+    numbers: Any  # int64, ascending
     fragments: Mapping[int, int]
-    """Segment → Lance's number of the fragment that has its chunks."""
-    cached_postings: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    views: dict[tuple[int, ...], Any] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
-    """Held while `words` and `views` change: what is remembered of this version."""
 
     def view(self, audiences: Sequence[int]) -> View:
         """What these audiences may read."""
@@ -78,7 +74,7 @@ class Scan:
         return (files[at] << 32) | local if len(keys) else keys
 
     def positions(self, keys: Any) -> tuple[Any, Any]:
-        """Where these keys stand, and which of them stand anywhere (booleans)."""
+        """The positions of these keys, and which keys exist (booleans)."""
         import numpy as np
 
         if not len(self.ids):
@@ -97,7 +93,7 @@ class ScanReader:
         self._with_vectors = True
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Forget all rows."""
         self._rows_by_file = {}
 
     def scan(self, snapshot: Snapshot) -> Scan:
@@ -128,21 +124,19 @@ class ScanReader:
         )
         self._share_arrays(joined, files.values())
         numbers = np.array(sorted(snapshot.head.audiences), dtype=np.int64)
-        lengths = np.sqrt(joined.norms, dtype=np.float64)
-        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         return Scan(
             ids=joined.keys,
             audiences=np.searchsorted(numbers, joined.audiences).astype(np.int32),
             numbers=numbers,
             terms=joined.terms,
             norms=joined.norms,
-            inverse=inverse.astype(np.float32),
+            inverse=inverse_norms(joined.norms),
             vectors=joined.vectors,
             fragments={number: fragment.fragment_id for number, fragment in files.items()},
         )
 
     def _share_arrays(self, joined: FileRows, fragments: Iterable[Any]) -> None:
-        """What is kept of each file is a part of the whole, and in memory once."""
+        """Make the rows of each file views of the joined arrays, so that memory holds them once."""
         start = 0
         for fragment in fragments:
             name = fragment.data_files()[0].path
@@ -205,3 +199,42 @@ def _isin_sorted(keys: Any, live: Any) -> Any:
 
     at = np.searchsorted(live, keys)
     return live.take(at, mode="clip") == keys if len(live) else np.zeros(len(keys), bool)
+
+
+class Versions:
+    """Looks each time whether there is a newer one: a read sees what was acknowledged before it."""
+
+    def __init__(self, place: Location, dataset: Any, reader: ScanReader) -> None:
+        self.reader = reader
+        self._place, self._dataset = place, dataset
+        self._lock = RLock()
+        self._snapshot: Snapshot | None = None
+        self._verified: dict[str, str] = {}
+        self._scan: tuple[int, Scan] | None = None
+
+    def current(self, *, verify: bool = True) -> Snapshot:
+        """The latest version; raises where its files are not as they were written."""
+        with self._lock, convert_engine_errors(self._place):
+            latest = self._dataset.latest_version
+            if self._snapshot is None or self._snapshot.version != latest:
+                self._dataset = self._dataset.checkout_version(latest)
+                now = load_snapshot(self._dataset)
+                if not verify:
+                    return now
+                self._verified = files.verify(self._place, now, self._verified)
+                self._snapshot = now
+            return self._snapshot
+
+    def current_scan(self) -> tuple[Snapshot, Scan]:
+        """The latest version, and its rows in memory."""
+        with self._lock, convert_engine_errors(self._place):
+            now = self.current()
+            if self._scan is None or self._scan[0] != now.version:
+                self._scan = now.version, self.reader.scan(now)
+            return now, self._scan[1]
+
+    def clear(self) -> None:
+        """Forget what is in memory."""
+        with self._lock:
+            self._scan = self._snapshot = None
+            self.reader.clear()

@@ -1,30 +1,222 @@
-"""The tables of a store on Lance, and how a place becomes a store. No rows are read here.
+"""The tables of a Lance store, its head, and how a place becomes a store.
 
-    PLACE/store.lance    documents, chunks, words and states: one table, so that one commit of
-                         Lance is one transaction
-    PLACE/known.lance    token counts and readings of texts: a memory, not part of the content
+    PLACE/store.lance    documents, chunks, postings and states: one table, one commit a transaction
+    PLACE/known.lance    token counts and analyses of texts, which are not part of the content
 
-A file of `store.lance` (Lance says fragment) holds rows of one kind and has only its columns:
-`head` (audiences and segments), documents, chunks, postings. Rules: exactly one head at any time,
-and every write replaces it, so that of two writers that began from one version one must begin
-again; a chunk's key is its segment's number and its place in the segment's file, and is never used
-again; whatever changes a column or `terms.py` raises VERSION.
+A fragment of `store.lance` holds rows of one kind: `head`, documents, chunks or postings. Every
+write replaces the one head, so that of two writers from one version one must start again. A
+chunk's key is its segment's number and its place in the file, and is never used again.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption
-from foveate.stores.checksums import checksum, damage
-from foveate.stores.lance.engine_errors import import_lance
-from foveate.stores.lance.head import Head, table_from_head
-from foveate.stores.lance.location import Location
+from blake3 import blake3
+
+from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.core.state import EMPTY_STATE, combine_states, update_state
+from foveate.stores.checksums import damage, sum_of_facts
+from foveate.stores.lance.location import Location, import_lance
 from foveate.stores.lazy import StoreNotFound
+from foveate.stores.rows import DOCUMENT_FIELDS, parse_principals
+
+PUBLIC_AUDIENCE = 0
+"""The audience of what everybody may read."""
+
+_FIGURES = struct.Struct("<qq")
+_MAX_RECENT = 256
+"""So many transactions are remembered, for writers to whom the answer was lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """One set of principals (sorted JSON), its lattice hash, and how much it may read."""
+
+    principals: str
+    state: bytes = EMPTY_STATE
+    documents: int = 0
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Rows that were written together. `files`: kind → its data file; `rows`: its chunks."""
+
+    files: Mapping[str, str]
+    rows: int
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Kind → digest of its file, and of which of its rows are gone (`files.py`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Audiences and segments by number, committed parts from outside, and recent transactions."""
+
+    audiences: Mapping[int, Audience] = field(default_factory=dict)
+    segments: Mapping[int, Segment] = field(default_factory=dict)
+    committed: Mapping[int, int] = field(default_factory=dict)
+    recent: tuple[int, ...] = ()
+
+    def audiences_for(self, principals: Iterable[str]) -> list[int]:
+        """The audiences that these principals belong to, the public one included; sorted."""
+        mine = set(principals)
+        return sorted(
+            number
+            for number, audience in self.audiences.items()
+            if number == PUBLIC_AUDIENCE or mine & set(parse_principals(audience.principals))
+        )
+
+    def state(self, audiences: Iterable[int] | None = None) -> bytes:
+        """The lattice hash of what these audiences read; None is everything."""
+        wanted = self.audiences if audiences is None else audiences
+        return combine_states(self.audiences[number].state for number in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an audience gains or loses: a lattice hash of the members, and how many they are."""
+
+    state: bytes = EMPTY_STATE
+    documents: int = 0
+    chunks: int = 0
+
+
+def audience_number(principals: str) -> int:
+    """The number of a set of principals (sorted JSON): its hash."""
+    if principals == "[]":
+        return PUBLIC_AUDIENCE
+    return int.from_bytes(blake3(principals.encode()).digest(8), "little") >> 1
+
+
+def changes_by_audience(members: Iterable[tuple[int, int, list[bytes]]]) -> dict[int, Change]:
+    """(audience, documents, encoded members) → what each audience gains."""
+    found: dict[int, Change] = {}
+    for audience, documents, encoded in members:
+        before = found.get(audience, Change())
+        found[audience] = Change(
+            state=update_state(before.state, added=encoded),
+            documents=before.documents + documents,
+            chunks=before.chunks + len(encoded) - documents,
+        )
+    return found
+
+
+def apply_change(head: Head, principals: str, change: Change, *, sign: int) -> Head:
+    """The head after an audience gained (`sign` 1) or lost (-1) members."""
+    number = audience_number(principals)
+    before = head.audiences.get(number, Audience(principals=principals))
+    if before.principals != principals:
+        raise BadInput(
+            f"the principals {principals} have the hash of {before.principals}; rename one",
+            field="principals",
+        )
+    after = Audience(
+        principals=principals,
+        state=combine_states([before.state, change.state if sign > 0 else _negate(change.state)]),
+        documents=before.documents + sign * change.documents,
+        chunks=before.chunks + sign * change.chunks,
+    )
+    audiences = {**head.audiences, number: after}
+    if not after.documents and not after.chunks:
+        del audiences[number]
+    return replace(head, audiences=audiences)
+
+
+def record_transaction(head: Head, number: int, sent: Mapping[int, int], *, since: int) -> Head:
+    """The head after this transaction; of the parts that were `sent`, those since then stay."""
+    known = {**head.committed, **sent}
+    return replace(
+        head,
+        committed={segment: written for segment, written in known.items() if written >= since},
+        recent=(*head.recent, number)[-_MAX_RECENT:],
+    )
+
+
+def _negate(state: bytes) -> bytes:
+    import numpy as np
+
+    return (-np.frombuffer(state, dtype="<u2")).astype("<u2").tobytes()
+
+
+def table_from_head(head: Head) -> Any:
+    """The head as rows: a key and bytes each."""
+    import pyarrow as pa
+
+    rows = [
+        (
+            f"audience:{number}",
+            a.state + _FIGURES.pack(a.documents, a.chunks) + a.principals.encode(),
+        )
+        for number, a in sorted(head.audiences.items())
+    ]
+    rows += [
+        (
+            f"segment:{number}",
+            json.dumps(
+                {"files": dict(s.files), "rows": s.rows, "digests": dict(s.digests)}
+            ).encode(),
+        )
+        for number, s in sorted(head.segments.items())
+    ]
+    if head.committed:
+        pairs = sorted(head.committed.items())
+        rows.append(("committed", b"".join(_FIGURES.pack(*pair) for pair in pairs)))
+    if head.recent:
+        rows.append(("recent", struct.pack(f"<{len(head.recent)}q", *head.recent)))
+    # Never without a row, so that there always is a file to replace.
+    rows = [("head", _digest(rows)), *rows]
+    schema = pa.schema([("head_key", pa.string()), ("head_value", pa.binary())])
+    keys, values = zip(*rows, strict=True)
+    return pa.table([pa.array(keys), pa.array(values, pa.binary())], schema=schema)
+
+
+def _digest(rows: Iterable[tuple[str, bytes]]) -> bytes:
+    """Of the head's other rows, whatever their order."""
+    digest = blake3()
+    for key, value in sorted(rows):
+        digest.update(f"{len(key)} {len(value)} {key}".encode() + value)
+    return digest.digest()
+
+
+def head_from_rows(rows: Iterable[tuple[str, bytes]]) -> Head:
+    """The head of these rows; raises `ExternalError` for damage."""
+    audiences: dict[int, Audience] = {}
+    segments: dict[int, Segment] = {}
+    committed: dict[int, int] = {}
+    recent: tuple[int, ...] = ()
+    given = list(rows)
+    if dict(given).get("head") != _digest([row for row in given if row[0] != "head"]):
+        raise damage("its head is not as it was written")
+    for key, value in given:
+        kind, _, number = key.partition(":")
+        if kind == "audience":
+            end = len(EMPTY_STATE) + _FIGURES.size
+            documents, chunks = _FIGURES.unpack(value[len(EMPTY_STATE) : end])
+            audiences[int(number)] = Audience(
+                principals=value[end:].decode(),
+                state=value[: len(EMPTY_STATE)],
+                documents=documents,
+                chunks=chunks,
+            )
+        elif kind == "segment":
+            record = json.loads(value)
+            segments[int(number)] = Segment(**record)
+        elif key == "committed":
+            committed = dict(_FIGURES.iter_unpack(value))
+        elif key == "recent":
+            recent = struct.unpack(f"<{len(value) // 8}q", value)
+        elif key != "head":
+            raise ExternalError(f"store: its head has a row {key!r} that this version cannot read")
+    return Head(audiences=audiences, segments=segments, committed=committed, recent=recent)
+
 
 VERSION = 2
 LOCAL_BITS = 23
@@ -33,31 +225,12 @@ MAX_SEGMENT_ROWS = 1 << LOCAL_BITS
 
 STORE_TABLE, TEXT_MEMORY_TABLE = "store", "known"
 
-_SHARED_COLUMNS = (
-    "document_id",
-    "source",
-    "title",
-    "summary",
-    "modified_at",
-    "principals",
-    "metadata",
-)
-COPIED_COLUMNS = ("source", "title", "summary", "modified_at")
-"""What every chunk says of its document."""
+_SHARED_COLUMNS = DOCUMENT_FIELDS[:7]
 DOCUMENT_COLUMNS = (*_SHARED_COLUMNS, "content_hash", "text_hash", "audience", "packed")
 POSITION_COLUMNS = ("sequence", "start", "end", "byte_offset", "page", "row", "line")
 CHUNK_COLUMNS = (
-    *(
-        "key",
-        "chunk_id",
-        *_SHARED_COLUMNS,
-        "content_hash",
-        "audience",
-        *POSITION_COLUMNS,
-        "section",
-        "text",
-    ),
-    *("terms", "norm", "labels"),
+    *("key", "chunk_id", *_SHARED_COLUMNS, "content_hash", "audience", *POSITION_COLUMNS),
+    *("section", "text", "terms", "norm", "labels"),
 )
 POSTING_COLUMNS = ("term", "segment", "places")
 
@@ -108,7 +281,9 @@ def connect(
             f"the store in {place.name!r} has schema {metadata['foveate']}, this version knows "
             f"{VERSION}; update foveate, or index the documents into a new place"
         )
-    if metadata.pop("checksum", None) != sum_of(metadata) or not _ordered(found, metadata):
+    if metadata.pop("checksum", None) != str(sum_of_facts(metadata)) or not _ordered(
+        found, metadata
+    ):
         raise damage("its facts are not as they were written")
     facts = {
         "embedder": metadata["embedder"],
@@ -136,7 +311,7 @@ def open_table(place: Location, name: str) -> Any:
 
 
 def create_table(place: Location, name: str, schema: Any, first: Any) -> Any:
-    """A new table with the rows `first`; whoever comes second uses the first."""
+    """A new table with the rows `first`, or the one that another writer has just created."""
     lance = import_lance()
     uri, storage = place.table_uri(name), place.storage_options()
     local = place.local_path()
@@ -157,11 +332,6 @@ def create_table(place: Location, name: str, schema: Any, first: Any) -> Any:
         return found
 
 
-def sum_of(facts: Mapping[str, str]) -> str:
-    """The checksum of a table's facts."""
-    return str(checksum([part for fact in sorted(facts.items()) for part in fact]))
-
-
 def _ordered(found: Any, facts: Mapping[str, str]) -> bool:
     """Whether the table has its columns in the order, and under the numbers, of its making."""
     there = [(one.name(), one.id()) for one in found.lance_schema.fields()]
@@ -174,6 +344,6 @@ def _create_store(place: Location, embedder: str, dimensions: int) -> Any:
 
     facts = {"foveate": str(VERSION), "embedder": embedder, "dimensions": str(dimensions)}
     facts["store"] = secrets.token_hex(16)
-    facts["checksum"] = sum_of(facts)
+    facts["checksum"] = str(sum_of_facts(facts))
     schema = pa.schema(list(column_types(dimensions).items()), metadata=facts)
     return create_table(place, STORE_TABLE, schema, table_from_head(Head()))

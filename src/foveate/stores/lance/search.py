@@ -1,14 +1,11 @@
-"""Hybrid search in one version of the store: filter, two legs, fuse, fetch; and neighbours.
+"""Hybrid search in one version of a Lance store, and neighbours.
 
-Rules: as in the embedded store, with the same functions, so that answers are equal to the bit
-where every row is compared (`exact`). Beyond, Lance's index names candidates among the readable
-and matching rows, `_OVERSAMPLING` times as many as asked for; their cosines are exact, so only who
-is among them is the index's.
+Answers equal those of the embedded store to the bit where every row is compared. Beyond `exact`
+rows Lance's index names candidates; their cosines are exact.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +15,17 @@ from blake3 import blake3
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import SearchResult
-from foveate.stores.access_control import View
-from foveate.stores.int8 import cosine_similarities, quantise_query
-from foveate.stores.lance import labels, lexical
+from foveate.stores.int8 import cosine_similarities, cosines, nearest, quantise_query
+from foveate.stores.lance import labels, part
+from foveate.stores.lance.commit import iter_batches
+from foveate.stores.lance.files import Snapshot
+from foveate.stores.lance.labels import in_condition
 from foveate.stores.lance.scan import Scan, vectors_from_column
-from foveate.stores.lance.snapshot import Snapshot
-from foveate.stores.nearest import cosines, nearest
-from foveate.stores.ranking import (
+from foveate.stores.lance.schema import LOCAL_BITS, POSTING_COLUMNS
+from foveate.stores.lexical import View, bm25, read_through_cache
+from foveate.stores.outlines import is_near
+from foveate.stores.rows import HANDED_OUT, chunks_from_rows
+from foveate.stores.scoring import (
     SortKey,
     best_keys,
     best_matches,
@@ -32,7 +33,43 @@ from foveate.stores.ranking import (
     check_limits,
     fuse,
 )
-from foveate.stores.rows import chunks_from_rows
+
+
+def lexical_scores(snapshot: Snapshot, scan: Scan, terms: Sequence[str], view: View) -> Any:
+    """BM25 of every row, by position; statistics are of what the view holds alone."""
+    with scan.lock:
+        found = read_through_cache(
+            scan, terms, lambda missing: _read_postings(snapshot, scan, missing)
+        )
+        return bm25(found, view)
+
+
+def _read_postings(snapshot: Snapshot, scan: Scan, terms: Sequence[str]) -> list[tuple[Any, Any]]:
+    """Per term: positions in the scan, and how often."""
+    import numpy as np
+
+    gathered: dict[str, list[tuple[Any, Any]]] = {term: [] for term in terms}
+    for some in iter_batches(terms):
+        rows = snapshot.read_rows("postings", POSTING_COLUMNS, in_condition("term", some))
+        if rows is None:
+            break
+        segments = rows.column("segment").to_numpy()
+        ends, places = part.places_from_binary(rows.column("places"))
+        start = 0
+        for term, segment, end in zip(
+            rows.column("term").to_pylist(), segments.tolist(), ends.tolist(), strict=True
+        ):
+            local, times = part.decode_places(places[start:end])
+            gathered[term].append(((segment << LOCAL_BITS) + local, times))
+            start = end
+    read = []
+    for parts in gathered.values():
+        keys = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
+        times = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
+        positions, live = scan.positions(keys)
+        read.append((positions[live].astype(np.int32), times[live].astype(np.uint16)))
+    return read
+
 
 _OVERSAMPLING = 10
 _PROBES = 64
@@ -40,25 +77,7 @@ _BLOCK = 65_536
 _MAX_INT64 = 2**63 - 1
 VECTOR_INDEX = "vector_idx"
 
-_CHUNK_COLUMNS = (
-    *("chunk_id", "document_id", "source", "title", "sequence", "start", "end", "byte_offset"),
-    *("page", "section", "row", "line", "summary", "modified_at", "principals", "metadata"),
-    *("content_hash", "text"),
-)
-"""In the order in which `rows.chunks_of` reads them, the vector behind."""
 _KEY_COLUMNS = ("source", "sequence", "byte_offset", "chunk_id")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """One search. `audiences`: those that the reader belongs to."""
-
-    query: str
-    vector: Vector | None
-    limit: int
-    depth: int
-    audiences: Sequence[int]
-    where: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,14 +109,11 @@ class SearchContext:
 
 
 class ResultRows:
-    """Rows that may be shown (positions, ascending): what orders them, and their chunks.
-
-    Where they are few, which is nearly always, both are one request.
-    """
+    """Rows that may be shown: their sort keys and chunks, read in one request if they are few."""
 
     def __init__(self, ground: SearchContext, rows: Any, *, most: int) -> None:
         self._context, self._rows = ground, rows
-        self._columns = [*_CHUNK_COLUMNS, "vector"] if ground.dimensions else list(_CHUNK_COLUMNS)
+        self._columns = [*HANDED_OUT, "vector"] if ground.dimensions else list(HANDED_OUT)
         self._is_complete = len(rows) <= most
         columns = self._columns if self._is_complete else _KEY_COLUMNS
         self._table: Any = ground.take_rows(rows, columns) if len(rows) else None
@@ -115,7 +131,7 @@ class ResultRows:
         }
 
     def chunks(self, at: Sequence[int]) -> list[Chunk]:
-        """Those that stand at these places among the rows, in this order."""
+        """The chunks at these places among the rows, in this order."""
         if not at:
             return []
         if self._is_complete:
@@ -125,28 +141,38 @@ class ResultRows:
         return _build_chunks(found, self._context.dimensions)
 
 
-def hybrid_search(ground: SearchContext, asked: SearchRequest) -> SearchResult:
+def hybrid_search(
+    ground: SearchContext,
+    query: str,
+    vector: Vector | None,
+    *,
+    limit: int,
+    depth: int,
+    audiences: Sequence[int],
+    where: Mapping[str, Any] | None,
+) -> SearchResult:
     """See `foveate.ports.Store.search`."""
     import numpy as np
 
-    check_limits(asked.limit, asked.depth)
-    said = labels.where_condition(asked.where) if asked.where else None
-    aim = quantise_query(asked.vector, ground.dimensions)
-    view = ground.scan.view(asked.audiences)
+    check_limits(limit, depth)
+    said = labels.where_condition(where) if where else None
+    aim = quantise_query(vector, ground.dimensions)
+    view = ground.scan.view(audiences)
     wanted = view.mask if said is None else _filter_mask(ground, view, said)
-    close, exact = _nearest_rows(ground, aim, wanted, asked, said)
-    terms = query_terms(asked.query)
-    scores = lexical.lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
-    hits = best_matches(scores, wanted, asked.depth)
+    conditions = [labels.in_condition("audience", audiences), *([said] if said else [])]
+    close, exact = _nearest_rows(ground, aim, wanted, depth, conditions)
+    terms = query_terms(query)
+    scores = lexical_scores(ground.snapshot, ground.scan, terms, view) if terms else None
+    hits = best_matches(scores, wanted, depth)
     rows = np.union1d(close, hits)
     cosine = ground.cosines(aim, rows) if aim is not None else None
     bm25 = scores[rows] if scores is not None else np.zeros(len(rows))
-    shown = ResultRows(ground, rows, most=4 * asked.depth)
+    shown = ResultRows(ground, rows, most=4 * depth)
     keys = shown.sort_keys()
     near = np.isin(rows, close)
-    semantic = best_keys(close, keys, cosine[near], asked.depth) if cosine is not None else []
-    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], asked.depth)
-    fused = fuse(semantic, words, asked.limit)
+    semantic = best_keys(close, keys, cosine[near], depth) if cosine is not None else []
+    words = best_keys(hits, keys, bm25[np.isin(rows, hits)], depth)
+    fused = fuse(semantic, words, limit)
     at = np.searchsorted(rows, np.array([row for row, _ in fused], dtype=np.int64)).tolist()
     return SearchResult(
         candidates=tuple(
@@ -186,16 +212,16 @@ def load_neighbours(
             labels.in_condition("audience", audiences),
         )
     )
-    columns = [*_CHUNK_COLUMNS, "vector"] if dimensions else list(_CHUNK_COLUMNS)
+    columns = [*HANDED_OUT, "vector"] if dimensions else list(HANDED_OUT)
     found = snapshot.read_rows("chunks", columns, said)
     if found is None:
         return []
     made = _build_chunks(found, dimensions)
-    return [one for one in made if _is_near(wanted[one.document_id], one.sequence, window)]
+    return [one for one in made if is_near(wanted[one.document_id], one.sequence, window)]
 
 
 def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]]:
-    """What is in reach as intervals, ends included, joined where they meet; within 64 bits."""
+    """The windows around the places as intervals, ends included, joined, within 64 bits."""
     found: list[tuple[int, int]] = []
     for at in sorted(set(places)):
         start, end = max(at - window, -_MAX_INT64 - 1), min(at + window, _MAX_INT64)
@@ -208,22 +234,13 @@ def _merge_intervals(places: Iterable[int], window: int) -> list[tuple[int, int]
 
 
 def _between_condition(start: int, end: int) -> str:
-    """Lance reads the least of all whole numbers as a fraction, so it is not said."""
+    """A condition without the least int64, which Lance reads as a fraction."""
     least = start < -_MAX_INT64
     return f"`sequence` <= {end}" if least else f"`sequence` BETWEEN {start} AND {end}"
 
 
-def _is_near(places: Sequence[int], at: int, window: int) -> bool:
-    """Whether one of these places, ascending, is within the window."""
-    next_ = bisect_left(places, at - window)
-    return next_ < len(places) and places[next_] <= at + window
-
-
 def index_name(snapshot: Snapshot) -> str:
-    """What an answer calls the index: its own name, which no write changes, but `compact` does.
-
-    The version of the table would count the writes that the reader may not see.
-    """
+    """The name of the vector index in results; the table's version would reveal hidden writes."""
     (index,) = (one for one in snapshot.dataset.describe_indices() if one.name == VECTOR_INDEX)
     parts = sorted(str(one.uuid) for one in index.segments)
     return f"lance ivf_rq {blake3(' '.join(parts).encode()).hexdigest()[:16]}"
@@ -247,34 +264,33 @@ def _filter_mask(ground: SearchContext, view: View, said: str) -> Any:
 
 
 def _nearest_rows(
-    ground: SearchContext, aim: Any, wanted: Any, asked: SearchRequest, said: str | None
+    ground: SearchContext, aim: Any, wanted: Any, depth: int, conditions: Sequence[str]
 ) -> tuple[Any, bool]:
     """Positions, ascending, of the best by vector; and whether all wanted rows were compared."""
     import numpy as np
 
     if aim is None:
         return np.empty(0, dtype=np.int64), True
-    scan, depth = ground.scan, asked.depth
+    scan = ground.scan
     if scan.vectors is not None:
         return nearest(scan, aim, wanted, depth), True
     rows = np.arange(len(scan.ids)) if wanted is None else np.flatnonzero(wanted)
     exact = not has_vector_index(ground.snapshot) or len(rows) <= depth * _OVERSAMPLING
     if not exact:
-        rows = _search_index(ground, aim, asked, said)
+        rows = _search_index(ground, aim, depth, conditions)
     return rows[best_positions(ground.cosines(aim, rows), depth)], exact
 
 
-def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: str | None) -> Any:
+def _search_index(ground: SearchContext, aim: Any, depth: int, conditions: Sequence[str]) -> Any:
     """Positions, ascending, of what Lance's index takes for near."""
     import numpy as np
 
-    conditions = [labels.in_condition("audience", asked.audiences), *([said] if said else [])]
     found = ground.snapshot.dataset.scanner(
         columns=["key", "_distance"],
         nearest={
             "column": "vector",
             "q": aim.astype(np.float32),
-            "k": asked.depth * _OVERSAMPLING,
+            "k": depth * _OVERSAMPLING,
             "nprobes": _PROBES,
             "metric": "cosine",
         },
@@ -286,7 +302,7 @@ def _search_index(ground: SearchContext, aim: Any, asked: SearchRequest, said: s
 
 
 def _build_chunks(found: Any, dimensions: int) -> list[Chunk]:
-    columns = [found.column(name).to_pylist() for name in _CHUNK_COLUMNS]
+    columns = [found.column(name).to_pylist() for name in HANDED_OUT]
     if dimensions:
         vectors = [row.tobytes() for row in vectors_from_column(found.column("vector"), dimensions)]
     else:

@@ -1,8 +1,6 @@
-"""The distributed store: one table of Lance in a folder or on an object store. The doors alone.
+"""The distributed store: one Lance table in a folder or on an object store.
 
-Rules: a write is one commit, worked out again where another writer was faster; a read is of one
-version, the latest when it begins; Lance's errors become ours in `guard` alone, and nothing that is
-shown has a key or a password in it.
+A write is one commit, planned again after another writer's; a read is of the latest version.
 """
 
 from __future__ import annotations
@@ -19,20 +17,17 @@ from foveate.core.errors import BadOption, ExternalError
 from foveate.core.state import state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
-from foveate.stores.lance import commit, compaction, files, part, schema, search, stats
+from foveate.stores.filters import is_encodable
+from foveate.stores.lance import commit, compaction, contents, files, part, schema, search
 from foveate.stores.lance.batch import Batch
 from foveate.stores.lance.check import check
-from foveate.stores.lance.counts import as_known, counted_of
-from foveate.stores.lance.engine_errors import convert_engine_errors
-from foveate.stores.lance.location import parse_location
-from foveate.stores.lance.part import Part
-from foveate.stores.lance.scan import ScanReader
-from foveate.stores.lance.snapshot import Snapshot
-from foveate.stores.lance.text_memory import TextMemory
-from foveate.stores.lance.transaction import commit_with_retry
-from foveate.stores.lance.versions import Versions
+from foveate.stores.lance.commit import commit_with_retry
+from foveate.stores.lance.contents import TextMemory
+from foveate.stores.lance.files import Snapshot
+from foveate.stores.lance.location import convert_engine_errors, parse_location
+from foveate.stores.lance.part import Part, decode_count, encode_counts
+from foveate.stores.lance.scan import ScanReader, Versions
 from foveate.stores.report import Report, Stats
-from foveate.stores.request_checks import is_encodable
 
 EXACT = 1_000_000
 """Up to so many chunks every vector is compared."""
@@ -43,9 +38,8 @@ _PLACES = 10_000
 class LanceStore:
     """A store on Lance; see `foveate.ports.Store`. Safe to share between threads.
 
-    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `storage_options`: what Lance needs to reach
-    it, beside what the environment says. `exact`: up to so many chunks every vector is compared.
-    `tidy`: whether writing also joins small files; a writer among many leaves that to one of them.
+    `url`: `lance:PATH` or `lance+s3://BUCKET/PREFIX`. `exact`: chunks up to which all vectors are
+    compared. `tidy`: whether writes also merge small files, which one of many writers should do.
     """
 
     def __init__(
@@ -91,10 +85,7 @@ class LanceStore:
         *,
         fingerprint: str = "",
     ) -> None:
-        """Replace one document and its chunks in one transaction; raises `BadInput`.
-
-        Each transaction is a commit on the object store: put many inside one `batch`.
-        """
+        """Replace one document and its chunks in one commit; raises `BadInput`. Batch many."""
         one = part.prepare_document(
             document, chunks, vectors, counts, fingerprint=fingerprint, dimensions=self.dimensions
         )
@@ -119,9 +110,8 @@ class LanceStore:
     def batch(self) -> Iterator[None]:
         """Writes inside are one transaction: all there at the end, or none of them.
 
-        A document that is refused inside is undone alone; catch its error and go on. What one
-        reads inside is the state before. Once a batch has more than 20,000 chunks, a document that
-        it has already cannot change in it.
+        A refused document is undone alone. Reads inside see the state before. After 20,000
+        chunks, a document of the batch cannot change in it.
         """
         with self._write_lock:
             if self._batch is not None:
@@ -142,11 +132,10 @@ class LanceStore:
             self._commit(parts, deleted)
 
     def write_part(self, documents: Iterable[Sequence[Any]], *, fingerprint: str = "") -> Part:
-        """Write documents as files that no reader sees yet; any process may, side by side.
+        """Write documents, each once, as files that no reader sees yet; raises `BadInput`.
 
-        `documents`: (document, chunks, vectors) or (document, chunks, vectors, counts), each
-        document once. The part is a small value to send to whoever calls `commit_parts`, within
-        six days. Some 20,000 to 200,000 chunks are a good part. Raises `BadInput`.
+        `documents`: (document, chunks, vectors[, counts]), 20,000 to 200,000 chunks. Any
+        process may; send the part to the caller of `commit_parts` within six days.
         """
         rows = [
             part.prepare_document(*one, fingerprint=fingerprint, dimensions=self.dimensions)
@@ -155,10 +144,10 @@ class LanceStore:
         return self._write_part(rows)
 
     def commit_parts(self, parts: Iterable[Part]) -> None:
-        """Make parts, of whatever processes, one transaction; their documents replace older ones.
+        """Commit parts of any processes in one transaction; their documents replace older ones.
 
-        Raises `BadInput` where two parts have one document, or one was committed before, was
-        written for another store, is older than six days, or has lost its files.
+        Raises `BadInput` for a document in two parts, and for a part that was committed
+        before, belongs to another store, is older than six days, or has lost its files.
         """
         sent = list(parts)
         with convert_engine_errors(self.location):
@@ -169,7 +158,7 @@ class LanceStore:
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
         with convert_engine_errors(self.location):
-            return iter(stats.list_content_hashes(self._versions.current()))
+            return iter(contents.list_content_hashes(self._versions.current()))
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
@@ -177,20 +166,17 @@ class LanceStore:
             return None
         with convert_engine_errors(self.location):
             now = self._versions.current()
-            return stats.load_document(now, document_id, now.head.audiences_for(principals))
+            return contents.load_document(now, document_id, now.head.audiences_for(principals))
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
-        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts.
-
-        Looks at the ids of all documents that may be read, so that it is for looking around.
-        """
+        """Up to `limit` readable documents behind `after` by id, without texts."""
         if not is_encodable(after):
             return []
         with convert_engine_errors(self.location):
             now = self._versions.current()
-            return stats.list_documents(now, after, limit, now.head.audiences_for(principals))
+            return contents.list_documents(now, after, limit, now.head.audiences_for(principals))
 
     def search(
         self,
@@ -204,32 +190,22 @@ class LanceStore:
     ) -> SearchResult:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
-        `where` as for the embedded store. `Found.exact` is False where an index named the
-        candidates by vector; `Found.index` then names it.
+        `where` as in the embedded store; `exact` is False if an index named the candidates
+        by vector.
         """
         with convert_engine_errors(self.location):
             now, scan = self._versions.current_scan()
             audiences = now.head.audiences_for(principals)
-            asked = search.SearchRequest(
-                query=query,
-                vector=vector,
-                limit=limit,
-                depth=depth,
-                audiences=audiences,
-                where=where,
-            )
             ground = search.SearchContext(snapshot=now, scan=scan, dimensions=self.dimensions)
-            found = search.hybrid_search(ground, asked)
+            found = search.hybrid_search(
+                ground, query, vector, limit=limit, depth=depth, audiences=audiences, where=where
+            )
             return replace(found, state_root=self._compute_state_root(now, audiences))
 
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places.
-
-        Ordered by document id, sequence, chunk id; those at the places themselves included. One
-        request to Lance for up to 10,000 places.
-        """
+        """Chunks within `window` of (document id, sequence) places, by document and sequence."""
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         asked = sorted({place for place in places if is_encodable(place[0])})
@@ -247,15 +223,15 @@ class LanceStore:
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
         found = self._remembered(f"counts {fingerprint}", hashes)
-        counted = ((name, counted_of(fingerprint, name, data)) for name, data in found.items())
+        counted = ((name, decode_count(fingerprint, name, data)) for name, data in found.items())
         return {name: number for name, number in counted if number is not None}
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
-        self._save_text_memory({f"counts {fingerprint}": as_known(fingerprint, counts)})
+        self._save_text_memory({f"counts {fingerprint}": encode_counts(fingerprint, counts)})
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version."""
+        """Analyses of these texts that were kept under this version."""
         return self._remembered(f"readings {version}", hashes)
 
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
@@ -263,10 +239,7 @@ class LanceStore:
         self._save_text_memory({f"readings {version}": readings})
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
-        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
-
-        It does not depend on the order of writes, and tells nothing of what may not be read.
-        """
+        """Hash of the content and the embedder's name, of what `principals` may read if given."""
         with convert_engine_errors(self.location):
             now = self._versions.current()
             return self._compute_state_root(
@@ -281,7 +254,7 @@ class LanceStore:
             made_with = (self.embedder_name, self.dimensions)
             known = self._text_memory.bytes() if readers is None else 0
             mine = self._compute_state_root(now, readers)
-            return stats.compute_stats(now, scan, readers, made_with, mine, known=known)
+            return contents.compute_stats(now, scan, readers, made_with, mine, known=known)
 
     @property
     def version(self) -> int:
@@ -298,10 +271,9 @@ class LanceStore:
             )
 
     def compact(self, *, keep: timedelta = compaction.DEFAULT_RETENTION) -> None:
-        """Join small files, bring indexes up to date, and delete versions older than `keep`.
+        """Join small files, update indexes, and delete versions older than `keep`.
 
-        Answers and state root stay as they are. `keep` is longer than any reader reads: one that
-        began before and is not done by then fails. Others may write meanwhile.
+        Others may write meanwhile; a read that began before `keep` fails.
         """
         with self._write_lock, convert_engine_errors(self.location):
             compaction.merge_all(self._versions.current, self.location, self.dimensions)
@@ -313,7 +285,7 @@ class LanceStore:
             self._text_memory.compact(keep)
 
     def close(self) -> None:
-        """Let go of what is kept in memory; a second time does nothing."""
+        """Forget what is in memory; a second time does nothing."""
         self._versions.clear()
 
     def _write_part(self, rows: Sequence[part.PreparedDocument]) -> Part:
@@ -323,7 +295,7 @@ class LanceStore:
     def _commit(
         self, parts: Sequence[Part], deleted: Collection[str] = (), *, sent: bool = False
     ) -> int:
-        """Commit until nobody was faster; how many documents went out."""
+        """Commit, again after each conflict; how many documents it removed."""
         if not parts and not deleted:
             return 0
         with self._write_lock:
@@ -336,7 +308,7 @@ class LanceStore:
         return went
 
     def _remembered(self, space: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What is known of texts; nothing where it cannot be read, for it can be worked out."""
+        """Remembered values of texts; none if they cannot be read, since they can be computed."""
         with suppress(ExternalError), convert_engine_errors(self.location):
             return self._text_memory.get(space, hashes)
         return {}

@@ -1,8 +1,5 @@
-"""The server store: PostgreSQL with pgvector. One set of statements, a sync and an async driver."""
+"""The server store: PostgreSQL with pgvector, for a thread and for an event loop."""
 
-from __future__ import annotations
-
-from foveate.stores.postgres.asynchronous import AsyncPostgresStore
-from foveate.stores.postgres.store import PostgresStore
+from foveate.stores.postgres.store import AsyncPostgresStore, PostgresStore
 
 __all__ = ["AsyncPostgresStore", "PostgresStore"]

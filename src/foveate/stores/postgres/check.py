@@ -1,8 +1,6 @@
-"""Whether a server store is whole: all that is derived is worked out again and compared.
+"""The check of a server store: all that is derived is computed again and compared.
 
-Rules: one snapshot, nothing is changed; document by document, so that memory does not grow with
-the texts; a part has at most 100 findings. The server's own files are its own to check
-(pg_amcheck, checksums).
+It reads one snapshot, document by document, and reports at most 100 findings a part.
 """
 
 from __future__ import annotations
@@ -15,14 +13,17 @@ from typing import Any
 
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
 from foveate.core.types import content_hash
+from foveate.stores import outlines
+from foveate.stores.checksums import MASK, StoreDamaged, checksum
 from foveate.stores.int8 import squared_norms
-from foveate.stores.postgres import audit, half_vectors, postings
+from foveate.stores.postgres import checksums, half_vectors, postings
 from foveate.stores.postgres.filters import encode_facts
-from foveate.stores.postgres.names import Names
+from foveate.stores.postgres.postings import verified
 from foveate.stores.postgres.schema import principals_digest
-from foveate.stores.postgres.statements import Statement, StatementFlow
+from foveate.stores.postgres.statements import Rows, Statement, StatementFlow, StoreContext
 from foveate.stores.report import Finding, Report
 from foveate.stores.rows import (
+    CHUNK_COLUMNS,
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
     parse_principals,
@@ -30,6 +31,142 @@ from foveate.stores.rows import (
     state_members,
     terms_to_index,
 )
+
+_PAGE = 1000
+_DOCUMENT = ", ".join(f"d.{field}" for field in ("id", *DOCUMENT_FIELDS, "audience"))
+_FILTERS = (
+    "SELECT c.id, c.document, c.audience, d.document_id, d.source, d.title, c.chunk_id, "
+    'c.sequence, c.page, c.section, c."row", c.line, c.facts '
+    "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document"
+)
+# What must find nothing: rows of which there is only one of two copies.
+_COPIES = (
+    ("who may read", "SELECT * FROM {s}.members", "SELECT * FROM {s}.members_again"),
+    ("what a filter asks for", _FILTERS, "SELECT * FROM {s}.filters"),
+    (
+        "the documents",
+        "SELECT id, document_id FROM {s}.documents",
+        "SELECT document, document_id FROM {s}.outlines",
+    ),
+)
+
+
+def _find_damage(store: StoreContext) -> StatementFlow[list[str]]:
+    """All that is wrong, one sentence a thing."""
+    found: list[str] = []
+    for what, one, other in _COPIES:
+        query = store.sql(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1")
+        (rows,) = yield [Statement(query)]
+        found += [f"{what}: the two copies differ" for _ in rows]
+    (rows,) = yield [
+        Statement(store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id"))
+    ]
+    found += list(_audiences(rows))
+    (compared,) = yield [checksums.compared(store, [row[0] for row in rows])]
+    try:
+        checksums.refuse_other(compared, rows)
+    except StoreDamaged as error:
+        found.append(str(error))
+    for query, told in (
+        (_documents(store), _of_documents),
+        (_chunks(store), _of_chunks),
+        (_terms(store), _of_terms),
+        (_counts(store), _of_counts),
+    ):
+        last: Any = []
+        while True:
+            (rows,) = yield [Statement(query.format(after="WHERE k > %s" if last else ""), last)]
+            if not rows:
+                break
+            last = [rows[-1][0]]
+            found += list(told(rows, store))
+    return found
+
+
+def _audiences(rows: Rows) -> Iterator[str]:
+    for row in rows:
+        if checksums.audience_checksum(row) != row[-1]:
+            yield f"the audience {row[1]} is not as it was written"
+
+
+def _paged(inner: str) -> str:
+    return f"SELECT * FROM ({inner}) AS x {{after}} ORDER BY k LIMIT {_PAGE}"
+
+
+def _documents(store: StoreContext) -> str:
+    chunks = (
+        "(SELECT array_agg(ROW(c.sequence, c.id, c.audience)::text ORDER BY c.id) "
+        "FROM {s}.chunks AS c WHERE c.document = d.id)"
+    )
+    return _paged(
+        store.sql(
+            f"SELECT d.id AS k, {chunks}, o.places, o.checksum, {_DOCUMENT}, o.row_checksum "
+            "FROM {s}.documents AS d JOIN {s}.outlines AS o ON o.document = d.id"
+        )
+    )
+
+
+def _of_documents(rows: Rows, _: StoreContext) -> Iterator[str]:
+    for number, chunks, packed, noted, *row in rows:
+        name = row[1]
+        if checksum(row[:-1]) != row[-1]:
+            yield f"document {name!r} is not as it was written"
+        places = [f"({s},{i},{a})" for s, i, a in outlines.unpacked(packed)]
+        if sorted(places) != sorted(chunks or []) or checksum((number, name, packed)) != noted:
+            yield f"document {name!r}: its chunks are not where they were put"
+
+
+def _chunks(store: StoreContext) -> str:
+    vector = half_vectors.vector_expression(store)
+    return _paged(
+        store.sql(
+            f"SELECT c.id AS k, c.key_checksum, {CHUNK_COLUMNS}, {vector} AS v, "
+            "c.audience, c.checksum FROM {s}.chunks AS c JOIN {s}.documents AS d "
+            "ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id"
+        ).replace("c.id, c.chunk_id", "c.id AS i, c.chunk_id", 1)
+    )
+
+
+def _of_chunks(rows: Rows, store: StoreContext) -> Iterator[str]:
+    for _, key, *row in rows:
+        row[-3] = half_vectors.decode_vector(row[-3], store.dimensions)
+        place = (row[0], row[3], row[5], row[8] or 0, row[1])
+        if checksum(row[:-1]) != row[-1] or checksum(place) != key:
+            yield f"chunk {row[1]!r} is not as it was written"
+
+
+def _terms(store: StoreContext) -> str:
+    return _paged(
+        store.sql(
+            "SELECT w.term AS k, sum(w.checksum) AS noted, (SELECT coalesce(string_agg(p.places, "
+            "''::bytea), ''::bytea) FROM {s}.postings AS p WHERE p.term = w.term) AS places "
+            "FROM (SELECT term, checksum FROM {s}.terms UNION ALL SELECT DISTINCT term, 0::bigint "
+            "FROM {s}.postings) AS w GROUP BY w.term"
+        )
+    )
+
+
+def _of_terms(rows: Rows, _: StoreContext) -> Iterator[str]:
+    for term, noted, places in rows:
+        try:
+            verified(term, places, int(noted) & MASK)
+        except StoreDamaged:
+            yield f"the places of {term!r} are not those that were written"
+
+
+def _counts(store: StoreContext) -> str:
+    return _paged(
+        store.sql(
+            "SELECT fingerprint || hash AS k, fingerprint, hash, tokens, checksum FROM {s}.counts"
+        )
+    )
+
+
+def _of_counts(rows: Rows, _: StoreContext) -> Iterator[str]:
+    for _, *row in rows:
+        if checksum(row[:-1]) != row[-1]:
+            yield f"the tokens of the text {row[1]} are damaged; they are not used"
+
 
 _MAX_FINDINGS = 100
 _DOCUMENTS_PER_PAGE = 50
@@ -66,59 +203,59 @@ _RELATIONS = (
 )
 
 
-def check_store(names: Names, embedder: str) -> StatementFlow[Report]:
-    """Look at everything."""
-    look = _Audit(names)
+def check_store(store: StoreContext) -> StatementFlow[Report]:
+    """Work out again all that is derived, in one snapshot; see `report.Report`."""
+    look = _Check(store)
     for part, said, query in _RELATIONS:
-        (rows,) = yield [Statement(names.sql(query))]
+        (rows,) = yield [Statement(store.sql(query))]
         look.add_findings(part, (said.format(row[0]) for row in rows))
-    (rows,) = yield [Statement(names.sql("SELECT id, principals, digest FROM {s}.audiences"))]
-    (members_,) = yield [Statement(names.sql("SELECT principal, audience FROM {s}.members"))]
+    (rows,) = yield [Statement(store.sql("SELECT id, principals, digest FROM {s}.audiences"))]
+    (members_,) = yield [Statement(store.sql("SELECT principal, audience FROM {s}.members"))]
     look.add_findings("rows", look.check_audiences(rows, members_))
     last = -1
     while True:
-        (documents,) = yield [_page_statement(names, last)]
+        (documents,) = yield [_page_statement(store, last)]
         if not documents:
             break
         last = documents[-1][0]
         ids = [row[0] for row in documents]
-        chunks, scan, words = yield _document_statements(names, ids)
+        chunks, scan, words = yield _document_statements(store, ids)
         for document in documents:
             look.check_document(document, chunks, scan, words)
     query = "SELECT id, principals, state, documents, chunks, words FROM {s}.audiences ORDER BY id"
-    (audiences,) = yield [Statement(names.sql(query))]
+    (audiences,) = yield [Statement(store.sql(query))]
     look.add_findings("state", look.check_states(audiences))
-    look.add_findings("checksums", iter((yield from audit.wrong(names))))
+    look.add_findings("checksums", iter((yield from _find_damage(store))))
     return Report(
         documents=look.documents,
         chunks=look.chunks,
-        state_root=state_hash(combine_states(look.states.values()), embedder=embedder),
+        state_root=state_hash(combine_states(look.states.values()), embedder=store.embedder),
         findings=tuple(look.findings),
     )
 
 
-def _page_statement(names: Names, last: int) -> Statement:
+def _page_statement(store: StoreContext, last: int) -> Statement:
     columns = quote_columns(_DOCUMENT_COLUMNS)
     query = f"SELECT {columns} FROM {{s}}.documents WHERE id > %s ORDER BY id LIMIT %s"
-    return Statement(names.sql(query), [last, _DOCUMENTS_PER_PAGE])
+    return Statement(store.sql(query), [last, _DOCUMENTS_PER_PAGE])
 
 
-def _document_statements(names: Names, ids: list[int]) -> list[Statement]:
+def _document_statements(store: StoreContext, ids: list[int]) -> list[Statement]:
     columns = quote_columns(_CHUNK_COLUMNS)
     chunks = f"SELECT {columns} FROM {{s}}.chunks WHERE document = ANY(%s) ORDER BY id"
     scan = (
-        f"SELECT s.chunk, s.audience, s.terms, s.norm, {half_vectors.vector_expression(names)} "
+        f"SELECT s.chunk, s.audience, s.terms, s.norm, {half_vectors.vector_expression(store)} "
         "FROM {s}.scan AS s JOIN {s}.chunks AS c ON c.id = s.chunk WHERE c.document = ANY(%s)"
     )
     words = "SELECT document, term, audience, places FROM {s}.postings WHERE document = ANY(%s)"
-    return [Statement(names.sql(query), [ids]) for query in (chunks, scan, words)]
+    return [Statement(store.sql(query), [ids]) for query in (chunks, scan, words)]
 
 
-class _Audit:
-    """What was seen so far, and what was wrong with it."""
+class _Check:
+    """The documents seen so far, and the findings."""
 
-    def __init__(self, names: Names) -> None:
-        self._width = names.dimensions
+    def __init__(self, store: StoreContext) -> None:
+        self._width = store.dimensions
         self.findings: list[Finding] = []
         self.states: dict[int, bytes] = {}
         self._figures: dict[int, list[int]] = {}

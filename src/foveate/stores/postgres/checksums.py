@@ -1,31 +1,30 @@
-"""What the server store is held to where rows are found by a key or compared on the server.
+"""Checksums of a server store for rows that are found by a key or compared on the server.
 
-Rules: who may read is kept twice and asked of both; a term has a sum over its places in each
-audience; an audience has a sum over the rows that its searches compare. That sum is looked at once
-in each state, by whoever searches first, for the rows stay on the server.
+Members are stored twice; a term has a sum over its places, an audience one over its scanned rows.
+That sum is computed once in each state, by the first search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from secrets import randbits
 from typing import Any
 
-from foveate.stores.checksums import checksum, damage, sum_of_places
+from foveate.core.state import update_state
+from foveate.stores.checksums import checksum, damage
 from foveate.stores.postgres import half_vectors
 from foveate.stores.postgres.filters import encode_principals
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names
-from foveate.stores.postgres.statements import Rows, Statement
-from foveate.stores.rows import parse_principals
+from foveate.stores.postgres.postings import NORM_WEIGHT, TERMS_WEIGHT
+from foveate.stores.postgres.statements import PUBLIC_AUDIENCE, Rows, Statement, StoreContext
+from foveate.stores.rows import parse_principals, state_members
 
 AUDIENCE = "id, principals, state, documents, chunks, words, scan, writes, checksum"
 """What `audience` reads."""
 _WHO = "who may read is not as it was written"
-_TERMS, _NORM = 1_009, 65_537
-"""What figures are multiplied with in a sum, beside the chunk's row id."""
 
 
-def who(names: Names, principals: Iterable[str]) -> list[Statement]:
+def who(store: StoreContext, principals: Iterable[str]) -> list[Statement]:
     """What `readable` reads: the audiences of these principals, and whether both lists agree."""
     readers = encode_principals(principals)
     members, again = (
@@ -33,12 +32,12 @@ def who(names: Names, principals: Iterable[str]) -> list[Statement]:
         f"FROM {{s}}.{table} WHERE principal = ANY(%s::text[]))"
         for table in ("members", "members_again")
     )
-    same = names.sql(f"SELECT {members} IS NOT DISTINCT FROM {again}")
-    found = names.sql(
+    same = store.sql(f"SELECT {members} IS NOT DISTINCT FROM {again}")
+    found = store.sql(
         f"SELECT {AUDIENCE} FROM {{s}}.audiences WHERE id IN (SELECT {PUBLIC_AUDIENCE} UNION "
         "SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])) ORDER BY id"
     )
-    count = names.sql(
+    count = store.sql(
         "SELECT count(DISTINCT audience) FROM {s}.members WHERE principal = ANY(%s::text[])"
     )
     return [
@@ -79,15 +78,6 @@ def intact_audience(row: Sequence[Any]) -> None:
         raise damage(_WHO)
 
 
-def sum_of(term: str, places: Any) -> int:
-    """Of a term's places, as an array of `postings.PLACE`."""
-    total = sum(
-        int(places[name].sum(dtype="i8")) * weight
-        for name, weight in (("chunk", 1), ("terms", _TERMS), ("count", _NORM))
-    )
-    return sum_of_places(term, total, len(places))
-
-
 @lru_cache(maxsize=8)
 def _probe(dimensions: int) -> Any:
     """Small numbers, none of which is 0, one a dimension."""
@@ -102,21 +92,21 @@ def sum_of_rows(ids: Sequence[int], terms: Sequence[int], norms: Any, vectors: A
 
     probes = vectors.astype(np.int64) @ _probe(vectors.shape[1]).astype(np.int64)
     return [
-        chunk + length * _TERMS + norm * _NORM + probe
+        chunk + length * TERMS_WEIGHT + norm * NORM_WEIGHT + probe
         for chunk, length, norm, probe in zip(
             ids, terms, norms.tolist(), probes.tolist(), strict=True
         )
     ]
 
 
-def compared(names: Names, audiences: Sequence[int]) -> Statement:
+def compared(store: StoreContext, audiences: Sequence[int]) -> Statement:
     """The sums of these audiences, as the rows give them."""
     products, bound = (
-        half_vectors.products(names, _probe(names.dimensions)) if names.dimensions else ("0", [])
+        half_vectors.products(store, _probe(store.dimensions)) if store.dimensions else ("0", [])
     )
-    query = names.sql(
-        f"SELECT audience, sum(chunk + terms::bigint * {_TERMS} "
-        f"+ norm::bigint * {_NORM} + ({products})::bigint) "
+    query = store.sql(
+        f"SELECT audience, sum(chunk + terms::bigint * {TERMS_WEIGHT} "
+        f"+ norm::bigint * {NORM_WEIGHT} + ({products})::bigint) "
         "FROM {s}.scan AS s WHERE audience = ANY(%s::integer[]) GROUP BY audience"
     )
     return Statement(query, [*bound, list(audiences)])
@@ -127,3 +117,57 @@ def refuse_other(rows: Rows, audiences: Rows) -> None:
     found = {audience: int(total) for audience, total in rows}
     if any(found.get(row[0], 0) != int(row[6]) for row in audiences):
         raise damage("the rows that a search compares are not as they were written")
+
+
+_NEW = -1
+"""In the place of the checksum of an audience that this very write has made."""
+
+
+class AudienceTotals:
+    """The audiences that a write touches: their states and how much they hold."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self.ids: dict[str, int] = {}
+        self._states: dict[int, bytes] = {}
+        self._figures: dict[int, list[int]] = {}
+        for row in rows:
+            number, principals, state, *figures = row[:7]
+            if row[-1] != _NEW:
+                intact_audience(row)
+            self.ids[principals] = number
+            self._states[number] = state
+            self._figures[number] = [int(figure) for figure in figures]
+
+    def apply(
+        self, document: dict[str, Any], chunks: Sequence[dict[str, Any]], *, sign: int = 1
+    ) -> None:
+        """Take what a document brings into the books, or out of them."""
+        by_audience: dict[int, list[bytes]] = {}
+        for audience, encoded in state_members(document, chunks):
+            by_audience.setdefault(audience, []).append(encoded)
+        for audience, encoded_members in by_audience.items():
+            state = self._states[audience]
+            way = {"added": encoded_members} if sign > 0 else {"removed": encoded_members}
+            self._states[audience] = update_state(state, **way)
+        self._figures[document["audience"]][0] += sign
+        for chunk in chunks:
+            figures = self._figures[chunk["audience"]]
+            figures[1] += sign
+            figures[2] += sign * chunk["terms"]
+            figures[3] += sign * chunk["weight"]
+
+    def update_statements(self, store: StoreContext) -> list[Statement]:
+        """One statement for all of them."""
+        query = store.sql("""UPDATE {s}.audiences AS a SET state = new.state,
+            documents = new.documents, chunks = new.chunks, words = new.words,
+            scan = new.scan::numeric, writes = new.writes, checksum = new.checksum
+            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[],
+                %s::text[], %s::bigint[], %s::bigint[])
+                AS new (id, state, documents, chunks, words, scan, writes, checksum)
+            WHERE a.id = new.id""")
+        rows = []
+        for principals, number in self.ids.items():
+            row = (number, principals, self._states[number], *self._figures[number], randbits(63))
+            scan = str(self._figures[number][3])
+            rows.append((number, *row[2:6], scan, row[7], audience_checksum((*row, 0))))
+        return [Statement(query, list(map(list, zip(*sorted(rows), strict=True))))]

@@ -1,23 +1,270 @@
-"""Connections, sync and async: how a store is opened, and its transactions. No statements of rows.
+"""The URL of a server store, its connections, batches and errors.
 
-Rules: one connection out of the pool for a call, and one for a whole batch, which what is called
-inside it shares; a read is one snapshot; what is opened is closed, also where opening fails.
+A password is taken out of the URL first, so that no error can repeat it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 import warnings
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Thread, current_thread
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from foveate.stores.postgres import schema, tables
-from foveate.stores.postgres.names import Names
-from foveate.stores.postgres.statements import Statement, StatementFlow
-from foveate.stores.postgres.url import Address
+from foveate.core.errors import BadInput, BadOption, ExternalError, FoveateError, MissingExtra
+from foveate.stores.postgres import schema
+from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 from foveate.stores.report import StoreMigrationWarning
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+
+SCHEMES = ("postgresql", "postgres")
+_SECRETS = {
+    *("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+}
+_OWN_OPTIONS = {"schema", "pool", "wait", "exact"}
+_PRINTABLE_OPTIONS = {
+    *("host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "connect_timeout"),
+    *("application_name", "target_session_attrs", "load_balance_hosts", *_OWN_OPTIONS),
+}
+"""What says which store it is; libpq's other words may be secrets, or be wrongly written ones."""
+_URL = re.compile(
+    r"(?P<scheme>\w+)://(?:(?P<user>[^/?#@]*)@)?(?P<host>[^/?#@]*)(?P<path>/[^?#@]*)?(?:\?(?P<query>[^@]*))?"
+)
+_HOSTS = re.compile(r"(?:(?:\[[^\]]*\]|[^:,\[\]]*)(?::\d*)?(?:,|$))*")
+_UNREADABLE = (
+    "the store's URL cannot be read; write postgresql://USER@HOST:PORT/DATABASE?schema=NAME, with "
+    "what is special in a name or a password percent-encoded"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A store's URL in parts; `wait`: seconds for a free connection of the `pool`."""
+
+    display_url: str
+    conninfo: str = field(repr=False)
+    secrets: Mapping[str, str] = field(repr=False)
+    schema: str = "foveate"
+    pool: int = 8
+    wait: int = 10
+    exact: int = 300_000
+
+
+def parse_url(url: str) -> Address:
+    """The parts of a URL; raises `BadOption`, without repeating what cannot be read."""
+    found = _URL.fullmatch(url)
+    if (
+        found is None
+        or found["scheme"].lower() not in SCHEMES
+        or not _HOSTS.fullmatch(found["host"])
+    ):
+        raise BadOption(_UNREADABLE)
+    user, colon, password = (found["user"] or "").partition(":")
+    secrets = {"password": unquote(password)} if colon and password else {}
+    ours: dict[str, str] = {}
+    theirs: list[tuple[str, str]] = []
+    for name, value in parse_qsl(found["query"] or "", keep_blank_values=True):
+        if name.lower() in _SECRETS:
+            secrets[name.lower()] = value
+        elif name in _OWN_OPTIONS:
+            ours[name] = value
+        else:
+            theirs.append((name, value))
+    if any("\0" in part for part in (unquote(url), *secrets.values())):
+        raise BadOption(_UNREADABLE)
+    base = f"postgresql://{user}{'@' * bool(user)}{found['host']}{found['path'] or ''}"
+    return Address(
+        display_url=_join_query(
+            base, [part for part in (*theirs, *ours.items()) if part[0] in _PRINTABLE_OPTIONS]
+        ),
+        conninfo=_join_query(base, theirs),
+        secrets=secrets,
+        schema=_check_schema_name(ours.get("schema", "foveate")),
+        pool=_parse_number("pool", ours.get("pool", "8"), least=1),
+        wait=_parse_number("wait", ours.get("wait", "10"), least=1),
+        exact=_parse_number("exact", ours.get("exact", "300000"), least=0),
+    )
+
+
+def _join_query(base: str, query: list[tuple[str, str]]) -> str:
+    # libpq reads %20 and not +.
+    return f"{base}?{urlencode(query, quote_via=quote, safe='/')}" if query else base
+
+
+def _check_schema_name(name: str) -> str:
+    if not name or len(name.encode(errors="replace")) > 63 or name.startswith("pg_"):
+        raise BadOption(
+            f"store: schema {name!r}; give a name of 1 to 63 bytes that does not begin with pg_"
+        )
+    return name
+
+
+def _parse_number(name: str, value: str, *, least: int) -> int:
+    if not value.isascii() or not value.isdigit() or int(value) < least:
+        raise BadOption(f"store: {name}={value} in the URL; give a number, {least} or more")
+    return int(value)
+
+
+def connection_settings(where: Address) -> dict[str, Any]:
+    """Connection parameters for psycopg; raises `BadOption` for one that libpq does not know."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        told: dict[str, Any] = conninfo_to_dict(where.conninfo)
+    except ProgrammingError:
+        # Its message repeats what it does not know, which may be a part of a password.
+        raise BadOption(
+            f"store {where.display_url!r}: libpq cannot read the URL's query or an escape "
+            "in it; its "
+            "names are schema, pool, wait and exact, and what PostgreSQL's documentation lists as "
+            "connection parameters, in small letters; percent-encode what is special"
+        ) from None
+    defaults = {"connect_timeout": "10", "fallback_application_name": "foveate"}
+    return {**defaults, **told, **where.secrets, "client_encoding": "UTF8"}
+
+
+_INPUT_ERRORS = {
+    "22003": "a number is too large for the store",
+    "54000": "an id or a principal is too long for the server's indexes; stay under 2,600 bytes",
+    "22021": "a text holds characters that the server cannot keep",
+    "22P05": "a text holds characters that the server cannot keep",
+}
+"""Errors of the input."""
+
+_ADVICE = {
+    "55P03": "another process is writing; nothing was changed, try again",
+    "53100": "the server's disk is full; the store is as it was before, make room and try again",
+    "53300": "the server has no connection left; close some, or give a smaller pool=N in the URL",
+    "57014": "it took longer than the server allows; nothing was changed, raise statement_timeout",
+    "42501": "this role may not; grant it what docs/postgres.md lists",
+    "25006": "this server only reads (a standby?); write to its primary",
+    "42P01": "a table of the store is gone; restore it from a backup, or index into a new schema",
+    "3D000": "there is no such database; create it, or name another",
+    "28P01": "the password is wrong",
+    "28000": "the server does not let this user in",
+}
+
+
+@contextmanager
+def convert_engine_errors(shown: str) -> Iterator[None]:
+    """What psycopg raises inside leaves as `ExternalError` or `BadInput`; `shown`: which store."""
+    try:
+        import psycopg
+        import psycopg_pool
+    except ImportError:
+        raise MissingExtra("psycopg", "postgres") from None
+    try:
+        yield
+    except psycopg_pool.PoolClosed as error:
+        raise ExternalError("store: it is closed; open it again") from error
+    except psycopg_pool.PoolTimeout as error:
+        raise ExternalError(
+            f"store {shown}: no connection within {_timeout_text(error)}; "
+            "see whether the server runs, or give a larger pool=N in the URL"
+        ) from error
+    except psycopg.Error as error:
+        raise _convert_error(error, shown) from error
+
+
+def _convert_error(error: Exception, shown: str) -> FoveateError:
+    code: str | None = getattr(error, "sqlstate", None)
+    diagnosis = getattr(error, "diag", None)
+    said = getattr(diagnosis, "message_primary", None) or _first_line(error)
+    if code in _INPUT_ERRORS:
+        return BadInput(_INPUT_ERRORS[code])
+    if code in _ADVICE:
+        return ExternalError(f"store {shown}: {_ADVICE[code]} ({said})")
+    if code is None or code.startswith(("08", "57P")):
+        return ExternalError(
+            f"store {shown}: the server is not there, or went away ({said}); what was under way "
+            "is undone, try again"
+        )
+    return ExternalError(f"store {shown}: {said}; nothing was changed")
+
+
+def _timeout_text(error: Exception) -> str:
+    return str(error).partition("after ")[2] or "its time"
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return lines[0].strip() if lines else type(error).__name__
+
+
+ConnectionType = TypeVar("ConnectionType")
+
+
+@dataclass(slots=True)
+class _Batch(Generic[ConnectionType]):
+    """An open batch, and the thread and task that opened it."""
+
+    connection: ConnectionType
+    owner: tuple[Thread, asyncio.Task[Any] | None]
+    open: bool = True
+
+
+class CurrentBatch(Generic[ConnectionType]):
+    """The batch of one store that this context is in, for use by the task that opened it alone.
+
+    A context is copied into tasks and threads that start inside it, so the owner is checked too.
+    """
+
+    def __init__(self) -> None:
+        self._batch: ContextVar[_Batch[ConnectionType] | None] = ContextVar("batch", default=None)
+
+    @contextmanager
+    def hold(self, connection: ConnectionType) -> Iterator[None]:
+        """Inside, calls of this task share the connection."""
+        batch = _Batch(connection, _current_owner())
+        token = self._batch.set(batch)
+        try:
+            yield
+        finally:
+            batch.open = False
+            self._batch.reset(token)
+
+    def own_connection(self) -> ConnectionType | None:
+        """The connection of the batch that is open here; None outside, and in another's."""
+        batch = self._batch.get()
+        own = batch is not None and batch.open and batch.owner == _current_owner()
+        return batch.connection if batch is not None and own else None
+
+    def connection_for_writing(self) -> ConnectionType | None:
+        """The same for a writer; raises `BadOption` in a task that would wait for its own batch."""
+        if (connection := self.own_connection()) is not None:
+            return connection
+        if self.is_inherited():
+            raise BadOption(
+                "batch: only the task or thread that opened a batch writes while it is open, and "
+                "this one was started inside it (gather, create_task, wait_for and to_thread do "
+                "that); await the writes one after another, or start it outside the batch"
+            )
+        return None
+
+    def is_inherited(self) -> bool:
+        """Whether this task or thread was started inside a batch of another that is still open."""
+        batch = self._batch.get()
+        return batch is not None and batch.open and batch.owner != _current_owner()
+
+
+def _current_owner() -> tuple[Thread, asyncio.Task[Any] | None]:
+    """This thread, and the task that runs in it."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    return current_thread(), task
+
 
 T = TypeVar("T")
 
@@ -29,7 +276,7 @@ def open_address(
 ) -> StatementFlow[schema.StoreInfo]:
     """The flow that finds, makes or migrates the store of an address."""
     return schema.open_schema(
-        Names(schema=where.schema),
+        StoreContext(schema=where.schema, exact=where.exact),
         where.display_url,
         embedder=embedder,
         dimensions=dimensions,
@@ -53,7 +300,7 @@ def warn_if_migrated(where: Address, opened: schema.StoreInfo) -> None:
     if opened.migrated_from:
         warnings.warn(
             f"the store in schema {where.schema!r} of {where.display_url} was brought from schema "
-            f"{opened.migrated_from} to {tables.VERSION}; "
+            f"{opened.migrated_from} to {schema.VERSION}; "
             "older versions of foveate no longer open it",
             StoreMigrationWarning,
             stacklevel=4,

@@ -1,24 +1,114 @@
-"""What a server store holds, single documents, and giving back what nothing uses any more."""
+"""The contents of a server store: documents, figures, remembered counts and analyses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate.core.state import combine_states, state_hash
 from foveate.ports import Document
-from foveate.stores.checksums import damage, intact
+from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.postgres import checksums
 from foveate.stores.postgres.filters import encode_principals, is_storable
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names, quote_literal
-from foveate.stores.postgres.nearest import index_status_statement
-from foveate.stores.postgres.schema import begin_write_statements, check_schema_version
+from foveate.stores.postgres.half_vectors import VECTOR_INDEX, index_status_statement
+from foveate.stores.postgres.schema import (
+    PARTS,
+    VERSION,
+    begin_write_statements,
+    check_schema_version,
+)
 from foveate.stores.postgres.search import audiences_query, outlined, outlines_of
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow
-from foveate.stores.postgres.tables import PARTS, VECTOR_INDEX, VERSION
+from foveate.stores.postgres.statements import (
+    PUBLIC_AUDIENCE,
+    Rows,
+    Statement,
+    StatementFlow,
+    StoreContext,
+    quote_literal,
+)
 from foveate.stores.report import Stats
-from foveate.stores.rows import DOCUMENT_FIELDS, textless_document_from_row, with_text
-from foveate.stores.stale_versions import find_stale_versions
+from foveate.stores.rows import (
+    DOCUMENT_FIELDS,
+    find_stale_versions,
+    textless_document_from_row,
+    with_text,
+)
+
+_LOCK_TIMEOUT = "200ms"
+
+
+def load_counts(
+    store: StoreContext, fingerprint: str, hashes: Sequence[str]
+) -> StatementFlow[dict[str, int]]:
+    """Token counts already known for these content hashes."""
+    query = (
+        "SELECT hash, tokens, checksum FROM {s}.counts "
+        "WHERE fingerprint = %s AND hash = ANY(%s::text[])"
+    )
+    if not is_storable(fingerprint):
+        return {}
+    wanted = [each for each in hashes if is_storable(each)]
+    (rows,) = yield [Statement(store.sql(query), [fingerprint, wanted])]
+    return {
+        hash_: tokens
+        for hash_, tokens, noted in rows
+        if noted == checksum((fingerprint, hash_, tokens))
+    }
+
+
+def load_analyses(
+    store: StoreContext, version: str, hashes: Sequence[str]
+) -> StatementFlow[dict[str, bytes]]:
+    """Analyses of these texts that were kept under this version."""
+    query = "SELECT hash, data FROM {s}.readings WHERE version = %s AND hash = ANY(%s::text[])"
+    if not is_storable(version):
+        return {}
+    wanted = [each for each in hashes if is_storable(each)]
+    (rows,) = yield [Statement(store.sql(query), [version, wanted])]
+    return dict(rows)
+
+
+def save_counts(
+    store: StoreContext, fingerprint: str, counts: Mapping[str, int]
+) -> StatementFlow[None]:
+    """Keep token counts; best effort: a store that cannot write only counts again."""
+    yield [_lock_timeout_statement(), *count_statements(store, fingerprint, counts)]
+
+
+def count_statements(
+    store: StoreContext, fingerprint: str, counts: Mapping[str, int]
+) -> list[Statement]:
+    """The statement alone; none where there is nothing to remember."""
+    query = """INSERT INTO {s}.counts
+        SELECT %s, hash, tokens, checksum
+        FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) AS new (hash, tokens, checksum)
+        ON CONFLICT (fingerprint, hash)
+        DO UPDATE SET tokens = excluded.tokens, checksum = excluded.checksum
+        WHERE counts.checksum <> excluded.checksum OR counts.tokens <> excluded.tokens"""
+    hashes = sorted(each for each in counts if is_storable(each))
+    if not hashes or not is_storable(fingerprint):
+        return []
+    tokens = [counts[each] for each in hashes]
+    sums = [checksum((fingerprint, *row)) for row in zip(hashes, tokens, strict=True)]
+    return [Statement(store.sql(query), [fingerprint, hashes, tokens, sums])]
+
+
+def save_analyses(
+    store: StoreContext, version: str, readings: Mapping[str, bytes]
+) -> StatementFlow[None]:
+    """Keep analyses of texts; best effort: a store that cannot write only reads again."""
+    query = """INSERT INTO {s}.readings (version, hash, data)
+        SELECT %s, hash, data FROM unnest(%s::text[], %s::bytea[]) AS new (hash, data)
+        ON CONFLICT (version, hash) DO UPDATE SET data = excluded.data, id = excluded.id"""
+    hashes = sorted(each for each in readings if is_storable(each))
+    if hashes and is_storable(version):
+        asked = [version, hashes, [bytes(readings[each]) for each in hashes]]
+        yield [_lock_timeout_statement(), Statement(store.sql(query), asked)]
+
+
+def _lock_timeout_statement() -> Statement:
+    return Statement(f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT}', true)")
+
 
 _READABLE = (
     "d.audience IN {allowed} AND NOT EXISTS (SELECT 1 FROM {s}.chunks AS c "
@@ -36,10 +126,10 @@ _FIELDS = ("id", *DOCUMENT_FIELDS, "audience")
 _WHAT = "a document is not as it was written"
 
 
-def list_content_hashes(names: Names) -> StatementFlow[list[tuple[str, str]]]:
-    """(document id, content hash) by id."""
-    audiences = yield from _audiences(names, None)
-    (rows,) = yield [_rows(names, "true ORDER BY d.document_id", [])]
+def list_content_hashes(store: StoreContext) -> StatementFlow[list[tuple[str, str]]]:
+    """(document id, content hash) of every document, by id, as of this moment."""
+    audiences = yield from _audiences(store, None)
+    (rows,) = yield [_document_statement(store, "true ORDER BY d.document_id", [])]
     found = [
         (row["document_id"], row["content_hash"])
         for row in (dict(zip(_FIELDS, each[:-1], strict=True)) for each in intact(rows, _WHAT))
@@ -50,18 +140,18 @@ def list_content_hashes(names: Names) -> StatementFlow[list[tuple[str, str]]]:
 
 
 def load_document(
-    names: Names, document_id: str, principals: Iterable[str]
+    store: StoreContext, document_id: str, *, principals: Iterable[str] = ()
 ) -> StatementFlow[Document | None]:
-    """One document with its text, for who may read all of it."""
+    """One document with its text; None where it is not there, or not all of it to be read."""
     if not is_storable(document_id):
         return None
     principals = tuple(principals)
-    query = names.sql("SELECT text FROM {s}.documents WHERE document_id = %s")
+    query = store.sql("SELECT text FROM {s}.documents WHERE document_id = %s")
     (rows, texts, *found) = yield [
-        _rows(names, "d.document_id = %s", [document_id]),
+        _document_statement(store, "d.document_id = %s", [document_id]),
         Statement(query, [document_id]),
-        *outlined(names, [document_id]),
-        *checksums.who(names, principals),
+        *outlined(store, [document_id]),
+        *checksums.who(store, principals),
     ]
     places = outlines_of(found[:2]).get(document_id)
     if places is None:
@@ -75,18 +165,18 @@ def load_document(
 
 
 def list_documents(
-    names: Names, after: str, limit: int, principals: Iterable[str]
+    store: StoreContext, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
 ) -> StatementFlow[list[Document]]:
-    """Documents behind `after` by id, without their texts; those alone that `document` gives."""
+    """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
     if not is_storable(after):
         return []
     principals = tuple(principals)
-    mine = names.sql(_READABLE, allowed=audiences_query(names))
+    mine = store.sql(_READABLE, allowed=audiences_query(store))
     readers = encode_principals(principals)
     condition = f"d.document_id > %s AND {mine} ORDER BY d.document_id LIMIT %s"
     (rows, *who) = yield [
-        _rows(names, condition, [after, readers, readers, limit]),
-        *checksums.who(names, principals),
+        _document_statement(store, condition, [after, readers, readers, limit]),
+        *checksums.who(store, principals),
     ]
     checksums.readable(who, principals)
     return [
@@ -95,75 +185,75 @@ def list_documents(
     ]
 
 
-def _rows(names: Names, condition: str, bound: list[Any]) -> Statement:
+def _document_statement(store: StoreContext, condition: str, bound: list[Any]) -> Statement:
     """Documents without their texts, and their checksums."""
     fields = ", ".join(f"d.{field}" for field in _FIELDS)
-    query = names.sql(
+    query = store.sql(
         f"SELECT {fields}, o.row_checksum FROM {{s}}.documents AS d "
         "LEFT JOIN {s}.outlines AS o ON o.document = d.id WHERE "
     )
     return Statement(query + condition, bound)
 
 
-def _audiences(names: Names, principals: Iterable[str] | None) -> StatementFlow[Rows]:
+def _audiences(store: StoreContext, principals: Iterable[str] | None) -> StatementFlow[Rows]:
     """The audiences of these principals, or all, held to their checksums."""
     if principals is not None:
         mine = tuple(principals)
-        found = checksums.readable((yield checksums.who(names, mine)), mine)
+        found = checksums.readable((yield checksums.who(store, mine)), mine)
     else:
-        query = names.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
+        query = store.sql(f"SELECT {checksums.AUDIENCE} FROM {{s}}.audiences ORDER BY id")
         (rows,) = yield [Statement(query)]
         found = checksums.every(rows)
     return found
 
 
 def compute_state_root(
-    names: Names, embedder: str, principals: Iterable[str] | None
+    store: StoreContext, *, principals: Iterable[str] | None = None
 ) -> StatementFlow[str]:
-    """Hash of the content and the embedder's name; of what `principals` may read, if given."""
-    found = yield from _audiences(names, principals)
-    return state_hash(combine_states(row[2] for row in found), embedder=embedder)
+    """Hash of the content and the embedder's name, of what `principals` may read if given."""
+    found = yield from _audiences(store, principals)
+    return state_hash(combine_states(row[2] for row in found), embedder=store.embedder)
 
 
 def compute_stats(
-    names: Names, embedder: str, principals: Iterable[str] | None
+    store: StoreContext, *, principals: Iterable[str] | None = None
 ) -> StatementFlow[Stats]:
-    """The store in figures; sizes only for whoever keeps it."""
+    """The store in figures; with `principals`, of what they may read alone."""
     readers = None if principals is None else tuple(principals)
-    audiences = yield from _audiences(names, readers)
-    condition, bound = _audience_condition(names, readers, "audience")
-    with_vector = names.sql(
+    audiences = yield from _audiences(store, readers)
+    condition, bound = _audience_condition(store, readers, "audience")
+    with_vector = store.sql(
         "SELECT count(*) FROM {s}.scan WHERE norm > 0 AND {condition}", condition=condition
     )
     (((vectors,),), *sizes) = yield [
         Statement(with_vector, bound),
-        *(_size_statements(names) if readers is None else ()),
+        *(_size_statements(store) if readers is None else ()),
     ]
     return Stats(
         documents=sum(row[3] for row in audiences),
         chunks=sum(row[4] for row in audiences),
         vectors=vectors,
-        embedder=embedder,
-        dimensions=names.dimensions,
+        embedder=store.embedder,
+        dimensions=store.dimensions,
         schema=VERSION,
-        state_root=state_hash(combine_states(row[2] for row in audiences), embedder=embedder),
+        state_root=state_hash(combine_states(row[2] for row in audiences), embedder=store.embedder),
         bytes={part: rows[0][0] for part, rows in zip(PARTS, sizes, strict=True)} if sizes else {},
     )
 
 
-def delete_unused_rows(names: Names) -> StatementFlow[None]:
+def delete_unused_rows(store: StoreContext) -> StatementFlow[None]:
     """Counts, readings and sets of principals of documents that are gone."""
     versions = "SELECT version FROM {s}.readings GROUP BY version ORDER BY max(id) DESC"
     (_, ((version,),), kept) = yield [
-        *begin_write_statements(names),
-        Statement(names.sql(versions)),
+        *begin_write_statements(store),
+        Statement(store.sql(versions)),
     ]
     check_schema_version(version)
-    old = names.sql("DELETE FROM {s}.readings WHERE version = ANY(%s::text[])")
+    old = store.sql("DELETE FROM {s}.readings WHERE version = ANY(%s::text[])")
     yield [Statement(old, [find_stale_versions(row[0] for row in kept)])]
     gone = "hash NOT IN (SELECT content_hash FROM {s}.chunks)"
     yield [
-        Statement(names.sql(query))
+        Statement(store.sql(query))
         for query in (
             f"DELETE FROM {{s}}.counts WHERE {gone}",
             f"DELETE FROM {{s}}.readings WHERE {gone}",
@@ -178,38 +268,35 @@ def delete_unused_rows(names: Names) -> StatementFlow[None]:
     ]
 
 
-def vacuum_tables(names: Names, exact: int) -> StatementFlow[None]:
-    """Make deleted rows' room usable again, and the index once there are more than `exact` rows.
-
-    Each statement is a transaction of its own, as the engine demands.
-    """
+def vacuum_tables(store: StoreContext) -> StatementFlow[None]:
+    """Vacuum each table by itself, and create the vector index above `exact` rows."""
     for tables in PARTS.values():
         for table in tables:
-            yield [Statement(names.sql("VACUUM (ANALYZE) {s}.{table}", table=table))]
-    (((valid, rows),),) = yield [index_status_statement(names)]
-    if rows > exact and not valid and 0 < names.dimensions <= _MAX_INDEX_DIMENSIONS:
+            yield [Statement(store.sql("VACUUM (ANALYZE) {s}.{table}", table=table))]
+    (((valid, rows),),) = yield [index_status_statement(store)]
+    if rows > store.exact and not valid and 0 < store.dimensions <= _MAX_INDEX_DIMENSIONS:
         create = (
             "CREATE INDEX CONCURRENTLY {index} ON {s}.scan "
             "USING hnsw (vector {v}.halfvec_cosine_ops)"
         )
-        yield [Statement(names.sql("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX))]
-        yield [Statement(names.sql(create, index=VECTOR_INDEX))]
+        yield [Statement(store.sql("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX))]
+        yield [Statement(store.sql(create, index=VECTOR_INDEX))]
 
 
 def _audience_condition(
-    names: Names, principals: Iterable[str] | None, column: str
+    store: StoreContext, principals: Iterable[str] | None, column: str
 ) -> tuple[str, list[Any]]:
     if principals is None:
         return "true", []
-    return f"{column} IN {audiences_query(names)}", [encode_principals(principals)]
+    return f"{column} IN {audiences_query(store)}", [encode_principals(principals)]
 
 
-def _size_statements(names: Names) -> list[Statement]:
+def _size_statements(store: StoreContext) -> list[Statement]:
     """Bytes by part, indexes included."""
     asks = []
     for tables in PARTS.values():
         sizes = [
-            f"pg_total_relation_size({quote_literal(names.table(table))}::regclass)"
+            f"pg_total_relation_size({quote_literal(store.table(table))}::regclass)"
             for table in tables
         ]
         asks.append(Statement(f"SELECT ({' + '.join(sizes)})::bigint"))

@@ -1,9 +1,7 @@
-"""What a request may see, as SQL conditions with marks; the meaning is that of the embedded store.
+"""Filters as SQL conditions; the meaning is that of the embedded store.
 
-Rules: equality; a list means any of; a key that is no column of a chunk or its document is a
-metadata key, found by its *facts*: every value that is no list or object, and every item of a
-list, with its key as JSON. What the server's texts cannot hold (NUL, lone surrogates) is in no
-column, so a filter that asks for it finds nothing.
+A metadata key is found by its *facts*: each scalar value, and each item of a list, as JSON with
+the key. A value that the server cannot hold (NUL, lone surrogates) matches nothing.
 """
 
 from __future__ import annotations
@@ -16,16 +14,13 @@ from typing import Any
 from blake3 import blake3
 
 from foveate.core.errors import BadInput
-from foveate.stores.request_checks import parse_filter_values
+from foveate.stores.filters import (
+    NUMBER_COLUMNS,
+    TEXT_COLUMNS,
+    parse_filter_values,
+    text_from_value,
+)
 
-_TEXT_COLUMNS = {
-    "source": "d.source",
-    "document_id": "d.document_id",
-    "title": "d.title",
-    "id": "c.chunk_id",
-    "section": "c.section",
-}
-_NUMBER_COLUMNS = {"page": "c.page", "row": 'c."row"', "line": "c.line", "sequence": "c.sequence"}
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _MAX_FACT_LENGTH = 200
 """Characters of a fact; what is longer is kept as a hash, for the index has little room."""
@@ -54,7 +49,7 @@ def check_storable(fields: Mapping[str, Any]) -> None:
 
 
 def encode_principals(principals: Iterable[str]) -> list[str]:
-    """Principals as they stand in `members`: JSON strings, which hold any character."""
+    """Principals as in `members`: JSON strings, which hold any character."""
     return [json.dumps(name) for name in sorted(set(principals))]
 
 
@@ -86,11 +81,11 @@ def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
         values = parse_filter_values(key, wanted)
         for value in values:
             _check_integer(value)
-        if key in _TEXT_COLUMNS:
-            parts.append(f"{_TEXT_COLUMNS[key]} = ANY(%s::text[])")
-            bound.append([text for text in map(_text_from_value, values) if is_storable(text)])
-        elif key in _NUMBER_COLUMNS:
-            parts.append(f"{_NUMBER_COLUMNS[key]} = ANY(%s::bigint[])")
+        if key in TEXT_COLUMNS:
+            parts.append(f"{TEXT_COLUMNS[key]} = ANY(%s::text[])")
+            bound.append([text for text in map(text_from_value, values) if is_storable(text)])
+        elif key in NUMBER_COLUMNS:
+            parts.append(f"{NUMBER_COLUMNS[key]} = ANY(%s::bigint[])")
             bound.append([whole for whole in map(_integer_from_value, values) if whole is not None])
         else:
             parts.append("c.facts && %s::text[]")
@@ -101,13 +96,6 @@ def where_condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _check_integer(value: Any) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise BadInput(f"a number is too large for the store: {value}")
-
-
-def _text_from_value(value: Any) -> str:
-    """A number asked of a text is the text of the number."""
-    return (
-        value if isinstance(value, str) else str(int(value) if isinstance(value, bool) else value)
-    )
 
 
 def _integer_from_value(value: Any) -> int | None:

@@ -1,15 +1,16 @@
-"""Int8 vectors as pgvector's half floats, which hold these numbers exactly, and back.
+"""Int8 vectors as pgvector's half floats, and the rows nearest to a query.
 
-*Exact* here: pgvector adds products of halves in float32, in which every sum stays an exact
-integer up to 1,040 dimensions; longer vectors are multiplied piece by piece and added in float64.
+pgvector adds products of halves in float32, exact up to 1,040 dimensions; longer vectors are
+multiplied piece by piece. The HNSW index names candidates only: their cosines are exact.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
-from foveate.stores.postgres.names import Names
+from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 
 
 def format_vectors(rows: Any) -> list[str]:
@@ -26,33 +27,137 @@ def decode_vector(data: bytes, dimensions: int) -> bytes:
     return np.frombuffer(data, dtype=">f2", offset=4).astype(np.int8).tobytes()
 
 
-def vector_expression(names: Names) -> str:
+def vector_expression(store: StoreContext) -> str:
     """The expression that hands a stored vector out, from `scan AS s`."""
-    return names.sql("{v}.halfvec_send(s.vector)") if names.dimensions else "s.vector"
+    return store.sql("{v}.halfvec_send(s.vector)") if store.dimensions else "s.vector"
 
 
-def cosine_expression(names: Names, query: Any) -> tuple[str, list[Any]]:
-    """The cosine of `scan AS s` with an int8 query, as an expression and what is bound to it.
-
-    The same operations on the same integers as in `int8.over_lengths`: the same bits.
-    """
-    products_, bound = products(names, query)
+def cosine_expression(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
+    """The cosine of `scan AS s` with an int8 query, as SQL and its values: the bits of `int8`."""
+    products_, bound = products(store, query)
     square = float(squared_norms(query[None])[0])
     sql = f"CASE s.norm WHEN 0 THEN 0 ELSE ({products_}) / sqrt(s.norm::float8 * %s::float8) END"
     return sql, [*bound, square]
 
 
-def products(names: Names, query: Any) -> tuple[str, list[Any]]:
+def products(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
     """The product of `scan AS s` with an int8 query: a whole number, as float8."""
     width = FLOAT32_DIMENSIONS
-    if names.dimensions <= width:
-        parts = [names.sql("-(s.vector OPERATOR({v}.<#>) %s::{v}.halfvec)")]
+    if store.dimensions <= width:
+        parts = [store.sql("-(s.vector OPERATOR({v}.<#>) %s::{v}.halfvec)")]
     else:
         piece = "-({v}.subvector(s.vector, %s, %s) OPERATOR({v}.<#>) %s::{v}.halfvec)"
-        parts = [names.sql(piece)] * -(-names.dimensions // width)
+        parts = [store.sql(piece)] * -(-store.dimensions // width)
     bound: list[Any] = []
-    for at in range(0, names.dimensions, width):
+    for at in range(0, store.dimensions, width):
         part = query[at : at + width]
-        place = [] if names.dimensions <= width else [at + 1, len(part)]
+        place = [] if store.dimensions <= width else [at + 1, len(part)]
         bound += [*place, *format_vectors(part[None])]
     return " + ".join(parts), bound
+
+
+VECTOR_INDEX = "scan_by_vector"
+"""The approximate index, which `compact` creates for a large store."""
+INDEX_SELECTIVITY = 10
+"""The index is used where at least one matches in so many rows that may be read."""
+_OVERSAMPLING = 4
+"""It is asked for so many times the rows that are wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What may be found, and how many are wanted; `condition` is empty without a filter."""
+
+    store: StoreContext
+    audiences: list[int]
+    condition: str
+    bound: list[Any]
+    depth: int
+
+    @property
+    def from_clause(self) -> str:
+        """FROM and WHERE of what the filter lets through; binds audiences and `bound`."""
+        return self.store.sql(
+            "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
+            "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
+            condition=self.condition,
+        )
+
+    @property
+    def matching(self) -> tuple[str, list[Any]] | None:
+        """`filtered` and what is bound; None without a filter."""
+        return (self.from_clause, [self.audiences, *self.bound]) if self.condition else None
+
+    @property
+    def matching_again(self) -> tuple[str, list[Any]] | None:
+        """The same out of what is kept of filters a second time."""
+        sql = self.store.sql(
+            "FROM {s}.filters AS c JOIN {s}.filters AS d ON d.id = c.id "
+            "WHERE c.audience = ANY(%s::integer[]) AND {condition}",
+            condition=self.condition,
+        )
+        return (sql, [self.audiences, *self.bound]) if self.condition else None
+
+    def scan_condition(self) -> tuple[str, list[Any]]:
+        """The same over `scan AS s`, and what is bound."""
+        allowed = "s.audience = ANY(%s::integer[])"
+        if not self.condition:
+            return allowed, [self.audiences]
+        chosen = f"{allowed} AND s.chunk IN (SELECT c.id {self.from_clause})"
+        return chosen, [self.audiences, self.audiences, *self.bound]
+
+
+def index_status_statement(store: StoreContext) -> Statement:
+    """Whether the index is there and ready, and how many chunks there are."""
+    query = store.sql(
+        "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
+        "coalesce(sum(chunks), 0)::bigint FROM {s}.audiences"
+    )
+    return Statement(query, [store.table(VECTOR_INDEX)])
+
+
+def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> StatementFlow[dict[int, float]]:
+    """Row id → cosine of the `depth` nearest, and of all that tie with the last of them."""
+    depth = scope.depth
+    if by_index:
+        found = yield from _nearest_by_index(scope, query)
+        if len(found) >= depth:
+            return found
+    cosine, numbers = cosine_expression(scope.store, query)
+    chosen, bound = scope.scan_condition()
+    scored = scope.store.sql(
+        "SELECT s.chunk, {cosine} AS cosine FROM {s}.scan AS s WHERE {chosen}",
+        cosine=cosine,
+        chosen=chosen,
+    )
+    best = f"{scored} ORDER BY cosine DESC LIMIT %s"
+    (found_,) = yield [Statement(best, [*numbers, *bound, depth + 1])]
+    if len(found_) > depth and found_[depth][1] == found_[depth - 1][1]:
+        ties = f"SELECT chunk, cosine FROM ({scored}) AS scored WHERE cosine >= %s::float8"
+        (found_,) = yield [Statement(ties, [*numbers, *bound, found_[depth][1]])]
+        return dict(found_)
+    return dict(found_[:depth])
+
+
+def _nearest_by_index(scope: Scope, query: Any) -> StatementFlow[dict[int, float]]:
+    cosine, numbers = cosine_expression(scope.store, query)
+    chosen, bound = scope.scan_condition()
+    wide = scope.depth * _OVERSAMPLING
+    sql = scope.store.sql(
+        "WITH near AS MATERIALIZED (SELECT s.chunk FROM {s}.scan AS s WHERE {chosen} "
+        "ORDER BY s.vector OPERATOR({v}.<=>) %s::{v}.halfvec LIMIT %s) "
+        "SELECT s.chunk, {cosine} AS cosine FROM near JOIN {s}.scan AS s ON s.chunk = near.chunk "
+        "ORDER BY cosine DESC, s.chunk LIMIT %s",
+        chosen=chosen,
+        cosine=cosine,
+    )
+    (vector,) = format_vectors(query[None])
+    search = (
+        "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+        "set_config('hnsw.ef_search', %s, true)"
+    )
+    (_, found) = yield [
+        Statement(search, [str(min(max(wide, 100), 1000))]),
+        Statement(sql, [*bound, vector, wide, *numbers, scope.depth]),
+    ]
+    return dict(found)

@@ -1,21 +1,22 @@
-"""Postings as bytes: per term and document, which chunks hold it, how often, and how long they are.
-
-The length stands with every place, so that a chunk is scored from its postings alone. The server
-joins the bytes of a term's documents, of the audiences that may be read; numpy reads them here.
-"""
+"""Postings of a server store: their bytes, BM25 over them, and a cache of those that were read."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
-from foveate.stores.bm25 import MAX_COUNT, bm25_scores
-from foveate.stores.checksums import MASK, damage
-from foveate.stores.postgres.checksums import sum_of
+from blake3 import blake3
+
+from foveate.core.bounded_cache import BoundedCache
+from foveate.stores.checksums import MASK, damage, sum_of_places
+from foveate.stores.scoring import MAX_COUNT, bm25_scores
 
 PLACE_DTYPE = [("chunk", "<i8"), ("terms", "<i4"), ("count", "<u2")]
 """One place: 14 bytes, little-endian on any machine."""
+TERMS_WEIGHT, NORM_WEIGHT = 1_009, 65_537
+"""What figures are multiplied with in a sum, beside the chunk's row id."""
 _MAX_DENSE_SPAN = 1 << 22
 """Chunk ids that lie no further apart than this are looked up by their distance."""
 
@@ -57,10 +58,7 @@ def verified(term: str, data: bytes, noted: int) -> bytes:
 
 
 def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int, words: int) -> Any:
-    """(chunk row ids ascending, BM25 of each), of the chunks that hold a term and may be read.
-
-    `found`: term → its places; `total`, `words`: how many chunks may be read, and their terms.
-    """
+    """Chunk row ids, ascending, and the BM25 of each; `found`: term → places of readable chunks."""
     import numpy as np
 
     places = [np.frombuffer(found.get(term, b""), dtype=PLACE_DTYPE) for term in terms]
@@ -74,7 +72,7 @@ def score_postings(found: Mapping[str, bytes], terms: Sequence[str], total: int,
 
 
 def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """All ids, and where each term's stand among them."""
+    """All ids, and the positions of each term's ids among them."""
     import numpy as np
 
     everything = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
@@ -83,3 +81,58 @@ def _term_positions(chunks: Sequence[Any]) -> tuple[Any, list[Any]]:
         return np.arange(first, first + span + 1), [one - first for one in chunks]
     ids = np.unique(everything)
     return ids, [np.searchsorted(ids, one) for one in chunks]
+
+
+_MAX_BYTES = 48_000_000
+"""Bytes, at the most; the postings of one word may be as many."""
+_STATES = 64
+"""States of which it is kept that their rows were compared."""
+
+
+class PostingsCache:
+    """Postings by audiences and term; safe for threads."""
+
+    def __init__(self) -> None:
+        self._entries: BoundedCache[tuple[bytes, str], bytes] = BoundedCache(
+            _MAX_BYTES, largest=_MAX_BYTES
+        )
+        self._compared: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, scope: bytes, terms: Iterable[str]) -> dict[str, bytes]:
+        """The cached postings of these terms."""
+        found = {term: self._entries.get((scope, term)) for term in terms}
+        return {term: places for term, places in found.items() if places is not None}
+
+    def put(self, scope: bytes, places: Mapping[str, bytes]) -> None:
+        """Put what was read where the next question finds it."""
+        for term, data in places.items():
+            self._entries.put((scope, term), data)
+
+    def is_compared(self, scope: bytes) -> bool:
+        """Whether the rows of these audiences were compared with their sums in this state."""
+        return scope in self._compared
+
+    def note_compared(self, scope: bytes) -> None:
+        """They were."""
+        with self._lock:
+            self._compared[scope] = None
+            while len(self._compared) > _STATES:
+                self._compared.popitem(last=False)
+
+
+def scope_key(audiences: Iterable[Sequence[Any]]) -> bytes:
+    """A name for these audiences as they are; rows of `sums.AUDIENCE`."""
+    name = blake3()
+    for number, _, state, _, _, _, _, writes, _ in audiences:
+        name.update(number.to_bytes(8, "little") + writes.to_bytes(8, "little") + state)
+    return name.digest()
+
+
+def sum_of(term: str, places: Any) -> int:
+    """Of a term's places, as an array of `postings.PLACE`."""
+    total = sum(
+        int(places[name].sum(dtype="i8")) * weight
+        for name, weight in (("chunk", 1), ("terms", TERMS_WEIGHT), ("count", NORM_WEIGHT))
+    )
+    return sum_of_places(term, total, len(places))

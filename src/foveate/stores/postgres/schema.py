@@ -1,12 +1,12 @@
-"""How a schema on a server becomes a store, is checked, and is brought up to date.
+"""The tables of a server store, and how they are created, checked and migrated.
 
-Rules: making and migrating are one transaction under the writers' lock, so that there is a whole
-store or none; whoever only reads changes nothing; the extension is made where the role may.
-Catalogs are read as tables: `to_regclass` may remember what was before the lock.
+A change to a table or to `terms.py` raises VERSION and adds a step of plain SQL, which never
+changes after its release. Creation and migration are one transaction under the writers' lock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -14,10 +14,133 @@ from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE
 from foveate.stores.checksums import checksum, damage
 from foveate.stores.lazy import StoreNotFound
-from foveate.stores.postgres import tables
 from foveate.stores.postgres.checksums import audience_checksum
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names, quote_literal
-from foveate.stores.postgres.statements import Statement, StatementFlow
+from foveate.stores.postgres.statements import (
+    PUBLIC_AUDIENCE,
+    Statement,
+    StatementFlow,
+    StoreContext,
+    quote_literal,
+)
+
+VERSION = 2
+
+TABLES = (
+    # One row. A store is known by `application`.
+    """CREATE TABLE {s}.meta (
+        application text NOT NULL DEFAULT 'foveate', version integer NOT NULL,
+        embedder text NOT NULL, dimensions integer NOT NULL, checksum bigint NOT NULL
+    )""",
+    # Row ids of documents and chunks; never used again.
+    "CREATE SEQUENCE {s}.ids",
+    # Who may read: one row for each distinct set of principals, its lattice hash (state root), and
+    # how much it holds. `words`: the sum of its chunks' lengths in terms, for BM25's average;
+    # `writes`: a number drawn anew at every write, which tells what was read before from what is
+    # now: counted, it would come again after a batch that was undone, or out of an older dump.
+    # `scan`: a sum over its rows there.
+    """CREATE TABLE {s}.audiences (
+        id integer PRIMARY KEY, digest bytea NOT NULL UNIQUE, principals text NOT NULL,
+        state bytea NOT NULL, documents bigint NOT NULL DEFAULT 0,
+        chunks bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0,
+        writes bigint NOT NULL DEFAULT 0, scan numeric NOT NULL DEFAULT 0,
+        checksum bigint NOT NULL
+    ) WITH (fillfactor = 50)""",
+    # Every write reads and replaces some states; out of line they would be compressed each time.
+    "ALTER TABLE {s}.audiences ALTER state SET STORAGE PLAIN",
+    # A principal as a JSON string, which can hold any character.
+    """CREATE TABLE {s}.members (
+        principal text COLLATE "C", audience integer, PRIMARY KEY (principal, audience)
+    )""",
+    """CREATE TABLE {s}.members_again (
+        principal text COLLATE "C", audience integer, PRIMARY KEY (principal, audience)
+    )""",
+    """CREATE TABLE {s}.documents (
+        id bigint PRIMARY KEY, document_id text COLLATE "C" NOT NULL UNIQUE,
+        source text COLLATE "C" NOT NULL, title text NOT NULL, summary text NOT NULL,
+        modified_at text, principals text NOT NULL, metadata text NOT NULL,
+        content_hash text NOT NULL, text_hash text NOT NULL, audience integer NOT NULL,
+        text bytea NOT NULL
+    )""",
+    # zlib has been over it; the chunks' offsets refer to it.
+    "ALTER TABLE {s}.documents ALTER text SET STORAGE EXTERNAL",
+    # What every document is held to: its id a second time, where its chunks are (`outlines.py`),
+    # and the checksums of these and of its row.
+    """CREATE TABLE {s}.outlines (
+        document bigint PRIMARY KEY, document_id text COLLATE "C" NOT NULL UNIQUE,
+        places bytea NOT NULL, checksum bigint NOT NULL, row_checksum bigint NOT NULL
+    )""",
+    """CREATE TABLE {s}.chunks (
+        id bigint PRIMARY KEY, document bigint NOT NULL,
+        chunk_id text COLLATE "C" NOT NULL UNIQUE, sequence bigint NOT NULL,
+        start bigint, "end" bigint, byte_offset bigint, page bigint, section text NOT NULL,
+        "row" bigint, line bigint, principals text NOT NULL, metadata text NOT NULL,
+        content_hash text NOT NULL, audience integer NOT NULL, text text NOT NULL,
+        facts text[] NOT NULL, key_checksum bigint NOT NULL, checksum bigint NOT NULL
+    )""",
+    "CREATE INDEX chunks_by_place ON {s}.chunks (document, sequence)",
+    "CREATE INDEX chunks_by_fact ON {s}.chunks USING gin (facts)",
+    # All that a filter can ask for, a second time.
+    """CREATE TABLE {s}.filters (
+        id bigint PRIMARY KEY, document bigint NOT NULL, audience integer NOT NULL,
+        document_id text COLLATE "C" NOT NULL, source text COLLATE "C" NOT NULL,
+        title text NOT NULL, chunk_id text COLLATE "C" NOT NULL, sequence bigint NOT NULL,
+        page bigint, section text NOT NULL, "row" bigint, line bigint, facts text[] NOT NULL
+    )""",
+    "CREATE INDEX filters_by_document ON {s}.filters (document)",
+    "CREATE INDEX filters_by_fact ON {s}.filters USING gin (facts)",
+    # What a search by vector reads, kept apart from the texts. `norm`: the squared length.
+    """CREATE TABLE {s}.scan (
+        chunk bigint PRIMARY KEY, audience integer NOT NULL, terms integer NOT NULL,
+        norm integer NOT NULL, vector {vector} NOT NULL
+    )""",
+    "ALTER TABLE {s}.scan ALTER vector SET STORAGE {storage}",
+    "CREATE INDEX scan_by_audience ON {s}.scan (audience)",
+    # The inverted index: per term, audience and document the chunks that hold it, packed
+    # (`postings.py`). The audience stands in the key, so that what one may not read is not read.
+    """CREATE TABLE {s}.postings (
+        term text COLLATE "C", audience integer, document bigint, places bytea NOT NULL,
+        PRIMARY KEY (term, audience, document)
+    )""",
+    "ALTER TABLE {s}.postings ALTER places SET STORAGE MAIN",
+    "CREATE INDEX postings_by_document ON {s}.postings (document)",
+    # A term's sum over its places in an audience.
+    """CREATE TABLE {s}.terms (
+        term text COLLATE "C", audience integer, checksum bigint NOT NULL,
+        PRIMARY KEY (term, audience)
+    ) WITH (fillfactor = 70)""",
+    """CREATE TABLE {s}.counts (
+        fingerprint text COLLATE "C", hash text COLLATE "C", tokens bigint NOT NULL,
+        checksum bigint NOT NULL,
+        PRIMARY KEY (fingerprint, hash)
+    )""",
+    # What is known of a text, as bytes in the form that `version` names.
+    """CREATE TABLE {s}.readings (
+        id bigint NOT NULL DEFAULT nextval({ids}), version text COLLATE "C",
+        hash text COLLATE "C", data bytea NOT NULL, PRIMARY KEY (version, hash)
+    )""",
+)
+
+STEPS: Mapping[int, tuple[str, ...]] = {}
+"""Version → what leads to the one after it."""
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "texts": ("documents", "outlines", "chunks", "filters"),
+    "words": ("postings", "terms"),
+    "vectors": ("scan",),
+    "counts": ("counts",),
+    "readings": ("readings",),
+    "other": ("meta", "audiences", "members", "members_again"),
+}
+"""Part → tables, for `stats`."""
+
+
+def vector_column_types(dimensions: int) -> dict[str, str]:
+    """The vectors' type, and where they are stored: in the row, as long as it fits a page."""
+    if not dimensions:
+        return {"vector": "bytea", "storage": "PLAIN"}
+    plain = "PLAIN" if dimensions <= 4000 else "EXTERNAL"
+    return {"vector": f"{{v}}.halfvec({dimensions})", "storage": plain}
+
 
 _MIN_PGVECTOR = (0, 8)
 """pgvector's: `halfvec` came with 0.7, iterative scans with 0.8."""
@@ -29,108 +152,112 @@ LOCK_TIMEOUT = "30s"
 class StoreInfo:
     """A store that is there. `migrated`: the version it had before, 0 where it is as it was."""
 
-    names: Names
-    embedder: str
+    store: StoreContext
     migrated_from: int = 0
 
 
 def open_schema(
-    names: Names, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
+    store: StoreContext, shown: str, *, embedder: str, dimensions: int, create: bool, migrate: bool
 ) -> StatementFlow[StoreInfo]:
     """Find the store, making or migrating it where that is allowed; raises `BadInput`."""
     there = Statement(
         "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n "
         "ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = 'meta')",
-        [names.schema],
+        [store.schema],
     )
     (((found,),),) = yield [there]
     if not found:
         if not create:
             raise StoreNotFound(
-                f"no store in schema {names.schema!r} of {shown}; index documents into it first"
+                f"no store in schema {store.schema!r} of {shown}; index documents into it first"
             )
-        (_, ((found,),)) = yield [lock_statement(names), there]
+        (_, ((found,),)) = yield [lock_statement(store), there]
         if not found:
-            yield from _create_tables(names, shown, embedder, dimensions)
-    version, kept, width, noted = yield from _load_meta(names)
-    if version == tables.VERSION and noted != checksum((version, kept, width)):
+            yield from _create_tables(store, shown, embedder, dimensions)
+    version, kept, width, noted = yield from _load_meta(store)
+    if version == VERSION and noted != checksum((version, kept, width)):
         raise damage("its facts are not as they were written")
     if embedder and (embedder, dimensions) != (kept, width):
         raise BadOption(
-            f"the store in schema {names.schema!r} of {shown} holds vectors of {kept!r} ({width} "
+            f"the store in schema {store.schema!r} of {shown} holds vectors of {kept!r} ({width} "
             f"dimensions), not of {embedder!r} ({dimensions}); open it with that embedder, or "
             "index into a new schema"
         )
-    facts = (tables.VERSION, kept, width)
-    migrated = yield from _migrate(names, shown, version, facts, allowed=migrate)
+    facts = (VERSION, kept, width)
+    migrated = yield from _migrate(store, shown, version, facts, allowed=migrate)
     place = (yield from _find_extension()) if width else ""
-    return StoreInfo(
-        names=replace(names, extension=place, dimensions=width),
-        embedder=kept,
-        migrated_from=migrated,
-    )
+    opened = replace(store, extension=place, dimensions=width, embedder=kept)
+    return StoreInfo(store=opened, migrated_from=migrated)
 
 
-def lock_statement(names: Names) -> Statement:
-    """Wait for other writers of this schema, so long as is bearable; until the transaction ends."""
+def lock_statement(store: StoreContext) -> Statement:
+    """Lock out other writers of this schema until the transaction ends, with a time limit."""
     query = f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true), pg_advisory_xact_lock(%s)"
-    return Statement(query, [names.lock_id])
+    return Statement(query, [store.lock_id])
 
 
-def begin_write_statements(names: Names) -> list[Statement]:
-    """What every write begins with; hand the last one's rows to `check_schema_version`."""
-    return [lock_statement(names), Statement(names.sql("SELECT version FROM {s}.meta"))]
+def begin_write_statements(store: StoreContext) -> list[Statement]:
+    """The first statements of a write; the last one's rows are for `check_schema_version`."""
+    return [lock_statement(store), Statement(store.sql("SELECT version FROM {s}.meta"))]
+
+
+def begin_write(store: StoreContext) -> StatementFlow[None]:
+    """Begin a batch of writes."""
+    (_, ((version,),)) = yield begin_write_statements(store)
+    check_schema_version(version)
 
 
 def check_schema_version(version: int) -> None:
     """Another program may have brought the store to a version that we do not know."""
-    if version != tables.VERSION:
+    if version != VERSION:
         raise ExternalError(
             "store: a newer version of foveate has changed its form; nothing was written, "
             "update this program too"
         )
 
 
-def _load_meta(names: Names) -> StatementFlow[tuple[int, str, int, int]]:
+def _load_meta(store: StoreContext) -> StatementFlow[tuple[int, str, int, int]]:
     query = """SELECT count(*) FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
         WHERE n.nspname = %s AND c.relname = 'meta'
         AND a.attname IN ('application', 'version', 'embedder', 'dimensions')"""
-    (((ours,),),) = yield [Statement(query, [names.schema])]
+    (((ours,),),) = yield [Statement(query, [store.schema])]
     if ours != 4:
-        raise BadInput(f"schema {names.schema!r} holds other tables and no store; name another")
-    query = names.sql(
+        raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
+    query = store.sql(
         "SELECT version, embedder, dimensions, to_jsonb(m) ->> 'checksum' FROM {s}.meta AS m"
     )
     (((version, embedder, dimensions, noted),),) = yield [Statement(query)]
     return version, embedder, dimensions, int(noted or 0)
 
 
-def _create_tables(names: Names, shown: str, embedder: str, dimensions: int) -> StatementFlow[None]:
+def _create_tables(
+    store: StoreContext, shown: str, embedder: str, dimensions: int
+) -> StatementFlow[None]:
     """All tables, in a transaction that holds the lock."""
     query = """SELECT current_setting('server_encoding'),
         EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s),
         (SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = %s AND c.relname = ANY(%s::text[]))"""
-    mine = [table for part in tables.PARTS.values() for table in part]
-    (((encoding, there, others),),) = yield [Statement(query, [names.schema, names.schema, mine])]
+    mine = [table for part in PARTS.values() for table in part]
+    (((encoding, there, others),),) = yield [Statement(query, [store.schema, store.schema, mine])]
     if encoding != "UTF8":
         raise BadInput(f"the database of {shown} is in {encoding}; a store needs one in UTF8")
     if others:
-        raise BadInput(f"schema {names.schema!r} holds other tables and no store; name another")
+        raise BadInput(f"schema {store.schema!r} holds other tables and no store; name another")
     place = ""
     if dimensions:
         place = yield from _find_extension(make=True)
-    full = replace(names, extension=place)
-    parts = {key: full.sql(value) for key, value in tables.vector_column_types(dimensions).items()}
-    made = [] if there else [Statement(names.sql("CREATE SCHEMA {s}"))]
-    made += [Statement(full.sql(each, **parts)) for each in tables.TABLES]
-    meta = names.sql(
+    full = replace(store, extension=place)
+    parts = {key: full.sql(value) for key, value in vector_column_types(dimensions).items()}
+    made = [] if there else [Statement(store.sql("CREATE SCHEMA {s}"))]
+    made += [Statement(full.sql(each, **parts)) for each in TABLES]
+    meta = store.sql(
         "INSERT INTO {s}.meta (version, embedder, dimensions, checksum) VALUES (%s, %s, %s, %s)"
     )
-    facts = (tables.VERSION, embedder, dimensions)
+    facts = (VERSION, embedder, dimensions)
     made.append(Statement(meta, [*facts, checksum(facts)]))
-    everyone = names.sql(
+    everyone = store.sql(
         "INSERT INTO {s}.audiences (id, digest, principals, state, checksum) "
         "VALUES (%s, %s, '[]', %s, %s)"
     )
@@ -165,40 +292,37 @@ def _find_extension(*, make: bool = False) -> StatementFlow[str]:
 
 
 def _migrate(
-    names: Names, shown: str, version: int, facts: tuple[int, str, int], *, allowed: bool
+    store: StoreContext, shown: str, version: int, facts: tuple[int, str, int], *, allowed: bool
 ) -> StatementFlow[int]:
-    """Migrate; the version that there was before, 0 where nothing had to be done.
-
-    `facts`: of the store, as they are to be.
-    """
-    if version > tables.VERSION:
+    """Migrate to `facts`; the version that the store had before, 0 without a migration."""
+    if version > VERSION:
         raise BadInput(
-            f"the store in schema {names.schema!r} of {shown} has schema {version}, this version "
-            f"knows up to {tables.VERSION}; update foveate, or index into a new schema"
+            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
+            f"knows up to {VERSION}; update foveate, or index into a new schema"
         )
-    if version == tables.VERSION:
+    if version == VERSION:
         return 0
     if not allowed:
         raise BadInput(
-            f"the store in schema {names.schema!r} of {shown} has schema {version}, this version "
-            f"reads {tables.VERSION}; keep a copy "
-            f"(pg_dump --schema={quote_literal(names.schema)}), "
+            f"the store in schema {store.schema!r} of {shown} has schema {version}, this version "
+            f"reads {VERSION}; keep a copy "
+            f"(pg_dump --schema={quote_literal(store.schema)}), "
             "then run: foveate store migrate --store URL"
         )
-    if not all(each in tables.STEPS for each in range(version, tables.VERSION)):
+    if not all(each in STEPS for each in range(version, VERSION)):
         raise BadInput(
             f"nothing leads on from schema {version}; index the documents into a new schema"
         )
-    (_, ((found,),)) = yield begin_write_statements(names)  # another may have been quicker
-    steps = [step for each in range(found, tables.VERSION) for step in tables.STEPS[each]]
-    update = names.sql("UPDATE {s}.meta SET version = %s, checksum = %s")
+    (_, ((found,),)) = yield begin_write_statements(store)  # another may have been quicker
+    steps = [step for each in range(found, VERSION) for step in STEPS[each]]
+    update = store.sql("UPDATE {s}.meta SET version = %s, checksum = %s")
     yield [
-        *(Statement(names.sql(step)) for step in steps),
+        *(Statement(store.sql(step)) for step in steps),
         Statement(update, [facts[0], checksum(facts)]),
     ]
-    return version if found < tables.VERSION else 0
+    return version if found < VERSION else 0
 
 
 def principals_digest(principals: str) -> bytes:
-    """What a set of principals (sorted JSON) is found by; a server's index has no room for it."""
+    """The key of a set of principals (sorted JSON), which may be too long for an index."""
     return sha256(principals.encode()).digest()

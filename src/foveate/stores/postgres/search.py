@@ -1,11 +1,7 @@
-"""Hybrid search inside one snapshot, and neighbours. Where what is scored:
+"""Hybrid search inside one snapshot, and neighbours.
 
-- vectors on the server (`nearest.py`);
-- words here: the server hands out the postings of the question's terms in the audiences that may
-  be read, packed; how much those audiences hold is kept beside their states.
-
-Rules: what the request may not read never leaves the server; filters apply before a leg is cut;
-who stands at the end of a leg is decided by the content key, as in the embedded store.
+Vectors are compared on the server (`half_vectors.py`). Words are scored here, from the packed
+postings of readable audiences, so nothing that the request may not read leaves the server.
 """
 
 from __future__ import annotations
@@ -23,17 +19,18 @@ from foveate.ports import SearchResult
 from foveate.stores import outlines
 from foveate.stores.checksums import damage, intact
 from foveate.stores.int8 import cosine_similarities, quantise_query
-from foveate.stores.postgres import checksums, half_vectors, nearest, postings
-from foveate.stores.postgres.filters import (
-    encode_principals,
-    is_storable,
-    where_condition,
+from foveate.stores.postgres import checksums, half_vectors, postings
+from foveate.stores.postgres.filters import encode_principals, is_storable, where_condition
+from foveate.stores.postgres.postings import scope_key
+from foveate.stores.postgres.statements import (
+    PUBLIC_AUDIENCE,
+    Rows,
+    Statement,
+    StatementFlow,
+    StoreContext,
 )
-from foveate.stores.postgres.names import PUBLIC_AUDIENCE, Names
-from foveate.stores.postgres.postings_cache import PostingsCache, scope_key
-from foveate.stores.postgres.statements import Rows, Statement, StatementFlow
-from foveate.stores.ranking import SortKey, best_keys, best_rows, check_limits, fuse
 from foveate.stores.rows import CHUNK_COLUMNS, chunks_from_rows
+from foveate.stores.scoring import SortKey, best_keys, best_rows, check_limits, fuse
 
 _WHAT = "a chunk is not as it was written"
 _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
@@ -41,68 +38,68 @@ _NO_JIT = Statement("SELECT set_config('jit', 'off', true)")
 
 
 def hybrid_search(
-    names: Names,
-    embedder: str,
+    store: StoreContext,
     query: str,
     vector: Vector | None,
     *,
-    limit: int,
-    depth: int,
-    principals: Iterable[str],
-    where: Mapping[str, Any] | None,
-    exact: int,
-    memory: PostingsCache,
+    limit: int = 100,
+    depth: int = 50,
+    principals: Iterable[str] = (),
+    where: Mapping[str, Any] | None = None,
 ) -> StatementFlow[SearchResult]:
-    """See `foveate.ports.Store.search`; `exact`: rows up to which every one is compared."""
+    """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
+
+    `where` as in the embedded store; filters apply before the legs are cut.
+    """
     check_limits(limit, depth)
-    wanted = quantise_query(vector, names.dimensions)
+    wanted = quantise_query(vector, store.dimensions)
     condition, bound = where_condition(where) if where else ("", [])
     terms = query_terms(query)
     principals = tuple(principals)
     (_, ((indexed, _),), *who) = yield [
         _NO_JIT,
-        nearest.index_status_statement(names),
-        *checksums.who(names, principals),
+        half_vectors.index_status_statement(store),
+        *checksums.who(store, principals),
     ]
     readable = checksums.readable(who, principals)
     audiences = [row[0] for row in readable]
     total, words = sum(row[4] for row in readable), sum(row[5] for row in readable)
-    scope = nearest.Scope(
-        names=names, audiences=audiences, condition=condition, bound=bound, depth=depth
+    scope = half_vectors.Scope(
+        store=store, audiences=audiences, condition=condition, bound=bound, depth=depth
     )
     mine = scope_key(readable)
-    known = memory.get(mine, terms)
+    known = store.cache.get(mine, terms)
     missing = [term for term in terms if term not in known]
     (read, found, again) = yield [
-        _postings_statement(names, audiences, missing),
+        _postings_statement(store, audiences, missing),
         _filter_statement(scope.matching),
         _filter_statement(scope.matching_again),
     ]
     places = {term: postings.verified(term, data or b"", int(sum_)) for term, data, sum_ in read}
-    memory.put(mine, places)
+    store.cache.put(mine, places)
     matching = _agreed(found[0][0], again[0][0]) if condition else None
     many = total if matching is None else len(matching)
-    exactly = wanted is None or not indexed or many <= exact
+    exactly = wanted is None or not indexed or many <= store.exact
     ids, bm25 = postings.score_postings({**known, **places}, terms, total=total, words=words)
     hits = _best_lexical(ids, bm25, matching, depth)
     near: dict[int, float] = {}
     if wanted is not None:
         # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
         # that may be read: what others may read decides nothing.
-        by_index = not exactly and many * nearest.INDEX_SELECTIVITY >= total
-        if not by_index and not memory.is_compared(mine):
-            (rows,) = yield [checksums.compared(names, audiences)]
+        by_index = not exactly and many * half_vectors.INDEX_SELECTIVITY >= total
+        if not by_index and not store.cache.is_compared(mine):
+            (rows,) = yield [checksums.compared(store, audiences)]
             checksums.refuse_other(rows, readable)
-            memory.note_compared(mine)
-        near = yield from nearest.nearest_rows(scope, wanted, by_index=by_index)
-    noted = yield from _load_sort_keys(names, sorted({*near, *hits}))
+            store.cache.note_compared(mine)
+        near = yield from half_vectors.nearest_rows(scope, wanted, by_index=by_index)
+    noted = yield from _load_sort_keys(store, sorted({*near, *hits}))
     keys = {row: (*key[1:-1], row) for row, key in noted.items()}
     semantic, by_words = (_rank_leg(leg, keys, depth) for leg in (near, hits))
     fused = fuse(semantic, by_words, limit)
     # What is handed out is verified as a whole.
     rest = noted.keys() - {row for row, _ in fused}
     deque(intact((noted[row] for row in rest), _WHAT), maxlen=0)
-    chunks, vectors = yield from _load_chunks(names, [row for row, _ in fused])
+    chunks, vectors = yield from _load_chunks(store, [row for row, _ in fused])
     lexical = _scores_by_row(ids, bm25, [row for row, _ in fused])
     return SearchResult(
         candidates=_build_candidates(fused, chunks, _cosines_by_row(vectors, wanted), lexical),
@@ -110,23 +107,24 @@ def hybrid_search(
         lexical_matches=len(by_words),
         exact=exactly,
         index="" if exactly else "pgvector hnsw",
-        state_root=state_hash(combine_states(row[2] for row in readable), embedder=embedder),
+        state_root=state_hash(combine_states(row[2] for row in readable), embedder=store.embedder),
     )
 
 
 def load_neighbours(
-    names: Names,
+    store: StoreContext,
     places: Sequence[tuple[str, int]],
     window: int,
-    principals: Iterable[str],
+    *,
+    principals: Iterable[str] = (),
 ) -> StatementFlow[list[Chunk]]:
-    """Chunks within `window` of the places, in one statement."""
+    """Chunks within `window` of (document id, sequence) places, by document, sequence and id."""
     if window < 0:
         raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
     asked = sorted({place for place in places if is_storable(place[0])})
     if not asked:
         return []
-    query = names.sql(
+    query = store.sql(
         "WITH near AS (SELECT DISTINCT c.id "
         "FROM unnest(%s::text[], %s::bigint[]) AS p (document_id, sequence) "
         "JOIN {s}.documents AS d ON d.document_id = p.document_id "
@@ -136,36 +134,36 @@ def load_neighbours(
         "SELECT {columns}, {vector}, c.audience, c.checksum FROM near "
         "JOIN {s}.chunks AS c ON c.id = near.id "
         "JOIN {s}.documents AS d ON d.id = c.document JOIN {s}.scan AS s ON s.chunk = c.id",
-        allowed=audiences_query(names),
+        allowed=audiences_query(store),
         columns=CHUNK_COLUMNS,
-        vector=half_vectors.vector_expression(names),
+        vector=half_vectors.vector_expression(store),
     )
     principals = tuple(principals)
     readers = encode_principals(principals)
     documents, sequences = [place[0] for place in asked], [place[1] for place in asked]
     (rows, *found) = yield [
         Statement(query, [documents, sequences, window, window, readers]),
-        *outlined(names, documents),
-        *checksums.who(names, principals),
+        *outlined(store, documents),
+        *checksums.who(store, principals),
     ]
     mine = {row[0] for row in checksums.readable(found[2:], principals)}
     near = outlines.near(outlines_of(found[:2]), asked, window)
-    chunks, _ = _decode_chunks(names, rows)
+    chunks, _ = _decode_chunks(store, rows)
     if chunks.keys() != {number for number, audience in near if audience in mine}:
         raise damage(_WHAT)
     # By code points, as the embedded store orders.
     return sorted(chunks.values(), key=attrgetter("document_id", "sequence", "id"))
 
 
-def outlined(names: Names, documents: Sequence[str]) -> list[Statement]:
+def outlined(store: StoreContext, documents: Sequence[str]) -> list[Statement]:
     """What `outlines_of` reads."""
     wanted = [sorted(set(documents))]
     query = "SELECT document, document_id, places, checksum FROM {s}.outlines "
     there = "SELECT id, document_id FROM {s}.documents "
     named = "WHERE document_id = ANY(%s::text[])"
     return [
-        Statement(names.sql(query + named), wanted),
-        Statement(names.sql(there + named), wanted),
+        Statement(store.sql(query + named), wanted),
+        Statement(store.sql(there + named), wanted),
     ]
 
 
@@ -177,15 +175,17 @@ def outlines_of(rows: Sequence[Rows]) -> dict[str, list[outlines.Place]]:
     return {name: outlines.unpacked(places) for _, name, places, _ in found}
 
 
-def audiences_query(names: Names) -> str:
+def audiences_query(store: StoreContext) -> str:
     """A query for the audiences that principals (one mark) belong to, the public one included."""
-    members = names.sql("SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])")
+    members = store.sql("SELECT audience FROM {s}.members WHERE principal = ANY(%s::text[])")
     return f"(SELECT {PUBLIC_AUDIENCE} UNION {members})"
 
 
-def _postings_statement(names: Names, audiences: Sequence[int], terms: Sequence[str]) -> Statement:
+def _postings_statement(
+    store: StoreContext, audiences: Sequence[int], terms: Sequence[str]
+) -> Statement:
     """The places of each term as one value; a term at a time, so that nothing is sorted."""
-    query = names.sql(
+    query = store.sql(
         "SELECT t.term, (SELECT string_agg(p.places, ''::bytea) FROM {s}.postings AS p "
         "WHERE p.term = t.term AND p.audience = ANY(%s::integer[])), "
         "(SELECT coalesce(sum(w.checksum), 0) FROM {s}.terms AS w "
@@ -231,11 +231,13 @@ def _rank_leg(leg: Mapping[int, float], keys: Mapping[int, SortKey], depth: int)
     return best_keys(rows, keys, np.array(list(leg.values()), dtype=np.float64), depth)
 
 
-def _load_sort_keys(names: Names, rows: list[int]) -> StatementFlow[dict[int, tuple[Any, ...]]]:
+def _load_sort_keys(
+    store: StoreContext, rows: list[int]
+) -> StatementFlow[dict[int, tuple[Any, ...]]]:
     """Row id → what the order is by, behind the row id and before the checksum of these."""
     if not rows:
         return {}
-    query = names.sql(
+    query = store.sql(
         "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
         "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "WHERE c.id = ANY(%s::bigint[])"
@@ -247,27 +249,27 @@ def _load_sort_keys(names: Names, rows: list[int]) -> StatementFlow[dict[int, tu
 
 
 def _load_chunks(
-    names: Names, rows: list[int]
+    store: StoreContext, rows: list[int]
 ) -> StatementFlow[tuple[dict[int, Chunk], dict[int, bytes]]]:
     if not rows:
         return {}, {}
-    query = names.sql(
+    query = store.sql(
         "SELECT {columns}, {vector}, c.audience, c.checksum "
         "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "JOIN {s}.scan AS s ON s.chunk = c.id WHERE c.id = ANY(%s::bigint[])",
         columns=CHUNK_COLUMNS,
-        vector=half_vectors.vector_expression(names),
+        vector=half_vectors.vector_expression(store),
     )
     (found,) = yield [Statement(query, [rows])]
     if len(found) != len(rows):
         raise damage(_WHAT)
-    return _decode_chunks(names, found)
+    return _decode_chunks(store, found)
 
 
-def _decode_chunks(names: Names, rows: Rows) -> tuple[dict[int, Chunk], dict[int, bytes]]:
+def _decode_chunks(store: StoreContext, rows: Rows) -> tuple[dict[int, Chunk], dict[int, bytes]]:
     """Chunks and their int8 vectors, by row id."""
     read = [
-        (*row[:-3], half_vectors.decode_vector(row[-3], names.dimensions), *row[-2:])
+        (*row[:-3], half_vectors.decode_vector(row[-3], store.dimensions), *row[-2:])
         for row in rows
     ]
     chunks = chunks_from_rows(intact(read, _WHAT))

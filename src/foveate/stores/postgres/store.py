@@ -1,35 +1,108 @@
-"""The server store, sync: one pool, a connection a call. Not the statements, the doors."""
+"""The server store for a thread and for an event loop, over one source of operations.
+
+A call takes one connection out of the pool, a batch holds one for all calls inside it, and a read
+is one snapshot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from functools import update_wrapper
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.core.types import Chunk, Vector
-from foveate.ports import Document, SearchResult
-from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.postgres import check, connect, contents, search, text_memory, write
-from foveate.stores.postgres.batch_connection import CurrentBatch
-from foveate.stores.postgres.engine_errors import convert_engine_errors
-from foveate.stores.postgres.postings_cache import PostingsCache
-from foveate.stores.postgres.schema import begin_write_statements, check_schema_version
-from foveate.stores.postgres.statements import StatementFlow, run_flow
-from foveate.stores.postgres.url import connection_settings, parse_url
-from foveate.stores.report import Report, Stats
+from foveate.stores.postgres import connect, contents, write
+from foveate.stores.postgres.check import check_store
+from foveate.stores.postgres.connect import (
+    Address,
+    CurrentBatch,
+    connection_settings,
+    convert_engine_errors,
+    parse_url,
+)
+from foveate.stores.postgres.schema import begin_write
+from foveate.stores.postgres.search import hybrid_search, load_neighbours
+from foveate.stores.postgres.statements import StatementFlow, StoreContext, arun_flow, run_flow
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg_pool import AsyncConnectionPool
 
+M = TypeVar("M")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class PostgresStore:
+class _ServerStore:
+    """The state of an open store, whichever driver it uses."""
+
+    def __init__(self, where: Address, opened: StoreContext) -> None:
+        self._address = where
+        self._context = opened
+        self._current_batch = CurrentBatch[Any]()
+        self.embedder_name: str = opened.embedder
+        self.dimensions: int = opened.dimensions
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._address.display_url!r})"
+
+    def _convert_errors(self) -> AbstractContextManager[None]:
+        return convert_engine_errors(self._address.display_url)
+
+    def _check_not_in_batch(self) -> None:
+        if self._current_batch.connection_for_writing() is not None:
+            raise BadOption("compact: not inside a batch; the server does it between transactions")
+
+
+S = TypeVar("S", bound=_ServerStore)
+
+
+def _sync_method(
+    name: str,
+    run: Callable[[S, StatementFlow[T]], T],
+    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
+) -> Callable[Concatenate[S, P], T]:
+    """The operation as a method that `run` drives."""
+
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return run(self, operation(self._context, *args, **kwargs))
+
+    return _with_signature(name, method, operation)
+
+
+def _async_method(
+    name: str,
+    run: Callable[[S, StatementFlow[T]], Coroutine[Any, Any, T]],
+    operation: Callable[Concatenate[StoreContext, P], StatementFlow[T]],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """The operation as a coroutine that `run` drives; its checks run on a thread."""
+
+    async def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await run(self, await to_thread(operation, self._context, *args, **kwargs))
+
+    return _with_signature(name, method, operation)
+
+
+def _with_signature(name: str, method: M, operation: Callable[..., Any]) -> M:
+    """The method with the operation's help and signature, and with the flow's result."""
+    described: Any = update_wrapper(cast("Any", method), operation)
+    described.__name__ = name
+    found = signature(operation)
+    first, *rest = found.parameters.values()
+    result = str(found.return_annotation).removeprefix("StatementFlow[").removesuffix("]")
+    described.__signature__ = found.replace(
+        parameters=[first.replace(name="self", annotation=first.empty), *rest],
+        return_annotation=result,
+    )
+    return method
+
+
+class PostgresStore(_ServerStore):
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
-    `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md. `embedder_name` and
-    `dimensions` are asked of a new store and checked against an existing one where given.
+    `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
     """
 
     def __init__(
@@ -41,30 +114,19 @@ class PostgresStore:
         create: bool = True,
         migrate: bool | None = None,
     ) -> None:
-        self._address = where = parse_url(url)
-        self._current_batch = CurrentBatch[Any]()
+        where = parse_url(url)
         with convert_engine_errors(where.display_url):
             import psycopg
 
-            told = connection_settings(where)
+            settings = connection_settings(where)
             steps = connect.open_address(
-                where,
-                embedder=embedder_name,
-                dimensions=dimensions,
-                create=create,
-                migrate=migrate,
+                where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
             )
-            with psycopg.Connection.connect(**told) as connection:
+            with psycopg.Connection.connect(**settings) as connection:
                 opened = run_flow(connection, steps)
             connect.warn_if_migrated(where, opened)
-            self._pool = connect.build_pool(where, told)
-        self._names = opened.names
-        self._postings_cache = PostingsCache()
-        self.embedder_name: str = opened.embedder
-        self.dimensions: int = opened.names.dimensions
-
-    def __repr__(self) -> str:
-        return f"PostgresStore({self._address.display_url!r})"
+            self._pool = connect.build_pool(where, settings)
+        super().__init__(where, opened.store)
 
     def __enter__(self) -> Self:
         return self
@@ -72,187 +134,9 @@ class PostgresStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def put(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Any,
-        counts: Sequence[int] = (),
-        *,
-        fingerprint: str = "",
-    ) -> None:
-        """Replace one document and its chunks in one transaction; raises `BadInput`.
-
-        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
-        remembered where the tokenizer's `fingerprint` is given.
-        """
-        rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=self.dimensions)
-        new = write.prepare_document(document, chunks, rows, counts, fingerprint)
-        self._run_write(write.replace_document(self._names, new))
-
-    def delete(self, document_id: str) -> bool:
-        """Remove a document and its chunks; False where it was not there."""
-        return self._run_write(write.delete_document(self._names, document_id))
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Writes inside, of this thread, are one transaction: all there at the end, or none.
-
-        A document that is refused inside is undone alone; catch its error and go on. Other
-        writers wait for the end; readers elsewhere see the state before. A task or thread that
-        is started inside is elsewhere too: it reads the state before, and until the end a write
-        of its own raises `BadOption`.
-        """
-        if (outer := self._current_batch.connection_for_writing()) is not None:
-            with outer.transaction():
-                yield
-            return
-        with convert_engine_errors(self._address.display_url):
-            connection = self._pool.getconn()
-        try:
-            with self._batch_transaction(connection):
-                yield
-        finally:
-            with convert_engine_errors(self._address.display_url):
-                self._pool.putconn(connection)
-
-    @contextmanager
-    def _batch_transaction(self, connection: Connection[Any]) -> Iterator[None]:
-        """The connection is this context's for a while; the caller's errors stay as they are."""
-        shown = self._address.display_url
-        try:
-            with convert_engine_errors(shown):
-                (_, ((version,),)) = run_flow(
-                    connection, _single_batch(begin_write_statements(self._names))
-                )
-            check_schema_version(version)
-            begun = self._current_batch.begin(connection)
-            try:
-                yield
-            finally:
-                self._current_batch.end(begun)
-            with convert_engine_errors(shown):
-                connection.commit()
-        except BaseException:
-            if not connection.closed:
-                with convert_engine_errors(shown):
-                    connection.rollback()
-            raise
-
-    def documents(self) -> Iterator[tuple[str, str]]:
-        """(document id, content hash) of every document, by id, as of this moment."""
-        return iter(self._run_read(contents.list_content_hashes(self._names)))
-
-    def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
-        """One document with its text; None where it is not there, or not all of it to be read."""
-        return self._run_read(contents.load_document(self._names, document_id, principals))
-
-    def listed(
-        self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
-    ) -> list[Document]:
-        """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
-        return self._run_read(contents.list_documents(self._names, after, limit, principals))
-
-    def search(
-        self,
-        query: str,
-        vector: Vector | None,
-        *,
-        limit: int = 100,
-        depth: int = 50,
-        principals: Iterable[str] = (),
-        where: Mapping[str, Any] | None = None,
-    ) -> SearchResult:
-        """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
-
-        `where` as in the embedded store. Filters apply before the legs are cut, so a filtered
-        search is as full as an open one.
-        """
-        steps = search.hybrid_search(
-            self._names,
-            self.embedder_name,
-            query,
-            vector,
-            limit=limit,
-            depth=depth,
-            principals=tuple(principals),
-            where=where,
-            exact=self._address.exact,
-            memory=self._postings_cache,
-        )
-        return self._run_read(steps)
-
-    def neighbours(
-        self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
-    ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places; one statement.
-
-        Ordered by document id, sequence, chunk id; those at the places themselves included.
-        """
-        return self._run_read(search.load_neighbours(self._names, places, window, principals))
-
-    def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
-        """Token counts already known for these content hashes (who has a hash has the text)."""
-        return self._run_read(text_memory.load_counts(self._names, fingerprint, hashes))
-
-    def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
-        """Keep token counts; best effort: a store that cannot write only counts again."""
-        with suppress(ExternalError):
-            self._run_best_effort(text_memory.save_counts(self._names, fingerprint, counts))
-
-    def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version (who has a hash has the text)."""
-        return self._run_read(text_memory.load_analyses(self._names, version, hashes))
-
-    def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
-        """Keep what is known of texts; best effort: a store that cannot write only reads again."""
-        with suppress(ExternalError):
-            self._run_best_effort(text_memory.save_analyses(self._names, version, readings))
-
-    def state_root(self, *, principals: Iterable[str] | None = None) -> str:
-        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
-
-        It does not depend on the order of writes, and tells nothing of what may not be read.
-        """
-        return self._run_read(
-            contents.compute_state_root(self._names, self.embedder_name, principals)
-        )
-
-    def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
-        """The store in figures; with `principals`, of what they may read alone."""
-        return self._run_read(contents.compute_stats(self._names, self.embedder_name, principals))
-
-    def check(self) -> Report:
-        """Work out again all that is derived, in one snapshot; see `report.Report`."""
-        return self._run_read(check.check_store(self._names, self.embedder_name))
-
-    def compact(self) -> None:
-        """Forget what nothing uses, and have the server make the room of deleted rows usable.
-
-        With more chunks than `exact` in the URL, make the approximate index of vectors too.
-        """
-        if self._current_batch.connection_for_writing() is not None:
-            raise BadOption("compact: not inside a batch; the server does it between transactions")
-        self._run_write(contents.delete_unused_rows(self._names))
-        with convert_engine_errors(self._address.display_url):
-            connection = self._pool.getconn()
-            try:
-                connection.autocommit = True
-                run_flow(
-                    connection, contents.vacuum_tables(self._names, self._address.exact), alone=True
-                )
-            finally:
-                if not connection.closed:
-                    connection.autocommit = False
-                self._pool.putconn(connection)
-
-    def close(self) -> None:
-        """Let go of the connections; a second time does nothing."""
-        self._pool.close()
-
     def _run_read(self, steps: StatementFlow[T]) -> T:
         """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
-        with convert_engine_errors(self._address.display_url):
+        with self._convert_errors():
             if (held := self._current_batch.own_connection()) is not None:
                 with held.transaction():
                     return run_flow(held, steps)
@@ -261,7 +145,7 @@ class PostgresStore:
 
     def _run_write(self, steps: StatementFlow[T]) -> T:
         """In one transaction; inside a batch, undone alone where it fails."""
-        with convert_engine_errors(self._address.display_url):
+        with self._convert_errors():
             if (held := self._current_batch.connection_for_writing()) is not None:
                 with held.transaction():
                     return run_flow(held, steps)
@@ -269,11 +153,196 @@ class PostgresStore:
                 return run_flow(connection, steps)
 
     def _run_best_effort(self, steps: StatementFlow[None]) -> None:
-        """For what need not be written: not by who was started inside a batch that is open."""
+        """Write where possible, and never from a thread that was started inside an open batch."""
         if not self._current_batch.is_inherited():
-            self._run_write(steps)
+            with suppress(ExternalError):
+                self._run_write(steps)
+
+    put = _sync_method("put", _run_write, write.put_document)
+    delete = _sync_method("delete", _run_write, write.delete_document)
+    document = _sync_method("document", _run_read, contents.load_document)
+    listed = _sync_method("listed", _run_read, contents.list_documents)
+    search = _sync_method("search", _run_read, hybrid_search)
+    neighbours = _sync_method("neighbours", _run_read, load_neighbours)
+    counts = _sync_method("counts", _run_read, contents.load_counts)
+    remember = _sync_method("remember", _run_best_effort, contents.save_counts)
+    readings = _sync_method("readings", _run_read, contents.load_analyses)
+    keep = _sync_method("keep", _run_best_effort, contents.save_analyses)
+    state_root = _sync_method("state_root", _run_read, contents.compute_state_root)
+    stats = _sync_method("stats", _run_read, contents.compute_stats)
+    check = _sync_method("check", _run_read, check_store)
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """(document id, content hash) of every document, by id, as of this moment."""
+        return iter(self._run_read(contents.list_content_hashes(self._context)))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes inside, of this thread, are one transaction: all there at the end, or none.
+
+        A refused document is undone alone. Other writers wait for the end, other readers
+        see the state before. A task or thread that starts inside reads the state before;
+        its writes raise `BadOption`.
+        """
+        if (outer := self._current_batch.connection_for_writing()) is not None:
+            with outer.transaction():
+                yield
+            return
+        with self._convert_errors():
+            connection = self._pool.getconn()
+        try:
+            with self._convert_errors():
+                run_flow(connection, begin_write(self._context))
+            with self._current_batch.hold(connection):
+                yield
+            with self._convert_errors():
+                connection.commit()
+        except BaseException:
+            with self._convert_errors():
+                if not connection.closed:
+                    connection.rollback()
+            raise
+        finally:
+            with self._convert_errors():
+                self._pool.putconn(connection)
+
+    def compact(self) -> None:
+        """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
+        self._check_not_in_batch()
+        self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context)
+        with self._convert_errors(), self._pool.connection() as connection:
+            connection.autocommit = True
+            try:
+                run_flow(connection, steps, alone=True)
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
+
+    def close(self) -> None:
+        """Close the connections; a second time does nothing."""
+        self._pool.close()
 
 
-def _single_batch(asks: Any) -> StatementFlow[Any]:
-    """A flow of one batch: its rows."""
-    return (yield asks)
+class AsyncPostgresStore(_ServerStore):
+    """As `PostgresStore`, for one event loop: `async with await AsyncPostgresStore.open(URL)`.
+
+    All methods of the port are coroutines; a batch belongs to one task.
+    """
+
+    def __init__(
+        self, where: Address, opened: StoreContext, pool: AsyncConnectionPool[Any]
+    ) -> None:
+        super().__init__(where, opened)
+        self._pool = pool
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        embedder_name: str = "",
+        dimensions: int = 0,
+        create: bool = True,
+        migrate: bool | None = None,
+    ) -> Self:
+        """Open a store; the arguments and errors are those of `open_store`."""
+        where = parse_url(url)
+        steps = connect.open_address(
+            where, embedder=embedder_name, dimensions=dimensions, create=create, migrate=migrate
+        )
+        with convert_engine_errors(where.display_url):
+            import psycopg
+
+            settings = connection_settings(where)
+            async with await psycopg.AsyncConnection.connect(**settings) as connection:
+                opened = await arun_flow(connection, steps)
+            connect.warn_if_migrated(where, opened)
+            pool = connect.build_async_pool(where, settings)
+            await pool.open()
+        return cls(where, opened.store, pool)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def _run_read(self, steps: StatementFlow[T]) -> T:
+        with self._convert_errors():
+            if (held := self._current_batch.own_connection()) is not None:
+                async with held.transaction():
+                    return await arun_flow(held, steps)
+            async with self._pool.connection() as connection:
+                return await arun_flow(connection, connect.in_snapshot(steps))
+
+    async def _run_write(self, steps: StatementFlow[T]) -> T:
+        with self._convert_errors():
+            if (held := self._current_batch.connection_for_writing()) is not None:
+                async with held.transaction():
+                    return await arun_flow(held, steps)
+            async with self._pool.connection() as connection:
+                return await arun_flow(connection, steps)
+
+    async def _run_best_effort(self, steps: StatementFlow[None]) -> None:
+        if not self._current_batch.is_inherited():
+            with suppress(ExternalError):
+                await self._run_write(steps)
+
+    put = _async_method("put", _run_write, write.put_document)
+    delete = _async_method("delete", _run_write, write.delete_document)
+    documents = _async_method("documents", _run_read, contents.list_content_hashes)
+    document = _async_method("document", _run_read, contents.load_document)
+    listed = _async_method("listed", _run_read, contents.list_documents)
+    search = _async_method("search", _run_read, hybrid_search)
+    neighbours = _async_method("neighbours", _run_read, load_neighbours)
+    counts = _async_method("counts", _run_read, contents.load_counts)
+    remember = _async_method("remember", _run_best_effort, contents.save_counts)
+    readings = _async_method("readings", _run_read, contents.load_analyses)
+    keep = _async_method("keep", _run_best_effort, contents.save_analyses)
+    state_root = _async_method("state_root", _run_read, contents.compute_state_root)
+    stats = _async_method("stats", _run_read, contents.compute_stats)
+    check = _async_method("check", _run_read, check_store)
+
+    @asynccontextmanager
+    async def batch(self) -> AsyncIterator[None]:
+        """As `PostgresStore.batch`, for the writes of this task."""
+        if (outer := self._current_batch.connection_for_writing()) is not None:
+            async with outer.transaction():
+                yield
+            return
+        with self._convert_errors():
+            connection = await self._pool.getconn()
+        try:
+            with self._convert_errors():
+                await arun_flow(connection, begin_write(self._context))
+            with self._current_batch.hold(connection):
+                yield
+            with self._convert_errors():
+                await connection.commit()
+        except BaseException:
+            with self._convert_errors():
+                if not connection.closed:
+                    await connection.rollback()
+            raise
+        finally:
+            with self._convert_errors():
+                await self._pool.putconn(connection)
+
+    async def compact(self) -> None:
+        """As `PostgresStore.compact`."""
+        self._check_not_in_batch()
+        await self._run_write(contents.delete_unused_rows(self._context))
+        steps = contents.vacuum_tables(self._context)
+        with self._convert_errors():
+            async with self._pool.connection() as connection:
+                await connection.set_autocommit(True)
+                try:
+                    await arun_flow(connection, steps, alone=True)
+                finally:
+                    if not connection.closed:
+                        await connection.set_autocommit(False)
+
+    async def close(self) -> None:
+        """Close the connections; a second time does nothing."""
+        await self._pool.close()

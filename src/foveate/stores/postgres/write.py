@@ -1,7 +1,6 @@
-"""Writing: one document with its chunks goes in or out, whole, with all that is derived from it.
+"""Writes of one document with its chunks and all that is derived from them, in one transaction.
 
-Rules: everything is worked out before the lock is asked for; under it come one batch that reads
-and one that writes, in one transaction; what is derived changes with the rows, or nothing does.
+Everything is computed before the lock; under it are one batch that reads and one that writes.
 """
 
 from __future__ import annotations
@@ -10,25 +9,23 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from secrets import randbits
 from typing import Any
 
 from foveate.core.errors import BadInput
-from foveate.core.state import EMPTY_STATE, update_state
+from foveate.core.state import EMPTY_STATE
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import outlines
 from foveate.stores.checksums import MASK
-from foveate.stores.int8 import squared_norms
-from foveate.stores.postgres import checksums, half_vectors, postings, text_memory
+from foveate.stores.int8 import quantise_or_zeros, squared_norms
+from foveate.stores.postgres import checksums, contents, half_vectors, postings
 from foveate.stores.postgres.filters import check_storable, encode_facts, is_storable
-from foveate.stores.postgres.names import Names
 from foveate.stores.postgres.schema import (
     begin_write_statements,
     check_schema_version,
     principals_digest,
 )
-from foveate.stores.postgres.statements import Statement, StatementFlow
+from foveate.stores.postgres.statements import Statement, StatementFlow, StoreContext
 from foveate.stores.rows import (
     CHUNK_FIELDS,
     DOCUMENT_FIELDS,
@@ -37,7 +34,6 @@ from foveate.stores.rows import (
     document_row,
     key_checksum,
     quote_columns,
-    state_members,
     terms_to_index,
 )
 
@@ -51,8 +47,6 @@ _CHUNK_TYPES = {
     "key_checksum": "bigint",
     "checksum": "bigint",
 }
-_NEW = -1
-"""In the place of the checksum of an audience that this very write has made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +61,25 @@ class PreparedDocument:
     fingerprint: str
 
 
-def prepare_document(
+def put_document(
+    store: StoreContext,
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: Any,
+    counts: Sequence[int] = (),
+    *,
+    fingerprint: str = "",
+) -> StatementFlow[None]:
+    """Replace one document and its chunks in one transaction; raises `BadInput`.
+
+    `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk, kept
+    under the tokenizer's `fingerprint`.
+    """
+    rows = quantise_or_zeros(vectors, rows=len(chunks), dimensions=store.dimensions)
+    return _replace_document(store, _prepare_document(document, chunks, rows, counts, fingerprint))
+
+
+def _prepare_document(
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
@@ -97,20 +109,20 @@ def prepare_document(
     )
 
 
-def replace_document(names: Names, new: PreparedDocument) -> StatementFlow[None]:
+def _replace_document(store: StoreContext, new: PreparedDocument) -> StatementFlow[None]:
     """Put the document in place of the one with its id."""
     ids = [each["chunk_id"] for each in new.chunks]
     name = new.document["document_id"]
     audiences = sorted({new.document["principals"], *(each["principals"] for each in new.chunks)})
-    taken = names.sql(
+    taken = store.sql(
         "SELECT c.chunk_id FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document "
         "WHERE c.chunk_id = ANY(%s::text[]) AND d.document_id <> %s ORDER BY 1 LIMIT 1"
     )
-    numbers = names.sql("SELECT nextval({ids}) FROM generate_series(1, %s) ORDER BY 1")
+    numbers = store.sql("SELECT nextval({ids}) FROM generate_series(1, %s) ORDER BY 1")
     batch = [
-        *begin_write_statements(names),
-        *_create_audiences_statements(names, audiences),
-        *_select_statements(names, name, audiences),
+        *begin_write_statements(store),
+        *_create_audiences_statements(store, audiences),
+        *_select_statements(store, name, audiences),
         Statement(taken, [ids, name]),
         Statement(numbers, [len(ids) + 1]),
     ]
@@ -118,9 +130,9 @@ def replace_document(names: Names, new: PreparedDocument) -> StatementFlow[None]
     check_schema_version(version)
     if others:
         raise _duplicate_id_error("another document", others[0][0])
-    books = _AudienceTotals(states)
+    books = checksums.AudienceTotals(states)
     if old:
-        books.apply(*_rows_from_values(names, old[0], old_chunks), sign=-1)
+        books.apply(*_rows_from_values(store, old[0], old_chunks), sign=-1)
     first, *rest = (row[0] for row in numbered)
     document = {**new.document, "id": first, "audience": books.ids[new.document["principals"]]}
     chunks = [
@@ -134,35 +146,34 @@ def replace_document(names: Names, new: PreparedDocument) -> StatementFlow[None]
         [{**c, "terms": n, "weight": w} for c, n, w in zip(chunks, lengths, weights, strict=True)],
     )
     places = postings.encode_postings(
-        dict(zip(rest, new.terms, strict=True)),
-        {each["id"]: each["audience"] for each in chunks},
+        dict(zip(rest, new.terms, strict=True)), {each["id"]: each["audience"] for each in chunks}
     )
     yield [
-        *(_delete_statements(names, old[0][0]) if old else ()),
-        *_insert_statements(names, document, chunks, new, places),
-        *_summed(names, words, list(zip(*places, strict=True))),
-        *books.update_statements(names),
-        *text_memory.count_statements(names, new.fingerprint, new.counts),
+        *(_delete_statements(store, old[0][0]) if old else ()),
+        *_insert_statements(store, document, chunks, new, places),
+        *_summed(store, words, list(zip(*places, strict=True))),
+        *books.update_statements(store),
+        *contents.count_statements(store, new.fingerprint, new.counts),
     ]
 
 
-def delete_document(names: Names, document_id: str) -> StatementFlow[bool]:
-    """Take the document and all that belongs to it out; False where it was not there."""
+def delete_document(store: StoreContext, document_id: str) -> StatementFlow[bool]:
+    """Remove a document and its chunks; False where it was not there."""
     if not is_storable(document_id):
         return False
     (_, ((version,),), old, chunks, words, states) = yield [
-        *begin_write_statements(names),
-        *_select_statements(names, document_id, []),
+        *begin_write_statements(store),
+        *_select_statements(store, document_id, []),
     ]
     check_schema_version(version)
     if not old:
         return False
-    books = _AudienceTotals(states)
-    books.apply(*_rows_from_values(names, old[0], chunks), sign=-1)
+    books = checksums.AudienceTotals(states)
+    books.apply(*_rows_from_values(store, old[0], chunks), sign=-1)
     yield [
-        *_delete_statements(names, old[0][0]),
-        *_summed(names, words, []),
-        *books.update_statements(names),
+        *_delete_statements(store, old[0][0]),
+        *_summed(store, words, []),
+        *books.update_statements(store),
     ]
     return True
 
@@ -171,9 +182,9 @@ def _duplicate_id_error(whose: str, name: str) -> BadInput:
     return BadInput(f"{whose} has a chunk {name!r} already; ids are unique", field="id")
 
 
-def _create_audiences_statements(names: Names, principals: Sequence[str]) -> list[Statement]:
-    """Those that are new, with their members; nobody else makes any while the lock is held."""
-    query = names.sql("""WITH made AS (
+def _create_audiences_statements(store: StoreContext, principals: Sequence[str]) -> list[Statement]:
+    """New audiences with their members, created under the lock."""
+    query = store.sql("""WITH made AS (
             INSERT INTO {s}.audiences (id, digest, principals, state, checksum)
             SELECT (SELECT max(id) FROM {s}.audiences) + row_number() OVER (), new.*, %s, -1
             FROM unnest(%s::bytea[], %s::text[]) AS new (digest, principals)
@@ -189,14 +200,16 @@ def _create_audiences_statements(names: Names, principals: Sequence[str]) -> lis
     return [Statement(query, [EMPTY_STATE, digests, list(principals)])]
 
 
-def _select_statements(names: Names, document_id: str, audiences: Iterable[str]) -> list[Statement]:
+def _select_statements(
+    store: StoreContext, document_id: str, audiences: Iterable[str]
+) -> list[Statement]:
     """The document that is there, its chunks, and the audiences of it and of `audiences`."""
-    mine = names.sql("(SELECT id FROM {s}.documents WHERE document_id = %s)")
+    mine = store.sql("(SELECT id FROM {s}.documents WHERE document_id = %s)")
     columns = quote_columns(_DOCUMENT_COLUMNS[:-1])
     document = f"SELECT {columns} FROM {{s}}.documents WHERE document_id = %s"
     fields = ", ".join(f'c."{field}"' for field in ("audience", *CHUNK_FIELDS))
     chunks = (
-        f"SELECT s.chunk, s.terms, s.norm, {half_vectors.vector_expression(names)}, {fields} "
+        f"SELECT s.chunk, s.terms, s.norm, {half_vectors.vector_expression(store)}, {fields} "
         "FROM {s}.chunks AS c JOIN {s}.scan AS s ON s.chunk = c.id "
         "WHERE c.document = {mine}"
     )
@@ -207,15 +220,15 @@ def _select_statements(names: Names, document_id: str, audiences: Iterable[str])
         OR id IN (SELECT audience FROM {{s}}.chunks WHERE document = {{mine}})"""
     digests = [principals_digest(each) for each in audiences]
     return [
-        Statement(names.sql(document), [document_id]),
-        Statement(names.sql(chunks, mine=mine), [document_id]),
-        Statement(names.sql(words, mine=mine), [document_id]),
-        Statement(names.sql(states, mine=mine), [digests, document_id, document_id]),
+        Statement(store.sql(document), [document_id]),
+        Statement(store.sql(chunks, mine=mine), [document_id]),
+        Statement(store.sql(words, mine=mine), [document_id]),
+        Statement(store.sql(states, mine=mine), [digests, document_id, document_id]),
     ]
 
 
 def _rows_from_values(
-    names: Names, document: Sequence[Any], chunks: Iterable[Sequence[Any]]
+    store: StoreContext, document: Sequence[Any], chunks: Iterable[Sequence[Any]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Rows that were read, as they were accounted for."""
     import numpy as np
@@ -223,8 +236,8 @@ def _rows_from_values(
     fields = ("id", "terms", "norm", "vector", "audience", *CHUNK_FIELDS)
     row = dict(zip(_DOCUMENT_COLUMNS[:-1], document, strict=True))
     rows = [dict(zip(fields, chunk, strict=True)) for chunk in chunks]
-    data = b"".join(half_vectors.decode_vector(each["vector"], names.dimensions) for each in rows)
-    vectors = np.frombuffer(data, dtype=np.int8).reshape(len(rows), names.dimensions)
+    data = b"".join(half_vectors.decode_vector(each["vector"], store.dimensions) for each in rows)
+    vectors = np.frombuffer(data, dtype=np.int8).reshape(len(rows), store.dimensions)
     squares = np.array([each["norm"] for each in rows], dtype=np.int64)
     ids, lengths = [each["id"] for each in rows], [each["terms"] for each in rows]
     weights = checksums.sum_of_rows(ids, lengths, squares, vectors)
@@ -232,7 +245,7 @@ def _rows_from_values(
 
 
 def _summed(
-    names: Names, old: Iterable[Sequence[Any]], new: Iterable[Sequence[Any]]
+    store: StoreContext, old: Iterable[Sequence[Any]], new: Iterable[Sequence[Any]]
 ) -> list[Statement]:
     """The terms' checksums, from which old places go and to which new ones come."""
     import numpy as np
@@ -240,12 +253,12 @@ def _summed(
     more: dict[tuple[str, int], int] = {}
     for sign, rows in ((-1, old), (1, new)):
         for term, audience, places in rows:
-            added = checksums.sum_of(term, np.frombuffer(places, dtype=postings.PLACE_DTYPE))
+            added = postings.sum_of(term, np.frombuffer(places, dtype=postings.PLACE_DTYPE))
             key = term, audience
             more[key] = (more.get(key, 0) + sign * added) & MASK
     if not more:
         return []
-    query = names.sql(
+    query = store.sql(
         "INSERT INTO {s}.terms AS t SELECT * FROM unnest(%s::text[], %s::integer[], %s::bigint[]) "
         "ON CONFLICT (term, audience) "
         f"DO UPDATE SET checksum = (t.checksum + excluded.checksum) & {MASK}"
@@ -255,60 +268,10 @@ def _summed(
     return [Statement(query, [terms, audiences, [more[key] for key in keys]])]
 
 
-class _AudienceTotals:
-    """The audiences that a write touches: their states and how much they hold."""
-
-    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
-        self.ids: dict[str, int] = {}
-        self._states: dict[int, bytes] = {}
-        self._figures: dict[int, list[int]] = {}
-        for row in rows:
-            number, principals, state, *figures = row[:7]
-            if row[-1] != _NEW:
-                checksums.intact_audience(row)
-            self.ids[principals] = number
-            self._states[number] = state
-            self._figures[number] = [int(figure) for figure in figures]
-
-    def apply(
-        self, document: dict[str, Any], chunks: Sequence[dict[str, Any]], *, sign: int = 1
-    ) -> None:
-        """Take what a document brings into the books, or out of them."""
-        by_audience: dict[int, list[bytes]] = {}
-        for audience, encoded in state_members(document, chunks):
-            by_audience.setdefault(audience, []).append(encoded)
-        for audience, encoded_members in by_audience.items():
-            state = self._states[audience]
-            way = {"added": encoded_members} if sign > 0 else {"removed": encoded_members}
-            self._states[audience] = update_state(state, **way)
-        self._figures[document["audience"]][0] += sign
-        for chunk in chunks:
-            figures = self._figures[chunk["audience"]]
-            figures[1] += sign
-            figures[2] += sign * chunk["terms"]
-            figures[3] += sign * chunk["weight"]
-
-    def update_statements(self, names: Names) -> list[Statement]:
-        """One statement for all of them."""
-        query = names.sql("""UPDATE {s}.audiences AS a SET state = new.state,
-            documents = new.documents, chunks = new.chunks, words = new.words,
-            scan = new.scan::numeric, writes = new.writes, checksum = new.checksum
-            FROM unnest(%s::integer[], %s::bytea[], %s::bigint[], %s::bigint[], %s::bigint[],
-                %s::text[], %s::bigint[], %s::bigint[])
-                AS new (id, state, documents, chunks, words, scan, writes, checksum)
-            WHERE a.id = new.id""")
-        rows = []
-        for principals, number in self.ids.items():
-            row = (number, principals, self._states[number], *self._figures[number], randbits(63))
-            scan = str(self._figures[number][3])
-            rows.append((number, *row[2:6], scan, row[7], checksums.audience_checksum((*row, 0))))
-        return [Statement(query, list(map(list, zip(*sorted(rows), strict=True))))]
-
-
-def _delete_statements(names: Names, number: int) -> list[Statement]:
+def _delete_statements(store: StoreContext, number: int) -> list[Statement]:
     chunks = "(SELECT id FROM {s}.chunks WHERE document = %s)"
     return [
-        Statement(names.sql(query), [number])
+        Statement(store.sql(query), [number])
         for query in (
             f"DELETE FROM {{s}}.scan WHERE chunk IN {chunks}",
             "DELETE FROM {s}.filters WHERE document = %s",
@@ -321,7 +284,7 @@ def _delete_statements(names: Names, number: int) -> list[Statement]:
 
 
 def _insert_statements(
-    names: Names,
+    store: StoreContext,
     document: dict[str, Any],
     chunks: list[dict[str, Any]],
     new: PreparedDocument,
@@ -333,8 +296,8 @@ def _insert_statements(
         document["id"], document, [(c["sequence"], c["id"], c["audience"]) for c in chunks]
     )
     asks = [
-        Statement(names.sql(query), [document[field] for field in _DOCUMENT_COLUMNS]),
-        Statement(names.sql("INSERT INTO {s}.outlines VALUES (%s, %s, %s, %s, %s)"), outline),
+        Statement(store.sql(query), [document[field] for field in _DOCUMENT_COLUMNS]),
+        Statement(store.sql("INSERT INTO {s}.outlines VALUES (%s, %s, %s, %s, %s)"), outline),
     ]
     if not chunks:
         return asks
@@ -347,25 +310,25 @@ def _insert_statements(
         }
         for each, vector in zip(chunks, new.vectors, strict=True)
     ]
-    asks += _insert_chunks_statements(names, rows)
-    again = names.sql(
+    asks += _insert_chunks_statements(store, rows)
+    again = store.sql(
         "INSERT INTO {s}.filters SELECT c.id, c.document, c.audience, d.document_id, d.source, "
         'd.title, c.chunk_id, c.sequence, c.page, c.section, c."row", c.line, c.facts '
         "FROM {s}.chunks AS c JOIN {s}.documents AS d ON d.id = c.document WHERE d.id = %s"
     )
     asks.append(Statement(again, [document["id"]]))
     lengths = [len(terms) for terms in new.terms]
-    kind = names.sql("{v}.halfvec[]") if names.dimensions else "bytea[]"
-    scan = names.sql(
+    kind = store.sql("{v}.halfvec[]") if store.dimensions else "bytea[]"
+    scan = store.sql(
         "INSERT INTO {s}.scan SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::integer[], "
         f"%s::integer[], %s::{kind})"
     )
     ids, audiences = [each["id"] for each in chunks], [each["audience"] for each in chunks]
-    vectors = half_vectors.format_vectors(new.vectors) if names.dimensions else [b""] * len(ids)
+    vectors = half_vectors.format_vectors(new.vectors) if store.dimensions else [b""] * len(ids)
     asks.append(
         Statement(scan, [ids, audiences, lengths, squared_norms(new.vectors).tolist(), vectors])
     )
-    query = names.sql(
+    query = store.sql(
         "INSERT INTO {s}.postings SELECT term, audience, %s, places "
         "FROM unnest(%s::text[], %s::integer[], %s::bytea[]) AS new (term, audience, places)"
     )
@@ -373,11 +336,13 @@ def _insert_statements(
     return asks
 
 
-def _insert_chunks_statements(names: Names, rows: Sequence[dict[str, Any]]) -> list[Statement]:
+def _insert_chunks_statements(
+    store: StoreContext, rows: Sequence[dict[str, Any]]
+) -> list[Statement]:
     """All chunks in one statement; the facts as JSON, for arrays have no ragged rows."""
     fields = quote_columns(_CHUNK_TYPES)
     marks = ", ".join(f"%s::{kind}[]" for kind in _CHUNK_TYPES.values())
-    query = names.sql(
+    query = store.sql(
         f"INSERT INTO {{s}}.chunks ({fields}, facts) SELECT {fields}, ARRAY(SELECT "
         "json_array_elements_text(facts::json)) "
         f"FROM unnest({marks}, %s::text[]) AS new ({fields}, facts)"

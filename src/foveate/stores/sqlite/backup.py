@@ -1,8 +1,7 @@
-"""A copy of a store, of one moment, while others read and write. A copy is a store: open it.
+"""A copy of an embedded store at one moment, while others read and write.
 
-Rules: the vectors are copied before the rows, so they are of the same state or an earlier one,
-which a store can use; everything is written aside and on the disk before it gets its name, so
-there is a whole copy or none; what is there already is never replaced.
+Vectors are copied before rows, so that they are of the same state or an earlier one. All is written
+aside and synced before it gets its name; nothing is replaced.
 """
 
 from __future__ import annotations
@@ -12,18 +11,16 @@ import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from sqlite3 import Connection
 
 from foveate.core.errors import BadInput
 from foveate.stores import vectors
 from foveate.stores.sqlite import schema
-from foveate.stores.sqlite.engine_errors import convert_engine_errors
+from foveate.stores.sqlite.transactions import convert_engine_errors
 
 
 def backup(folder: Path | str, target: Path | str) -> None:
-    """Copy the store in `folder` to the new folder `target`; a store of an older version too.
-
-    Raises `BadInput` where `target` is there already or lies inside the store.
-    """
+    """Copy the store in `folder`, of any version, to `target`; raises `BadInput` if it exists."""
     folder, target = Path(folder), Path(target)
     _check_target(folder, target)
     aside = target.with_name(f"{target.name}.{os.getpid()}.partial")
@@ -49,7 +46,7 @@ def _check_target(folder: Path, target: Path) -> None:
         raise BadInput(f"{str(target)!r} lies inside the store; name a folder beside it")
 
 
-def _copy_files(source: sqlite3.Connection, folder: Path, aside: Path) -> None:
+def _copy_files(source: Connection, folder: Path, aside: Path) -> None:
     with suppress(FileNotFoundError):  # it is derived, and may not have been written yet
         shutil.copyfile(folder / vectors.FILE, aside / vectors.FILE)
         _fsync(aside / vectors.FILE)
@@ -60,7 +57,7 @@ def _copy_files(source: sqlite3.Connection, folder: Path, aside: Path) -> None:
 
 
 def _fsync(path: Path) -> None:
-    """Wait until it is on the disk; where a folder cannot be told to, there is no need."""
+    """Wait until it is on the disk; some systems cannot sync a folder, and need not."""
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:

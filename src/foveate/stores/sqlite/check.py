@@ -1,25 +1,274 @@
-"""Whether a store is whole: all that is derived is worked out again and compared. Only reads.
-
-Rules: one read transaction, so a writer may go on; everything that is wrong is a finding with the
-part it is in, and the rest is looked at all the same; a part has at most 100.
-"""
+"""The check of an embedded store: all that is derived is computed again in one read transaction."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, TypeAlias
+
+from blake3 import blake3
 
 from foveate.core.errors import ExternalError
 from foveate.core.state import EMPTY_STATE, combine_states, state_hash, update_state
-from foveate.stores import vectors
+from foveate.core.text_analysis import VERSION_PREFIX, is_intact
+from foveate.core.types import content_hash
+from foveate.stores import outlines, postings, vectors
+from foveate.stores import rows as stored
+from foveate.stores.checksums import MASK, checksum, sum_of_places
 from foveate.stores.report import Finding, Report
-from foveate.stores.sqlite import audit, schema, vector_index
-from foveate.stores.sqlite.engine_errors import convert_engine_errors, is_damaged
-from foveate.stores.sqlite.facts import unverified
+from foveate.stores.rows import (
+    CHUNK_FIELDS,
+    DOCUMENT_FIELDS,
+    SELECT_CHUNK,
+    quote_columns,
+    terms_to_index,
+)
+from foveate.stores.sqlite import schema, vector_index
+from foveate.stores.sqlite.schema import load_facts, load_unverified_facts
+from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
+
+# What must find nothing, and what it means where it does; `{}` is the row found.
+_RELATIONS = (
+    (
+        "chunk {!r} belongs to no document",
+        "SELECT chunk_id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
+    ),
+    (
+        "chunk {!r} is not there for searches",
+        "SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT chunk FROM scan)",
+    ),
+    (
+        "row {} is searched and is no chunk",
+        "SELECT chunk FROM scan WHERE chunk NOT IN (SELECT id FROM chunks)",
+    ),
+    (
+        "chunk {!r} is searched for other readers than its own",
+        (
+            "SELECT c.chunk_id FROM chunks AS c JOIN scan AS s ON s.chunk = c.id "
+            "WHERE s.audience <> c.audience"
+        ),
+    ),
+    (
+        "chunk {!r} has an audience of other principals",
+        (
+            "SELECT c.chunk_id FROM chunks AS c LEFT JOIN audiences AS a ON a.id = c.audience "
+            "WHERE a.principals IS NOT c.principals"
+        ),
+    ),
+    (
+        "document {!r} has an audience of other principals",
+        (
+            "SELECT d.document_id FROM documents AS d "
+            "LEFT JOIN audiences AS a ON a.id = d.audience WHERE a.principals IS NOT d.principals"
+        ),
+    ),
+    (
+        "the words of document row {} are kept, and it is gone",
+        "SELECT document FROM indexed WHERE document NOT IN (SELECT id FROM documents)",
+    ),
+)
+_HASH_MODULUS = 1 << 128
+
+_DOCUMENT = ", ".join(f"d.{field}" for field in DOCUMENT_FIELDS)
+# How a row is named, what its checksum is of, and the checksum.
+_CHECKED = (
+    (
+        "the audience {} is not as it was written",
+        "SELECT principals, id, principals, state, documents, chunks, checksum FROM audiences",
+    ),
+    (
+        "document {!r} is not as it was written",
+        (
+            f"SELECT d.document_id, d.id, {_DOCUMENT}, d.audience, o.row_checksum "
+            "FROM documents AS d LEFT JOIN outlines AS o ON o.document = d.id"
+        ),
+    ),
+    (
+        "chunk {!r} is not as it was written",
+        f"SELECT c.chunk_id, {SELECT_CHUNK.strip().removeprefix('SELECT ')}",
+    ),
+    (
+        "the place of chunk {!r} is not as it was written",
+        (
+            "SELECT c.chunk_id, c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), "
+            "c.chunk_id, c.key_checksum FROM chunks AS c JOIN documents AS d ON d.id = c.document"
+        ),
+    ),
+    (
+        "the tokens of the text {} are damaged; they are not used, and counted anew",
+        "SELECT hash, fingerprint, hash, tokens, checksum FROM counts",
+    ),
+)
+
+
+def check_rows(connection: Connection) -> Iterator[str]:
+    """Rows that refer to nothing, readers that differ, texts that are not what their hash says."""
+    for said, query in _RELATIONS:
+        for (found,) in connection.execute(query):
+            yield said.format(found)
+    yield from _check_members(connection)
+    for document in _iter_documents(connection, ("document_id", "text", "text_hash")):
+        yield from _check_texts(connection, document)
+
+
+def _check_members(connection: Connection) -> Iterator[str]:
+    members: dict[int, list[str]] = {}
+    for principal, audience in connection.execute("SELECT principal, audience FROM members"):
+        members.setdefault(audience, []).append(principal)
+    for audience, principals in connection.execute("SELECT id, principals FROM audiences"):
+        if sorted(members.pop(audience, [])) != json.loads(principals):
+            yield f"the members of the audience {principals} are others"
+    for audience in members:
+        yield f"audience {audience} has members and is not there"
+
+
+def _check_texts(connection: Connection, document: dict[str, Any]) -> Iterator[str]:
+    try:
+        text = zlib.decompress(document["text"]).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        yield f"document {document['document_id']!r}: its text cannot be unpacked: {error}"
+        return
+    if content_hash(text) != document["text_hash"]:
+        yield f"document {document['document_id']!r}: its text is not the one that was put"
+    query = 'SELECT chunk_id, text, content_hash, start, "end" FROM chunks WHERE document = ?'
+    for name, piece, digest, start, end in connection.execute(query, (document["id"],)):
+        if content_hash(piece) != digest:
+            yield f"chunk {name!r}: its text is not the one that was put"
+        if text and start is not None and end is not None and text[start:end] != piece:
+            yield f"chunk {name!r} is not what its document says from {start} to {end}"
+
+
+def check_postings(connection: Connection) -> Iterator[str]:
+    """Documents whose postings are not those of their chunks' texts."""
+    numbers = {term: number for number, term in connection.execute("SELECT id, term FROM terms")}
+    expected: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for document in _iter_documents(connection, ("document_id",)):
+        number, name = document["id"], document["document_id"]
+        names[number] = name
+        terms = {}
+        query = (
+            "SELECT c.id, c.chunk_id, c.text, c.metadata, s.terms FROM chunks AS c "
+            "LEFT JOIN scan AS s ON s.chunk = c.id WHERE c.document = ?"
+        )
+        for chunk, chunk_name, text, metadata, length in connection.execute(query, (number,)):
+            terms[chunk] = terms_to_index({"text": text, "metadata": metadata})
+            if length is not None and length != len(terms[chunk]):
+                yield f"chunk {chunk_name!r} has {len(terms[chunk])} terms, not {length}"
+        places = postings.places_from_terms(terms)
+        ids = {numbers.get(term, 0): packed for term, packed in places.items()}
+        expected[number] = (
+            sum(_postings_hash(i, postings.encode_int64s(ids[i])) for i in ids) % _HASH_MODULUS
+        )
+        query = "SELECT terms FROM indexed WHERE document = ?"
+        noted = connection.execute(query, (number,)).fetchone()
+        if noted is None or sorted(postings.decode_int64s(noted[0])) != sorted(ids):
+            yield f"document {name!r}: the list of its terms is not that of its text"
+    odd = []
+    for found in _iter_postings(connection):
+        if isinstance(found, str):
+            odd.append(found)
+        elif found[1] in expected:
+            number = found[1]
+            expected[number] = (
+                expected[number] - _postings_hash(found[0], found[2])
+            ) % _HASH_MODULUS
+    for number, left in expected.items():
+        if left:
+            yield f"document {names[number]!r}: the words it is found by are not those of its text"
+    yield from odd
+
+
+def _iter_postings(connection: Connection) -> Iterator[str | tuple[int, int, bytes]]:
+    """Term id, document row and places of the index; places that belong nowhere as findings."""
+    owners = dict(connection.execute("SELECT id, document FROM chunks"))
+    gone = set[int]()
+    before = (0, 0)  # term, and the last document of its last row
+    query = "SELECT term, document, CAST(places AS BLOB) FROM postings ORDER BY term, document"
+    for term, first, packed in connection.execute(query):
+        documents, start = [], 0
+        for document, some in groupby(
+            owners.get(n >> 16, 0) for n in postings.decode_int64s(packed)
+        ):
+            end = start + 8 * sum(1 for _ in some)
+            yield term, document, packed[start:end]
+            documents.append(document)
+            start = end
+        if 0 in documents and first not in gone:
+            gone.add(first)
+            yield f"words are found under document row {first} in chunks that are gone"
+        if documents != sorted(set(documents)) or not documents or documents[0] < first:
+            yield f"the row of term {term} under document row {first} is out of order"
+        elif before[0] == term and before[1] >= first:
+            yield f"rows of term {term} overlap at document row {first}"
+        before = (term, documents[-1] if documents else first)
+
+
+def _postings_hash(term: int, packed: bytes) -> int:
+    """A term's places as a number; their sum does not depend on the order."""
+    return int.from_bytes(blake3(term.to_bytes(8, "little") + packed).digest(16), "little")
+
+
+def check_analyses(connection: Connection) -> Iterator[str]:
+    """Damaged analyses, which readers ignore."""
+    query = "SELECT version, hash, CAST(data AS BLOB) FROM readings ORDER BY id"
+    for version, hash_, data in connection.execute(query):
+        if version.startswith(VERSION_PREFIX) and not is_intact(data, hash_, version):
+            yield f"what is known of the text {hash_} is damaged; it is not used, and made anew"
+
+
+def check_checksums(connection: Connection) -> Iterator[str]:
+    """Rows that do not match their checksum, which readers refuse, and moved chunks."""
+    try:
+        load_facts(connection)
+    except ExternalError:
+        yield "the facts of the store are not those that were written"
+    for said, query in _CHECKED:
+        for row in connection.execute(query):
+            if checksum(row[1:-1]) != row[-1]:
+                yield said.format(row[0])
+    for number, name, places, noted in connection.execute(
+        "SELECT d.id, d.document_id, o.places, o.checksum FROM documents AS d "
+        "LEFT JOIN outlines AS o ON o.document = d.id ORDER BY d.id"
+    ):
+        query = "SELECT sequence, id, audience FROM chunks WHERE document = ? ORDER BY id"
+        found = connection.execute(query, (number,)).fetchall()
+        if outlines.packed(found) != places or checksum((number, name, places)) != noted:
+            yield f"document {name!r}: its chunks are not where they were put"
+    sums = dict.fromkeys((row[0] for row in connection.execute("SELECT id FROM terms")), 0)
+    query = (
+        "SELECT t.id, t.term, CAST(p.places AS BLOB) FROM postings AS p "
+        "JOIN terms AS t ON t.id = p.term"
+    )
+    for number, term, packed in connection.execute(query):
+        places = postings.decode_int64s(packed)
+        sums[number] = sums[number] + sum_of_places(term, sum(places), len(places)) & MASK
+    for number, term, noted in connection.execute("SELECT id, term, checksum FROM terms"):
+        if sums[number] != noted:
+            yield f"the places of {term!r} are not those that were written"
+
+
+def iter_state_members(connection: Connection) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
+    """Per document its audience, and (audience, encoded fields) of it and of its chunks."""
+    fields = ["audience", *CHUNK_FIELDS]
+    query = f"SELECT {quote_columns(fields)} FROM chunks WHERE document = ?"
+    for document in _iter_documents(connection, ("audience", *DOCUMENT_FIELDS)):
+        found = connection.execute(query, (document["id"],)).fetchall()
+        chunks = [dict(zip(fields, chunk, strict=True)) for chunk in found]
+        yield document["audience"], stored.state_members(document, chunks)
+
+
+def _iter_documents(connection: Connection, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    names = ("id", *fields)
+    for row in connection.execute(f"SELECT {quote_columns(names)} FROM documents ORDER BY id"):
+        yield dict(zip(names, row, strict=True))
+
 
 _MAX_FINDINGS = 100
 
@@ -28,7 +277,7 @@ PartCheck: TypeAlias = Callable[[], Iterator[str]]
 
 
 def check(folder: Path | str) -> Report:
-    """Check the store in `folder`; raises `BadInput` where there is none of this version."""
+    """Check the store in `folder`; raises `BadInput` if there is none of this version."""
     folder = Path(folder)
     with convert_engine_errors():
         try:
@@ -42,16 +291,16 @@ def check(folder: Path | str) -> Report:
             return Report(findings=(Finding(part="file", what=str(error)),))
 
 
-def _check_connection(connection: sqlite3.Connection, folder: Path) -> Report:
+def _check_connection(connection: Connection, folder: Path) -> Report:
     states: dict[int, bytes] = {}
     parts: dict[str, PartCheck] = {
         "file": lambda: _check_integrity(connection),
-        "rows": lambda: audit.check_rows(connection),
-        "words": lambda: audit.check_postings(connection),
+        "rows": lambda: check_rows(connection),
+        "words": lambda: check_postings(connection),
         "vectors": lambda: _check_vectors(connection, folder),
-        "readings": lambda: audit.check_analyses(connection),
+        "readings": lambda: check_analyses(connection),
         "state": lambda: _check_state(connection, states),
-        "checksums": lambda: audit.checksums(connection),
+        "checksums": lambda: check_checksums(connection),
     }
     findings = [
         Finding(part=name, what=what)
@@ -62,7 +311,8 @@ def _check_connection(connection: sqlite3.Connection, folder: Path) -> Report:
         documents=connection.execute("SELECT count(*) FROM documents").fetchone()[0],
         chunks=connection.execute("SELECT count(*) FROM chunks").fetchone()[0],
         state_root=state_hash(
-            combine_states(states.values()), embedder=str(unverified(connection).get("embedder"))
+            combine_states(states.values()),
+            embedder=str(load_unverified_facts(connection).get("embedder")),
         ),
         findings=tuple(findings),
     )
@@ -82,16 +332,16 @@ def _iter_findings(part: PartCheck) -> Iterator[str]:
         yield f"holds a value that nobody put there: {error}"
 
 
-def _check_integrity(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_integrity(connection: Connection) -> Iterator[str]:
     for (line,) in connection.execute("PRAGMA integrity_check"):
         if line != "ok":
             yield line
 
 
-def _check_vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
+def _check_vectors(connection: Connection, folder: Path) -> Iterator[str]:
     import numpy as np
 
-    facts = unverified(connection)
+    facts = load_unverified_facts(connection)
     query = "SELECT chunk FROM scan WHERE length(vector) <> ?"
     wrong = connection.execute(query, (facts["dimensions"],)).fetchall()
     for (chunk,) in wrong:
@@ -121,10 +371,10 @@ def _check_vectors(connection: sqlite3.Connection, folder: Path) -> Iterator[str
         yield f"{vectors.FILE} says other things than the rows; delete it"
 
 
-def _check_state(connection: sqlite3.Connection, states: dict[int, bytes]) -> Iterator[str]:
+def _check_state(connection: Connection, states: dict[int, bytes]) -> Iterator[str]:
     """Every audience's state and figures from scratch; leaves the states in `states`."""
     figures: dict[int, list[int]] = {}
-    for document, members in audit.iter_state_members(connection):
+    for document, members in iter_state_members(connection):
         for audience, encoded in members:
             states[audience] = update_state(states.get(audience, EMPTY_STATE), added=[encoded])
             figures.setdefault(audience, [0, 0])[1] += 1
@@ -136,7 +386,7 @@ def _check_state(connection: sqlite3.Connection, states: dict[int, bytes]) -> It
             yield f"the state of what {principals} may read is not that of the rows"
         if counted != (expected := figures.get(audience, [0, 0])):
             yield f"what {principals} may read is counted as {counted}, not {expected}"
-    facts = unverified(connection)
+    facts = load_unverified_facts(connection)
     query = "SELECT generation, version FROM history ORDER BY generation DESC LIMIT 1"
     last = connection.execute(query).fetchone() or (0, bytes(32))
     if last != (facts["generation"], facts["version"]):

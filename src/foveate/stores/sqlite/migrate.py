@@ -1,20 +1,23 @@
-"""From one schema to the next, in one transaction: all steps, or the store as it was.
+"""Migrations of an embedded store, in one transaction.
 
-Rules: a step is plain SQL, with the functions of `checksums.py` where it works out checksums, and
-never changed once it is released; what it leaves behind is, table by table and column by column,
-what `schema.TABLES` makes; no step touches what the state root covers, so the root stays the same.
+A step is plain SQL with the functions of `checksums.py`, never changes once released, leaves what
+`schema.TABLES` makes, and touches nothing that the state root covers.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
+from sqlite3 import Connection
 from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.stores import outlines, postings
-from foveate.stores.checksums import checksum, sum_of_places, sum_of_vectors
-from foveate.stores.sqlite.facts import sum_of_facts
+from foveate.stores.checksums import (
+    checksum,
+    sum_of_facts,
+    sum_of_places,
+    sum_of_vectors,
+)
 
 # In one go over all rows: there is no index by audience.
 _COUNT = """
@@ -86,7 +89,7 @@ STEPS: Mapping[int, tuple[str, ...]] = {
 """Version → what leads to the one after it."""
 
 
-def migrate_schema(connection: sqlite3.Connection, wanted: int) -> bool:
+def migrate_schema(connection: Connection, wanted: int) -> bool:
     """Bring the store to schema `wanted`; False where another process was quicker."""
     connection.create_function("checksum", -1, lambda *values: checksum(values))
     for name, width, work in _OF_ROWS:

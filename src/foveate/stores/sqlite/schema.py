@@ -1,14 +1,12 @@
-"""The embedded store's tables, and how a folder becomes a store. No rows are read here.
+"""The tables of an embedded store and its facts, and how a folder becomes a store.
 
     STORE/store.db      SQLite, write-ahead log: the truth
-    STORE/vectors.bin   what a search scans, derived from it; may be deleted at any time
-    STORE/nearby-A.bin  approximate indexes, where they were built; derived in the same way
+    STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
+    STORE/nearby-A.bin  approximate indexes, derived in the same way
 
-Rules: ids of rows are never used again (AUTOINCREMENT), so a set of row ids says what is there;
-a new store is written aside and linked into place, so that it is whole or not there; whatever
-changes a table or `terms.py` raises VERSION and adds a step to `migrate.py`. What is found by a key
-is found by a second index too: a row that damage hides from one of them is there in the other. A
-column `checksum` is over what a reader gets of its row (`checksums.py`).
+Row ids are never used again. A new store is written aside and linked into place. A change to a
+table or to `terms.py` raises VERSION and adds a step to `migrate.py`. Every key has two indexes,
+so that a row that damage hides from one is found in the other.
 """
 
 from __future__ import annotations
@@ -16,18 +14,47 @@ from __future__ import annotations
 import os
 import sqlite3
 import warnings
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shlex import quote
+from sqlite3 import Connection
 from threading import get_ident
 from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.core.state import EMPTY_STATE
-from foveate.stores.checksums import checksum
+from foveate.stores.checksums import checksum, damage, sum_of_facts
 from foveate.stores.lazy import StoreNotFound
 from foveate.stores.report import StoreMigrationWarning
-from foveate.stores.sqlite.facts import facts, seal
+
+_CHECKSUM = "checksum"
+
+
+def load_facts(connection: Connection) -> dict[str, Any]:
+    """Embedder, dimensions, number and hash of the last write, and more; raises where damaged."""
+    found = load_unverified_facts(connection)
+    if found.pop(_CHECKSUM, None) != sum_of_facts(found):
+        raise damage("its facts are not as they were written")
+    return found
+
+
+def load_unverified_facts(connection: Connection) -> dict[str, Any]:
+    """The same without the check, to look for damage."""
+    return dict(connection.execute("SELECT key, value FROM meta"))
+
+
+def update_facts(connection: Connection, changes: Mapping[str, Any]) -> None:
+    """Change some of them."""
+    rows = {**load_facts(connection), **changes}
+    save_facts(connection, rows, changes)
+
+
+def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Write what changed, and the checksum of all `rows`."""
+    changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
+
 
 VERSION = 4
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
@@ -141,11 +168,8 @@ CREATE TABLE readings (
 
 def connect(
     folder: Path, *, embedder: str, dimensions: int, create: bool, migrate: bool | None = None
-) -> sqlite3.Connection:
-    """Open the store in `folder`, making it first where `create` says so; raises `BadInput`.
-
-    A store of an older version is brought up to date where `migrate` (by default `create`) says so.
-    """
+) -> Connection:
+    """Open the store in `folder`; create it if `create`, migrate it if `migrate` (or `create`)."""
     path = folder / DATABASE
     if not path.exists():
         check_folder(folder, create=create)
@@ -157,7 +181,7 @@ def connect(
             older = dict(connection.execute("SELECT key, value FROM meta"))
             _check_embedder(folder, older, embedder, dimensions)
             _migrate(connection, folder, version, allowed=create if migrate is None else migrate)
-        _check_embedder(folder, facts(connection), embedder, dimensions)
+        _check_embedder(folder, load_facts(connection), embedder, dimensions)
     except BaseException:
         connection.close()
         raise
@@ -169,20 +193,14 @@ def connect(
 
 
 def read_only_uri(path: Path) -> str:
-    """The URI to read a store where nothing can be written; see sqlite.org/wal.html#readonly.
-
-    Where no log of writes stands beside it, nobody is writing, and the file is all there is.
-    """
+    """The URI to read a store on read-only media; see sqlite.org/wal.html#readonly."""
     log = path.with_name(f"{path.name}-wal")
     alone = not log.exists() or log.stat().st_size == 0
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
 
 
-def connect_existing(folder: Path, *, write: bool) -> sqlite3.Connection:
-    """A connection to a store of this version or an older one; raises `BadInput` for another.
-
-    Where nothing can be written, one that only reads, unless `write` asks for more.
-    """
+def connect_existing(folder: Path, *, write: bool) -> Connection:
+    """A connection to a store of this version or before; read-only if need be, unless `write`."""
     path = folder / DATABASE
     if not path.exists():
         check_folder(folder, create=False)
@@ -194,7 +212,7 @@ def connect_existing(folder: Path, *, write: bool) -> sqlite3.Connection:
         return _open_connection(read_only_uri(path), folder)
 
 
-def check_schema_version(connection: sqlite3.Connection) -> None:
+def check_schema_version(connection: Connection) -> None:
     """Inside a write: another process may have brought the store to a version we do not know."""
     if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
         raise ExternalError(
@@ -203,7 +221,7 @@ def check_schema_version(connection: sqlite3.Connection) -> None:
         )
 
 
-def _open_connection(name: str, folder: Path) -> sqlite3.Connection:
+def _open_connection(name: str, folder: Path) -> Connection:
     connection = sqlite3.connect(
         name,
         timeout=BUSY_MS / 1000,
@@ -220,10 +238,7 @@ def _open_connection(name: str, folder: Path) -> sqlite3.Connection:
 
 
 def check_folder(folder: Path, *, create: bool) -> None:
-    """Raise where there is no store in the folder: `StoreNotFound`.
-
-    Or why none can be made there.
-    """
+    """Raise `StoreNotFound` for a folder without a store, `BadInput` if none can be created."""
     if not create:
         raise StoreNotFound(
             f"no store in {str(folder)!r}; index documents into it first: "
@@ -238,7 +253,7 @@ def check_folder(folder: Path, *, create: bool) -> None:
 
 
 def _create_store(path: Path, embedder: str, dimensions: int) -> None:
-    """Write a whole store aside, then link it into place; whoever comes second uses the first."""
+    """Write a whole store aside, then link it into place unless another process was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f"{DATABASE}.{os.getpid()}.{get_ident()}.new")
     aside.unlink(missing_ok=True)
@@ -255,7 +270,7 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             )
             first = {"embedder": embedder, "dimensions": dimensions, "generation": 0, "scan": 0}
             first["version"] = bytes(32)
-            seal(connection, first, first)
+            save_facts(connection, first, first)
         _link_into_place(aside, path)
     finally:
         aside.unlink(missing_ok=True)
@@ -283,7 +298,7 @@ def _link_into_place(aside: Path, path: Path) -> None:
             claim.unlink(missing_ok=True)
 
 
-def _check_application(connection: sqlite3.Connection, folder: Path) -> None:
+def _check_application(connection: Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -309,7 +324,7 @@ def _check_embedder(folder: Path, known: dict[str, Any], embedder: str, dimensio
         )
 
 
-def refuse_older(connection: sqlite3.Connection, folder: Path) -> None:
+def refuse_older(connection: Connection, folder: Path) -> None:
     """Raise `BadInput` for a store of an older version."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version < VERSION:
@@ -320,7 +335,7 @@ def refuse_older(connection: sqlite3.Connection, folder: Path) -> None:
         )
 
 
-def _migrate(connection: sqlite3.Connection, folder: Path, version: int, *, allowed: bool) -> None:
+def _migrate(connection: Connection, folder: Path, version: int, *, allowed: bool) -> None:
     if not allowed:
         refuse_older(connection, folder)
     from foveate.stores.sqlite.migrate import migrate_schema

@@ -1,29 +1,27 @@
-"""Hybrid search inside one read transaction: filter, two legs, fuse, fetch; and neighbours.
+"""Hybrid search inside one read transaction, and neighbours.
 
-Rules: what the request may not read is taken out before anything is scored or counted; each leg
-is ordered by score, then by the content key (source, sequence, byte offset, id), which also
-decides who stands at the end of a leg; the fused order is by RRF, then by the same key.
+What the request may not read is removed before anything is scored. A leg is ordered by score, then
+by the content key (source, sequence, byte offset, id); the fused order by RRF, then by that key.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from sqlite3 import Connection
 from typing import Any
 
 from foveate.core.state import state_hash
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.ports import SearchResult
-from foveate.stores import access_control, filters, lexical, outlines
-from foveate.stores.access_control import View
+from foveate.stores import filters, lexical, outlines
 from foveate.stores.checksums import damage, intact
-from foveate.stores.int8 import quantise_query
-from foveate.stores.nearest import cosines, nearest
-from foveate.stores.ranking import best_keys, best_matches, best_positions, check_limits, fuse
+from foveate.stores.int8 import cosines, nearest, quantise_query
+from foveate.stores.lexical import View
 from foveate.stores.rows import SELECT_CHUNK, chunks_from_rows
+from foveate.stores.scoring import best_keys, best_matches, best_positions, check_limits, fuse
 from foveate.stores.sqlite.vector_index import (
     LoadedIndexes,
     VectorIndex,
@@ -36,7 +34,7 @@ _WHAT = "a chunk is not as it was written"
 
 
 def hybrid_search(
-    connection: sqlite3.Connection,
+    connection: Connection,
     scan: Scan,
     indexes: LoadedIndexes,
     query: str,
@@ -52,7 +50,7 @@ def hybrid_search(
     import numpy as np
 
     check_limits(limit, depth)
-    view, state = access_control.of(connection, scan, principals)
+    view, state = lexical.view_for_principals(connection, scan, principals)
     wanted = _filter_mask(connection, scan, view, where)
     aim = quantise_query(vector, scan.vectors.shape[1])
     nothing = np.empty(0, dtype=np.int64)
@@ -103,15 +101,12 @@ def hybrid_search(
 
 
 def load_neighbours(
-    connection: sqlite3.Connection,
+    connection: Connection,
     places: Sequence[tuple[str, int]],
     window: int,
     audiences: Collection[int],
 ) -> dict[int, Chunk]:
-    """Row id → chunk of what stands within `window` of the places.
-
-    The same few statements for any number of places up to what one statement binds.
-    """
+    """Row id → chunk within `window` of the places, in a few statements."""
     known = outlines.of(connection, sorted({name for name, _ in places}))
     ids = [
         number for number, audience in outlines.near(known, places, window) if audience in audiences
@@ -120,7 +115,7 @@ def load_neighbours(
 
 
 def _filter_mask(
-    connection: sqlite3.Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
+    connection: Connection, scan: Scan, view: View, where: Mapping[str, Any] | None
 ) -> Any:
     """Booleans by position, of the readable rows that the filter wants; None for all there are."""
     import numpy as np
@@ -159,15 +154,13 @@ def _nearest_rows(
     return rows[best_positions(cosines(scan, aim, rows), depth)] if used else rows, used
 
 
-def _lexical_scores(connection: sqlite3.Connection, scan: Scan, view: View, query: str) -> Any:
+def _lexical_scores(connection: Connection, scan: Scan, view: View, query: str) -> Any:
     """BM25 by position; None where the query has no terms."""
     terms = query_terms(query)
     return lexical.bm25(lexical.load_postings(connection, scan, terms), view) if terms else None
 
 
-def _load_sort_keys(
-    connection: sqlite3.Connection, ids: Sequence[int]
-) -> dict[int, tuple[Any, ...]]:
+def _load_sort_keys(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Row id → row id, what the order is by, and the checksum of these."""
     query = (
         "SELECT c.id, d.source, c.sequence, coalesce(c.byte_offset, 0), c.chunk_id, c.key_checksum "
@@ -177,7 +170,7 @@ def _load_sort_keys(
     return _all(connection.execute(query, (json.dumps(ids),)), ids)
 
 
-def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def _rows(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Row id → all that `chunks_from_rows` reads, held to its checksum."""
     query = f"{SELECT_CHUNK} WHERE c.id IN (SELECT value FROM json_each(?))"
     return _all(intact(connection.execute(query, (json.dumps(ids),)), _WHAT), ids)

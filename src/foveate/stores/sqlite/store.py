@@ -1,16 +1,12 @@
-"""The embedded store: one folder, SQLite and an exact int8 scan. Not the algorithms, the doors.
-
-Rules: a write is one transaction, so is a search, so that rows, index and vectors are of one state
-(`transactions.py`); SQLite's errors become ours in `guard.py` alone.
-"""
+"""The embedded store: one folder with SQLite and an exact int8 scan."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, Self
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
@@ -18,30 +14,18 @@ from foveate.core.state import combine_states, state_hash
 from foveate.core.types import Chunk, Vector
 from foveate.ports import Document, SearchResult
 from foveate.stores import filters, vectors
+from foveate.stores.filters import is_encodable
 from foveate.stores.int8 import quantise_or_zeros
 from foveate.stores.report import Stats
-from foveate.stores.request_checks import is_encodable
-from foveate.stores.sqlite import (
-    audiences,
-    compact,
-    documents,
-    schema,
-    search,
-    stats,
-    text_memory,
-    vector_index,
-    write,
-)
-from foveate.stores.sqlite.engine_errors import convert_engine_errors
-from foveate.stores.sqlite.facts import facts
-from foveate.stores.sqlite.transactions import Transactions
+from foveate.stores.sqlite import contents, schema, search, vector_index, write
+from foveate.stores.sqlite.schema import load_facts
+from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
 
 class SqliteStore(Transactions):
     """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
 
-    `embedder_name` and `dimensions` are asked of a new store (empty and 0: full text alone) and
-    checked against an existing one where given.
+    `embedder_name` and `dimensions`: of a new store (empty and 0: full text alone), or checked.
     """
 
     def __init__(
@@ -64,7 +48,7 @@ class SqliteStore(Transactions):
                 migrate=migrate,
             )
             super().__init__(connection)
-            found = facts(self._connection)
+            found = load_facts(self._connection)
         self.embedder_name: str = found["embedder"]
         self.dimensions: int = found["dimensions"]
         self._indexes = vector_index.LoadedIndexes(folder, self.dimensions)
@@ -89,8 +73,8 @@ class SqliteStore(Transactions):
     ) -> None:
         """Replace one document and its chunks in one transaction; raises `BadInput`.
 
-        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each chunk,
-        remembered where the tokenizer's `fingerprint` is given.
+        `vectors`: shape (chunks, dimensions), None for zeros. `counts`: tokens of each
+        chunk, kept under the tokenizer's `fingerprint`.
         """
         if counts and len(counts) != len(chunks):
             raise BadInput(f"{len(counts)} counts for {len(chunks)} chunks", field="counts")
@@ -100,7 +84,7 @@ class SqliteStore(Transactions):
             if fingerprint:
                 hashes = [chunk.content_hash for chunk in chunks]
                 counted = dict(zip(hashes, counts, strict=False))
-                text_memory.save_counts(connection, fingerprint, counted)
+                contents.save_counts(connection, fingerprint, counted)
 
     def delete(self, document_id: str) -> bool:
         """Remove a document and its chunks; False where it was not there."""
@@ -111,10 +95,9 @@ class SqliteStore(Transactions):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Writes inside are one transaction: all there at the end, or none of them.
+        """Writes inside are one transaction: all there at the end, or none.
 
-        A document that is refused inside is undone alone; catch its error and go on. Many small
-        documents go in faster than one by one; other writers wait for the end.
+        A refused document is undone alone; other writers wait for the end.
         """
         with self._caller_transaction("IMMEDIATE"):
             yield
@@ -122,19 +105,19 @@ class SqliteStore(Transactions):
     def documents(self) -> Iterator[tuple[str, str]]:
         """(document id, content hash) of every document, by id, as of this moment."""
         with self._transaction("DEFERRED") as connection:
-            return iter(documents.hashes(connection))
+            return iter(contents.list_content_hashes(connection))
 
     def document(self, document_id: str, *, principals: Iterable[str] = ()) -> Document | None:
         """One document with its text; None where it is not there, or not all of it to be read."""
         with self._transaction("DEFERRED") as connection:
-            return documents.load_document(connection, document_id, principals)
+            return contents.load_document(connection, document_id, principals)
 
     def listed(
         self, *, after: str = "", limit: int = 100, principals: Iterable[str] = ()
     ) -> list[Document]:
         """Up to `limit` documents behind `after` by id, those that `document` gives; no texts."""
         with self._transaction("DEFERRED") as connection:
-            return documents.list_documents(connection, after, limit, principals)
+            return contents.list_documents(connection, after, limit, principals)
 
     def search(
         self,
@@ -148,12 +131,12 @@ class SqliteStore(Transactions):
     ) -> SearchResult:
         """Cosine and BM25 side by side (`depth` each), fused by RRF, the best `limit`.
 
-        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`, `row`,
-        `line`, `sequence`, else on a metadata key; a list means any of. Filters apply before the
-        legs are cut, so a filtered search is as full as an open one.
+        `where`: equality on `source`, `document_id`, `title`, `id`, `section`, `page`,
+        `row`, `line`, `sequence` or a metadata key; a list means any of. Filters apply
+        before the legs are cut.
         """
         with self._transaction("DEFERRED") as connection:
-            known = facts(connection)
+            known = load_facts(connection)
             self._scan = vectors.load_current_scan(connection, self.folder, self._scan, known)
             return search.hybrid_search(
                 connection,
@@ -171,11 +154,7 @@ class SqliteStore(Transactions):
     def neighbours(
         self, places: Sequence[tuple[str, int]], window: int, *, principals: Iterable[str] = ()
     ) -> list[Chunk]:
-        """Chunks within `window` of the (document id, sequence) places.
-
-        Ordered by document id, sequence, chunk id; those at the places themselves included. As
-        many statements for 10,000 places as for one.
-        """
+        """Chunks within `window` of (document id, sequence) places, by document and sequence."""
         if window < 0:
             raise BadOption(f"neighbours: window is {window}; it must be 0 or more")
         asked = sorted({place for place in places if is_encodable(place[0])})
@@ -183,7 +162,7 @@ class SqliteStore(Transactions):
             return []
         found: dict[int, Chunk] = {}
         with self._transaction("DEFERRED") as connection:
-            allowed = {row[0] for row in audiences.readable(connection, principals)}
+            allowed = {row[0] for row in contents.readable_audiences(connection, principals)}
             for some in filters.iter_batches(asked):
                 found.update(search.load_neighbours(connection, some, window, allowed))
         # By code points, as the engine orders; windows of two slices may meet.
@@ -193,42 +172,37 @@ class SqliteStore(Transactions):
     def counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         """Token counts already known for these content hashes (who has a hash has the text)."""
         with self._statement() as connection:
-            return text_memory.load_counts(connection, fingerprint, hashes)
+            return contents.load_counts(connection, fingerprint, hashes)
 
     def remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
         """Keep token counts; best effort: a store that cannot write only counts again."""
         with suppress(ExternalError), self._best_effort_transaction() as connection:
-            text_memory.save_counts(connection, fingerprint, counts)
+            contents.save_counts(connection, fingerprint, counts)
 
     def readings(self, version: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """What was kept of these texts under this version (who has a hash has the text)."""
+        """Analyses of these texts that were kept under this version."""
         with self._statement() as connection:
-            return text_memory.load_analyses(connection, version, hashes)
+            return contents.load_analyses(connection, version, hashes)
 
     def keep(self, version: str, readings: Mapping[str, bytes]) -> None:
         """Keep what is known of texts; best effort: a store that cannot write only reads again."""
         with suppress(ExternalError), self._best_effort_transaction() as connection:
-            text_memory.save_analyses(connection, version, readings)
+            contents.save_analyses(connection, version, readings)
 
     def state_root(self, *, principals: Iterable[str] | None = None) -> str:
-        """Hash of the content and of the embedder's name; of what `principals` may read, if given.
-
-        It does not depend on the order of writes, and tells nothing of what may not be read.
-        """
+        """Hash of the content and the embedder's name, of what `principals` may read if given."""
         with self._transaction("DEFERRED") as connection:
             return self._compute_state_root(connection, principals)
 
-    def _compute_state_root(
-        self, connection: sqlite3.Connection, principals: Iterable[str] | None
-    ) -> str:
-        states = [row[2] for row in audiences.readable(connection, principals)]
+    def _compute_state_root(self, connection: Connection, principals: Iterable[str] | None) -> str:
+        states = [row[2] for row in contents.readable_audiences(connection, principals)]
         return state_hash(combine_states(states), embedder=self.embedder_name)
 
     def stats(self, *, principals: Iterable[str] | None = None) -> Stats:
         """The store in figures; with `principals`, of what they may read alone."""
         readers = None if principals is None else tuple(principals)
         with self._transaction("DEFERRED") as connection:
-            documents, chunks, with_vector = stats.count_rows(connection, readers)
+            documents, chunks, with_vector = contents.count_rows(connection, readers)
             return Stats(
                 documents=documents,
                 chunks=chunks,
@@ -237,16 +211,15 @@ class SqliteStore(Transactions):
                 dimensions=self.dimensions,
                 schema=schema.VERSION,
                 state_root=self._compute_state_root(connection, readers),
-                bytes={} if readers is not None else stats.bytes_by_part(connection, self.folder),
+                bytes={}
+                if readers is not None
+                else contents.bytes_by_part(connection, self.folder),
             )
 
     def approximate(self, *, least: int = vector_index.MIN_ROWS) -> int:
-        """Build the approximate index of every audience with `least` rows; how many were built.
-
-        Takes minutes for a million rows and stops nobody. Raises `MissingExtra`.
-        """
+        """Build an approximate index for each audience of `least` rows; how many."""
         with self._transaction("DEFERRED") as connection:
-            known = facts(connection)
+            known = load_facts(connection)
             scan = self._scan = vectors.load_current_scan(
                 connection, self.folder, self._scan, known
             )
@@ -261,12 +234,12 @@ class SqliteStore(Transactions):
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
         with self._transaction("IMMEDIATE") as connection:
-            compact.delete_unused_rows(connection)
+            write.delete_unused_rows(connection)
         with self._statement() as connection:
-            compact.shrink_files(connection, self.folder)
+            write.shrink_files(connection, self.folder)
 
     def close(self) -> None:
-        """Let go of files and connections; a second time does nothing."""
+        """Close files and connections; a second time does nothing."""
         with self._lock:
             self._scan = None
             self._indexes.clear()

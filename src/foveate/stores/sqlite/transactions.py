@@ -1,8 +1,7 @@
-"""One connection behind one lock, and the transactions on it.
+"""The connection of an embedded store, its transactions, and SQLite's errors.
 
-Rules: a write is one `BEGIN IMMEDIATE` transaction (a second writer waits for it, a killed one
-leaves the last good state); one inside another is a savepoint; what waits to be indexed is written
-before it is read and before the end, and never inside a savepoint that may be undone without it.
+A write is one `BEGIN IMMEDIATE` transaction; one inside another is a savepoint. Postings that wait
+are written before a read and before the end, and never inside a savepoint that may be undone alone.
 """
 
 from __future__ import annotations
@@ -10,52 +9,94 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sqlite3 import Connection
 from threading import RLock
 from typing import Literal, TypeAlias
 
+from foveate.core.errors import BadInput, ExternalError
+from foveate.stores.checksums import damage
 from foveate.stores.postings import PendingPostings
-from foveate.stores.sqlite import schema, text_memory
-from foveate.stores.sqlite.engine_errors import convert_engine_errors
+from foveate.stores.sqlite import contents, schema
+
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NONSENSE = {0, sqlite3.SQLITE_ERROR}
+"""A text that is no UTF-8, a table that is not there: our statements are right on a whole store."""
+
+
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether the file itself is what is wrong, or what is written in it."""
+    return _error_code(error) in _DAMAGED | _NONSENSE
+
+
+@contextmanager
+def convert_engine_errors() -> Iterator[None]:
+    """What SQLite and the file system raise inside leaves as `ExternalError` or `BadInput`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ExternalError(f"store: {_error_advice(error)}") from error
+    except OSError as error:
+        raise ExternalError(f"store: {error.strerror or error}: {error.filename!r}") from error
+    except UnicodeDecodeError:
+        raise damage("a text in it is not as it was written") from None
+    except UnicodeEncodeError as error:
+        raise BadInput(f"a text cannot be stored: {error.reason}") from None
+    except OverflowError as error:
+        raise BadInput(f"a number is too large for the store: {error}") from error
+
+
+def _error_advice(error: sqlite3.Error) -> str:
+    code = _error_code(error)
+    if code == sqlite3.SQLITE_FULL:
+        return "the disk is full; the store is as it was before, make room and try again"
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return "another process is writing; nothing was changed, try again"
+    if code in _DAMAGED:
+        return (
+            f"its file is damaged ({error}); foveate store check says where, "
+            "then open a backup, or index into a new folder"
+        )
+    return f"{error}; nothing was changed; foveate store check says whether the store is whole"
+
+
+def _error_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
 
 TransactionKind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 
 
 class Transactions:
-    """What the embedded store stands on. Safe to share between threads."""
+    """The connection of an embedded store and its transactions. Safe to share between threads."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = RLock()
         self._pending = PendingPostings()
 
     @contextmanager
-    def _statement(self) -> Iterator[sqlite3.Connection]:
+    def _statement(self) -> Iterator[Connection]:
         """For a single statement, which sees one state by itself."""
         with self._lock, convert_engine_errors():
             yield self._connection
 
     @contextmanager
-    def _transaction(
-        self, kind: TransactionKind, *, reads: bool = True
-    ) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, kind: TransactionKind, *, reads: bool = True) -> Iterator[Connection]:
         """All that is done inside is the store's own work, and so are its errors."""
         with self._caller_transaction(kind, reads=reads), convert_engine_errors():
             yield self._connection
 
     @contextmanager
-    def _best_effort_transaction(self) -> Iterator[sqlite3.Connection]:
-        """For what need not be written: only where no other writer stands in the way."""
+    def _best_effort_transaction(self) -> Iterator[Connection]:
+        """For writes that may be left out: it fails at once if another writer is active."""
         connection = self._connection
         noting = self._transaction("IMMEDIATE", reads=False)
-        with self._lock, convert_engine_errors(), text_memory.without_busy_wait(connection), noting:
+        with self._lock, convert_engine_errors(), contents.without_busy_wait(connection), noting:
             yield connection
 
     @contextmanager
     def _caller_transaction(self, kind: TransactionKind, *, reads: bool = True) -> Iterator[None]:
-        """A transaction around what may be a caller's work, whose errors stay as they are.
-
-        Inside another one, what waits to be indexed is written first where this one `reads`.
-        """
+        """A transaction around a caller's code, whose errors stay; `reads` flushes the postings."""
         with self._lock:
             with convert_engine_errors():
                 nested = self._connection.in_transaction

@@ -1,30 +1,26 @@
-"""An approximate index of the vectors, for stores beyond what is compared row by row.
+"""Approximate vector indexes of an embedded store, each with the rows of one audience.
 
-    STORE/nearby-A.bin   for the rows of audience A: derived, and may be deleted at any time
-
-Rules: each index holds the rows of one audience, so that nothing one may not read decides what one
-finds; it is told apart by its digest, which stands in the database, so that no torn or foreign file
-is used. Ids of rows are never used again: of a later state an index only lacks rows, which are
-compared exactly, and holds some that are gone, which are passed over. What it brings is scored
-exactly; which rows it brings is not exact, and the answer says so and by which index.
+The database has the digest of each file, so that no torn or foreign one is used. Row ids are never
+used again: rows that an index lacks are compared exactly, rows that are gone are skipped. Scores
+are exact, the selection is not, and the result names the index.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError, MissingExtra
-from foveate.stores.access_control import View
-from foveate.stores.sqlite.facts import note as note_fact
+from foveate.stores.lexical import View
+from foveate.stores.sqlite.schema import update_facts
 from foveate.stores.vectors import Scan
 
 MIN_ROWS = 1_000_000
@@ -51,7 +47,7 @@ class VectorIndex:
 
     @property
     def version(self) -> str:
-        """What a manifest names it by: library, method, digest."""
+        """Its name in a manifest: library, method, digest."""
         return f"usearch hnsw {self.digest[:16]}"
 
 
@@ -77,19 +73,16 @@ def load_records(facts: Mapping[str, Any]) -> dict[int, IndexRecord]:
     }
 
 
-def save_record(connection: sqlite3.Connection, audience: int, built: IndexRecord) -> None:
-    """Let the database know of an index whose file is in its place."""
+def save_record(connection: Connection, audience: int, built: IndexRecord) -> None:
+    """Record an index whose file is complete."""
     value = json.dumps({"last": built.last, "digest": built.digest})
-    note_fact(connection, {f"{_META_PREFIX}{audience}": value})
+    update_facts(connection, {f"{_META_PREFIX}{audience}": value})
 
 
 def load_index(
     folder: Path, audience: int, known: IndexRecord, dimensions: int
 ) -> VectorIndex | None:
-    """The index in its file, or None where there is none to be trusted, or no package to read it.
-
-    The file stays where it is and is read as it is needed.
-    """
+    """The mapped index, or None if the file is not the one that was built or cannot be read."""
     try:
         from usearch.index import Index
     except ImportError:
@@ -120,10 +113,7 @@ def _map_if_intact(path: Path, digest: str) -> Any:
 
 
 def build_indexes(folder: Path, scan: Scan, least: int) -> Iterator[tuple[int, IndexRecord]]:
-    """Write an index for every audience of at least so many rows with a direction.
-
-    One thread, rows by id: the same rows give the same index. Raises `MissingExtra`.
-    """
+    """Write a reproducible index for every audience of `least` rows; raises `MissingExtra`."""
     import numpy as np
 
     try:
@@ -163,7 +153,7 @@ def _save_index(index: Any, path: Path) -> str:
 
 
 def rows_in_index(scan: Scan, nearby: VectorIndex) -> Any:
-    """The rows that the index speaks for, as booleans by position; kept with the scan."""
+    """The rows of the index as booleans by position, cached with the scan."""
     known = scan.index_rows.get(nearby.digest)
     if known is None:
         known = (scan.audiences == nearby.audience) & (scan.ids <= nearby.last)
@@ -172,10 +162,7 @@ def rows_in_index(scan: Scan, nearby: VectorIndex) -> Any:
 
 
 def search_index(scan: Scan, nearby: VectorIndex, aim: Any, wanted: Any, depth: int) -> Any:
-    """Positions, ascending, of rows that are wanted and lie near.
-
-    `wanted`: booleans by position. None where too few of its rows are wanted: those are compared.
-    """
+    """Positions, ascending, of wanted rows that are near; None if too few rows are wanted."""
     import numpy as np
 
     held = rows_in_index(scan, nearby)
@@ -213,12 +200,12 @@ class LoadedIndexes:
         return sorted(usable, key=lambda nearby: nearby.digest)
 
     def clear(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._indexes = {}
 
 
 def check_index_files(folder: Path, facts: Mapping[str, Any], scan: Scan) -> Iterator[str]:
-    """What is not as it should be in the files of indexes that were built, for `check`."""
+    """Findings for the files of indexes, for `check`."""
     import numpy as np
 
     for audience, one in load_records(facts).items():

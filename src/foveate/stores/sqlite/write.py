@@ -1,15 +1,13 @@
-"""Writing: one document with its chunks goes in or out, whole, with all that is derived from it.
-
-Rules: called inside a write transaction; the audiences' lattice hashes (state root), the inverted
-index, the scanned rows and the hash chain of writes change with the rows, or nothing does. Rows
-are made, and read, a slice after the other, so that memory does not grow with the document.
-"""
+"""Writes of one document with its chunks and all that is derived from them, and compaction."""
 
 from __future__ import annotations
 
-import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from blake3 import blake3
@@ -31,14 +29,14 @@ from foveate.stores.rows import (
     chunk_row,
     document_member,
     document_row,
+    find_stale_versions,
     key_checksum,
     parse_principals,
     quote_columns,
     terms_to_index,
 )
-from foveate.stores.sqlite import audiences
-from foveate.stores.sqlite.facts import facts, seal
-from foveate.stores.sqlite.schema import PUBLIC_AUDIENCE
+from foveate.stores.sqlite import contents
+from foveate.stores.sqlite.schema import DATABASE, PUBLIC_AUDIENCE, load_facts, save_facts
 from foveate.stores.vectors import rows_of, summed
 
 SLICE = 1_024
@@ -49,16 +47,13 @@ _HISTORY_WRITES = 1000
 
 
 def replace_document(
-    connection: sqlite3.Connection,
+    connection: Connection,
     pending: PendingPostings,
     document: Document,
     chunks: Sequence[Chunk],
     vectors: Any,
 ) -> None:
-    """Put the document in place of the one with its id; `vectors`: int8, a row a chunk.
-
-    The last of its words are left in `pending`, to be written before the transaction ends.
-    """
+    """Replace the document of this id; `vectors`: int8. The last postings wait in `pending`."""
     row = document_row(document)
     remove_document(connection, pending, document.id)
     row["audience"] = _audience_id(connection, row["principals"])
@@ -86,7 +81,7 @@ def replace_document(
 
 
 def _put(
-    connection: sqlite3.Connection,
+    connection: Connection,
     document: int,
     row: dict[str, Any],
     rows: Sequence[dict[str, Any]],
@@ -109,9 +104,7 @@ def _put(
     return terms
 
 
-def remove_document(
-    connection: sqlite3.Connection, pending: PendingPostings, document_id: str
-) -> bool:
+def remove_document(connection: Connection, pending: PendingPostings, document_id: str) -> bool:
     """Take the document and all that belongs to it out; False where it was not there."""
     names = ["id", "audience", *DOCUMENT_FIELDS]
     query = f"SELECT {quote_columns(names)} FROM documents WHERE document_id = ?"
@@ -131,7 +124,7 @@ def remove_document(
     pending.drop(number)
     postings.unindex(connection, number)
     mine = "chunk IN (SELECT id FROM chunks WHERE document = ?)"
-    width = facts(connection)["dimensions"]
+    width = load_facts(connection)["dimensions"]
     link.scan -= summed(rows_of(connection, mine, number, width))
     connection.execute(f"DELETE FROM scan WHERE {mine}", (number,))
     connection.execute("DELETE FROM chunks WHERE document = ?", (number,))
@@ -141,7 +134,7 @@ def remove_document(
     return True
 
 
-def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
+def _insert(connection: Connection, table: str, row: dict[str, Any]) -> int:
     query = f"INSERT INTO {table} ({quote_columns(row)}) VALUES ({placeholders(row)})"
     number = connection.execute(query, list(row.values())).lastrowid
     assert number is not None
@@ -149,7 +142,7 @@ def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> 
 
 
 def _check_chunk_ids(
-    connection: sqlite3.Connection, rows: Iterable[dict[str, Any]], seen: set[str]
+    connection: Connection, rows: Iterable[dict[str, Any]], seen: set[str]
 ) -> None:
     """Refuse ids that are there already; `seen`: those of this document so far."""
     for row in rows:
@@ -161,7 +154,7 @@ def _check_chunk_ids(
         seen.add(name)
 
 
-def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
+def _audience_id(connection: Connection, principals: str) -> int:
     """The row of this set of principals (sorted JSON), made where it is new."""
     query = "SELECT id FROM audiences WHERE principals = ?"
     found = connection.execute(query, (principals,)).fetchone()
@@ -169,7 +162,7 @@ def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
         return int(found[0])
     number = int(connection.execute("SELECT max(id) + 1 FROM audiences").fetchone()[0])
     assert number > PUBLIC_AUDIENCE
-    audiences.written(connection, (number, principals, EMPTY_STATE, 0, 0))
+    contents.save_audience(connection, (number, principals, EMPTY_STATE, 0, 0))
     connection.executemany(
         "INSERT INTO members VALUES (?, ?)",
         [(name, number) for name in parse_principals(principals)],
@@ -177,7 +170,7 @@ def _audience_id(connection: sqlite3.Connection, principals: str) -> int:
     return number
 
 
-def _next_chunk(connection: sqlite3.Connection) -> int:
+def _next_chunk(connection: Connection) -> int:
     """The row id of the next chunk; none is used again."""
     query = "SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"
     last = connection.execute(query).fetchone()
@@ -185,15 +178,11 @@ def _next_chunk(connection: sqlite3.Connection) -> int:
 
 
 class _Link:
-    """The next link of the chain: a hash of the one before and of this write, as it goes on.
+    """The next link of the hash chain of writes, with audiences' totals and the scan's sum."""
 
-    What a write brings is accounted for with its audiences meanwhile. `scan`: what the sum over
-    the rows that are searched has grown by.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, what: bytes) -> None:
+    def __init__(self, connection: Connection, what: bytes) -> None:
         self._connection = connection
-        self._known = facts(connection)
+        self._known = load_facts(connection)
         self._hash = blake3(self._known["version"] + what)
         self.scan = 0
 
@@ -216,21 +205,55 @@ class _Link:
         self.scan += scan
         sign = documents or sign
         for audience, members in by_audience.items():
-            _, principals, state, own, chunks = audiences.one(self._connection, audience)
+            _, principals, state, own, chunks = contents.load_audience(self._connection, audience)
             state = update_state(
                 state, **({"added": members} if sign > 0 else {"removed": members})
             )
             chunks += 0 if documents else sign * len(members)
             changed = (audience, principals, state, own + documents, chunks)
-            audiences.written(self._connection, changed)
+            contents.save_audience(self._connection, changed)
 
     def close(self) -> None:
         """Note it as the latest write."""
         connection, version = self._connection, self._hash.digest()
         generation, scan = self._known["generation"] + 1, self._known["scan"] + self.scan & MASK
         changes = {"generation": generation, "version": version, "scan": scan}
-        seal(connection, {**self._known, **changes}, changes)
+        save_facts(connection, {**self._known, **changes}, changes)
         connection.execute("INSERT INTO history VALUES (?, ?)", (generation, version))
         connection.execute(
             "DELETE FROM history WHERE generation <= ?", (generation - _HISTORY_WRITES,)
         )
+
+
+_STALE_SECONDS = 3_600
+"""Seconds after which a temporary file is left over."""
+
+_DELETE_UNUSED = (
+    "DELETE FROM terms WHERE id NOT IN (SELECT term FROM postings)",
+    "DELETE FROM counts WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    "DELETE FROM readings WHERE hash NOT IN (SELECT content_hash FROM chunks)",
+    f"DELETE FROM audiences WHERE id <> {PUBLIC_AUDIENCE} AND documents = 0 AND chunks = 0",
+    "DELETE FROM members WHERE audience NOT IN (SELECT id FROM audiences)",
+)
+
+
+def delete_unused_rows(connection: Connection) -> None:
+    """Forget terms, counts, readings and readers of documents that are gone; merge postings."""
+    for statement in _DELETE_UNUSED:
+        connection.execute(statement)
+    versions = "SELECT version FROM readings GROUP BY version ORDER BY max(id) DESC"
+    old = find_stale_versions(row[0] for row in connection.execute(versions).fetchall())
+    connection.executemany("DELETE FROM readings WHERE version = ?", [(each,) for each in old])
+    postings.merge(connection)
+
+
+def shrink_files(connection: Connection, folder: Path) -> None:
+    """Write the database again without its empty pages, and empty the log of writes."""
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    now = time.time()
+    for pattern in (f"{DATABASE}.*.vectors", f"{DATABASE}.*.new"):
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                if now - path.stat().st_mtime > _STALE_SECONDS:
+                    path.unlink()

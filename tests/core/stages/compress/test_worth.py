@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.stages.compress.features import compute_features
-from foveate.core.stages.compress.score import WEIGHTS, sentences_of
+from foveate.core.stages.compress.score import WEIGHTS, score_sentences
 from foveate.core.stages.compress.sentence_index import index_of
 from foveate.core.stages.compress.title_links import RARE, common
 from foveate.core.stages.compress.unit_index import (
@@ -37,7 +37,7 @@ from foveate.testing.strategies import candidates, texts
 
 def best(pool: list[Candidate], query: str, language: str = "en") -> str:
     """The sentence of the highest worth."""
-    found = sentences_of(pool, query, language)
+    found = score_sentences(pool, query, language).by_candidate
     rows = [
         (worth, c.text[a:b])
         for c in pool
@@ -77,9 +77,9 @@ def test_a_title_that_is_asked_for_counts() -> None:
         Chunk(text="It opened in spring.", id=title, title=title, document_id=title)
         for title in ("Mill bridge", "Castle hill")
     ]
-    found = sentences_of(
+    found = score_sentences(
         [Candidate(chunk=c, score=1.0) for c in rows], "When was Mill bridge made?"
-    )
+    ).by_candidate
 
     assert found["Mill bridge"].worths[0] > found["Castle hill"].worths[0]
 
@@ -95,7 +95,7 @@ def test_a_bridge_to_the_second_document() -> None:
             ("Kornfeld", "A wide stream flows past the quay.", 0.5),
         )
     ]
-    found = sentences_of(pool, "Where was the poet Ilse Brandt born?")
+    found = score_sentences(pool, "Where was the poet Ilse Brandt born?").by_candidate
 
     assert found["Uferstadt"].worths[0] > found["Kornfeld"].worths[0]
 
@@ -106,13 +106,16 @@ def test_the_order_of_the_pool_does_not_matter(pool: tuple[Candidate, ...], seed
     shuffled = list(pool)
     Random(seed).shuffle(shuffled)
 
-    assert sentences_of(shuffled, "pump gate") == sentences_of(pool, "pump gate")
+    assert (
+        score_sentences(shuffled, "pump gate").by_candidate
+        == score_sentences(pool, "pump gate").by_candidate
+    )
 
 
 @given(candidates())
 def test_every_sentence_has_a_worth(pool: tuple[Candidate, ...]) -> None:
     """S8: worths lie between 0 and 1, the best is 1, and there is one for each sentence."""
-    found = sentences_of(pool, "Which pump?")
+    found = score_sentences(pool, "Which pump?").by_candidate
     worths = [w for s in found.values() for w in s.worths]
 
     assert set(found) == {c.id for c in pool}

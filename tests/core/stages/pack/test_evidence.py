@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.stages.compress import Compress
-from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.pack import Pack
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.evidence import pack_evidence
@@ -60,7 +60,7 @@ def test_what_is_left_out_is_marked() -> None:
 def test_the_purse_holds(pool: tuple[Candidate, ...], budget: int) -> None:
     """B1: what is chosen costs no more than there is, by the count of what is shown."""
     asked = request("pump gate", budget=budget)
-    found = sentences_of(pool, "pump gate")
+    found = score_sentences(pool, "pump gate").by_candidate
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans]
     scale = tracker_for_budget(asked.budget, asked.token_counter, None)
     choices = pack_evidence(offered, scale)
@@ -87,7 +87,7 @@ def test_what_leans_is_never_alone(pool: tuple[Candidate, ...], budget: int) -> 
 def test_the_bound_is_one(pool: tuple[Candidate, ...], budget: int) -> None:
     """S9: no set of sentences that fits the room at their own cost is worth more than `bound`."""
     asked = request("pump gate", budget=budget)
-    found = sentences_of(pool, "pump gate")
+    found = score_sentences(pool, "pump gate").by_candidate
     offered = [replace(c, sentences=found[c.id]) for c in pool if found[c.id].spans][:3]
     scale = tracker_for_budget(asked.budget, asked.token_counter, None)
     notes = pack_evidence(offered, scale).notes

@@ -71,15 +71,20 @@ def unguard_bracketed(text: str, guard: Guard) -> str:
 
 
 def parse_passages(
-    text: str, head: re.Pattern[str], gap: str, guard: Guard
+    text: str, head: re.Pattern[str], gap: str | tuple[str, ...], guard: Guard
 ) -> Iterator[tuple[re.Match[str], str | None, int, int]]:
     """Header match, summary, start and end of the body, for each block of a format with headers.
 
-    `head` matches whole header lines, which nothing else in the text can look like; `gap` stands
-    between blocks and ends with an empty line, so a line just before a header is its summary.
+    `head` matches whole header lines, which nothing else in the text can look like. `gap`, or the
+    first of several that matches, separates blocks and ends with an empty line, so a line just
+    before a header is its summary.
     """
+    gaps = (gap,) if isinstance(gap, str) else gap
     found = [(m, _block_start(text, m.start())) for m in head.finditer(text, supplements_end(text))]
-    ends = [begin - len(gap) for _, begin in found[1:]]
+    ends = [
+        begin - next((len(g) for g in gaps if text.endswith(g, 0, begin)), 0)
+        for _, begin in found[1:]
+    ]
     for (match, begin), end in zip(found, [*ends, len(text)], strict=False):
         line = text[begin : match.start()].rstrip("\n")
         yield match, parse_summary(line, guard) if line else None, match.end(), end

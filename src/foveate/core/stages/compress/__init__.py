@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.compressed_rendition import rendition_from_compressed_text
 from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.stages.compress.score import sentences_of
+from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
     choose_sentences,
     inverse_document_frequency,
@@ -176,7 +177,8 @@ def _offer_sentences(
     candidates: tuple[Candidate, ...], chosen: Sequence[int], sizes: Sequence[int], request: Request
 ) -> Step:
     """Every chosen candidate with its sentences; those of the others count in the comparison."""
-    found = sentences_of(candidates, request.query, request.language)
+    room = _characters_that_fit(candidates, sizes, request)
+    found, separation = score_sentences(candidates, request.query, request.language, room=room)
     out, decisions = list(candidates), []
     for n in chosen:
         candidate = candidates[n]
@@ -188,7 +190,21 @@ def _offer_sentences(
         decisions.append(
             Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
         )
-    return Step(candidates=tuple(out), decisions=tuple(decisions), notes={"tight": 1})
+    notes: dict[str, Number] = {"tight": 1, "decided_by": separation.decided_by}
+    if separation.clarity > 0:
+        notes |= {"separation": round(separation.clarity, 3), "doubt": round(separation.doubt, 3)}
+    return Step(candidates=tuple(out), decisions=tuple(decisions), notes=notes)
+
+
+def _characters_that_fit(
+    candidates: Sequence[Candidate], sizes: Sequence[int], request: Request
+) -> float:
+    """About how many characters of these texts the budget holds."""
+    limits = [request.budget.characters or inf]
+    if request.budget.documents is not None:
+        length = sum(len(c.text) for c in candidates)
+        limits.append(request.budget.documents * length / max(sum(sizes), 1))
+    return min(limits)
 
 
 def is_over_budget(candidates: Sequence[Candidate], sizes: Sequence[int], request: Request) -> bool:

@@ -9,9 +9,11 @@ weights that never saw it (docs/cross-validation.md). Nothing in them knows a la
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from math import exp, inf
+from typing import NamedTuple
 
 from foveate.core.stages.compress.features import compute_features
+from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.unit_index import runs_of
 from foveate.core.stages.compress.unit_pool import pool_of
 from foveate.core.types import Candidate, Sentences, rank
@@ -33,35 +35,61 @@ WEIGHTS = {
 }
 
 
-def sentences_of(
+NOISE = 17.0
+"""Log-odds under the best unit's at which a unit is noise: `pack` stops before it on request.
+
+On the development sets at 4,000 tokens, questions with one piece of evidence then use 59 % of the
+budget and lose 0.01 of their recall.
+"""
+_FROM_SCORES = ("score", "place")
+
+
+class ScoredSentences(NamedTuple):
+    """Each candidate's sentences by its id, and how far the retriever's scores decided."""
+
+    by_candidate: dict[str, Sentences]
+    separation: Separation
+
+
+def score_sentences(
     candidates: Sequence[Candidate],
     query: str,
     language: str = "en",
     weights: Mapping[str, float] = WEIGHTS,
-) -> dict[str, Sentences]:
-    """Each candidate's sentences with their worth, by candidate id; the best of all is worth 1.
+    room: float = inf,
+) -> ScoredSentences:
+    """Each candidate's sentences with their worth; the best of all is worth 1.
 
-    Other weights are for fitting them (`tools/fit`): a trait without one counts for nothing.
+    `room`: about how many characters the budget holds. Other weights are for fitting them
+    (`tools/fit`): a trait without one counts for nothing.
     """
     import numpy as np
 
     pool = pool_of(sorted(candidates, key=rank), query, language)
     found = compute_features(pool)
-    logs = np.zeros(pool.units)
+    words = np.zeros(pool.units)
     for name, weight in weights.items():
-        logs += weight * found[name]
+        if name not in _FROM_SCORES:
+            words += weight * found[name]
+    chunks = np.array([n for p in pool.passages for n in p.parts], dtype=np.int64)
+    separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
+    likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
+    logs = likely + separation.gain
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
-    words = [np.empty(0, dtype=np.uint32), *(p.indexed.words for p in pool.passages)]
+    noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
+    codes = [np.empty(0, dtype=np.uint32), *(p.indexed.words for p in pool.passages)]
     widths = [width for p in pool.passages for width in p.indexed.widths]
-    runs = runs_of(np.concatenate(words), widths)
-    return {
+    runs = runs_of(np.concatenate(codes), widths)
+    sentences = {
         p.candidate.chunk.id: Sentences(
             spans=p.indexed.units.spans,
             leans=p.indexed.units.leans,
             worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),
             runs=tuple(runs[p.first : p.first + len(p.indexed.lengths)]),
+            noise=noise,
         )
         for p in pool.passages
     }
+    return ScoredSentences(sentences, separation)

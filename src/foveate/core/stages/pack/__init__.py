@@ -16,7 +16,7 @@ from foveate.core.stages.pack.budget_tracker import (
 from foveate.core.stages.pack.choice import Choice, Choices, why_left_out
 from foveate.core.stages.pack.coverage import pack_coverage
 from foveate.core.stages.pack.cut import truncate_candidate
-from foveate.core.stages.pack.evidence import pack_evidence
+from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.ordered import (
     Cut,
     RenditionOptions,
@@ -45,7 +45,9 @@ class Pack:
     happens to one that does not fit (default: the policy's own, skip or stop); `truncate` cuts it
     at the end of a `sentence` or `token`, if more than `3 * min_tokens` are left.
     `per_document` counts that many tokens a document instead of its real header. `cap`: a chunk
-    over that many tokens is shown in a shorter rendition where one is offered.
+    over that many tokens is shown in a shorter rendition where one is offered. `fill`: `budget`
+    uses the budget up; `relevance` stops before sentences that are noise beside the best (policy
+    `value` over sentences).
     """
 
     policy: Policy = "value"
@@ -54,6 +56,7 @@ class Pack:
     min_tokens: int = 20
     per_document: int | None = None
     cap: int | None = None
+    fill: Fill = "budget"
 
     keeps_order: ClassVar[bool] = True
 
@@ -67,6 +70,8 @@ class Pack:
             )
         if self.cut not in ("sentence", "token"):
             raise BadOption(f"pack: cut must be 'sentence' or 'token', not {self.cut!r}")
+        if self.fill not in get_args(Fill):
+            raise BadOption(f"pack: fill must be one of {get_args(Fill)}, not {self.fill!r}")
         if self.min_tokens < 0:
             raise BadOption(f"pack: min_tokens must be 0 or more, not {self.min_tokens}")
 
@@ -88,7 +93,7 @@ class Pack:
             self._stops_at_overflow(),
         )
         if self.policy == "value" and any(c.sentences for c in pool):
-            return pack_evidence(pool, scale)
+            return pack_evidence(pool, scale, fill=self.fill)
         if self.policy == "value":
             return pack_value(pool, scale, ways)
         if self.policy == "coverage":

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
 from operator import neg, truediv
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from foveate.core.renditions import full_rendition
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
@@ -34,22 +34,56 @@ NEW = 1e-6  # and with less than that it is left out: all of it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 NOTHING = Cost(0, 0)
+MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
 SLACK = 3  # tokens or characters that are not worth another round
 
+Fill: TypeAlias = Literal["budget", "relevance"]
 Entry: TypeAlias = tuple[float, int]
 NOBODY: Entry = (inf, -1)  # stands behind all that wait
 
 
-def pack_evidence(candidates: Sequence[Candidate], scale: BudgetTracker) -> Choices:
-    """Fill the purse with sentences; each candidate is shown as those of it that were chosen."""
+def pack_evidence(
+    candidates: Sequence[Candidate], scale: BudgetTracker, *, fill: Fill = "budget"
+) -> Choices:
+    """Fill the budget with sentences; each candidate is shown as those of it that were chosen.
+
+    `fill`: `relevance` stops before sentences that are noise beside the best, once `MODEST` tokens
+    are used.
+    """
     basket = build_selection(candidates, scale)
-    waiting = _all(basket)
-    room = (scale.tokens, scale.characters)[basket.unit] or 0
     counted: dict[int, Choice] = {}
+    room = (scale.tokens, scale.characters)[basket.unit] or 0
+    waiting, noise = _all(basket), list[Entry]()
+    if fill == "relevance":
+        noise = [entry for entry in waiting if is_noise(basket, entry[1])]
+        unlikely = {piece for _, piece in noise}
+        waiting = [entry for entry in waiting if entry[1] not in unlikely]
+    waiting = _spend(basket, waiting, room, counted, scale)
+    if noise:
+        modest = min(room, MODEST[basket.unit])
+        noise = _spend(basket, noise, modest, counted, scale)
+    if not basket.groups:
+        _take_least(basket, counted, scale)
+    choices = _choices(basket, counted, scale, room)
+    if noise and not waiting:
+        _record_stop(choices, basket, noise)
+    return choices
+
+
+def _spend(
+    basket: Selection,
+    waiting: list[Entry],
+    room: int,
+    counted: dict[int, Choice],
+    scale: BudgetTracker,
+) -> list[Entry]:
+    """Take what waits while it fits the room, by the count of what is chosen; what did not fit."""
     repeats: list[int] = []
     fresh = FRESH
     for _ in range(ROUNDS):
         left = room - _used(basket, counted)[basket.unit]
+        if left <= 0:
+            break
         waiting = _fill(basket, waiting, left, repeats, fresh)
         _count(basket, counted, scale)
         back = _take_back(basket, counted, scale)
@@ -64,9 +98,24 @@ def pack_evidence(candidates: Sequence[Candidate], scale: BudgetTracker) -> Choi
             repeats.clear()
         if room - _used(basket, counted)[basket.unit] <= SLACK or not waiting:
             break
-    if not basket.groups:
-        _take_least(basket, counted, scale)
-    return _choices(basket, counted, scale, room)
+    return waiting
+
+
+def is_noise(basket: Selection, piece: int) -> bool:
+    """Whether the piece and all that it is shown with are noise beside the best."""
+    return all(basket.worths[p] < basket.noise for p in basket.with_heads(piece))
+
+
+def _record_stop(choices: Choices, basket: Selection, noise: Sequence[Entry]) -> None:
+    """Say that room was left on purpose, and which candidates it leaves out."""
+    best = max(basket.worths[piece] for _, piece in noise)
+    choices.notes |= {"stopped": len(noise), "next_worth": float(f"{best:.3g}")}
+    unlikely = {basket.owners[piece] for _, piece in noise}
+    for owner in sorted(unlikely):
+        own = basket.pool[owner].chunk.id
+        if choices.left_out.get(own) == "over_budget":
+            choices.left_out[own] = "unlikely"
+            choices.waits.pop(own, None)
 
 
 def _all(basket: Selection) -> list[Entry]:

@@ -51,6 +51,7 @@ class Selection:
     blocks: dict[str, int] = field(default_factory=dict)
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
+    noise: float = 0.0  # the worth under which a piece is not worth showing
     changed: set[int] = field(default_factory=set)  # candidates to be counted anew
 
     def with_heads(self, piece: int) -> tuple[int, ...]:
@@ -156,6 +157,7 @@ def build_selection(candidates: Sequence[Candidate], scale: BudgetTracker) -> Se
         basket.owners += [i] * len(spans)
         basket.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         basket.worths += sentences.worths
+        basket.noise = max(basket.noise, sentences.noise)
         basket.heads += [first + lean for lean in sentences.leans]
         basket.firsts.append(first + len(spans))
     basket.extra, basket.taken = [0.0] * len(basket.owners), [False] * len(basket.owners)

@@ -1,0 +1,171 @@
+"""A context as plain JSON values, and back: what the command line prints and the service sends."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from blake3 import blake3
+
+from foveate.core.errors import BadInput
+from foveate.core.zones import Budget
+
+T = TypeVar("T")
+CONTEXT_KEYS = ("text", "token_count", "blocks", "citations", "trace", "metrics", "manifest")
+BLOCK_KEYS = (
+    *("marker", "chunk_ids", "document_id", "source", "text", "rendition", "score", "span"),
+    *("kind", "title", "section", "page", "summary"),
+)
+
+
+def context_to_json(context: Any) -> dict[str, Any]:
+    """The whole answer; the same shape everywhere."""
+    return {
+        "text": context.text,
+        "token_count": context.token_count,
+        "blocks": [
+            {name: value_to_json(getattr(block, name)) for name in BLOCK_KEYS}
+            for block in context.blocks
+        ],
+        "citations": value_to_json(context.citations),
+        "trace": [stage_to_json(stage) for stage in context.trace],
+        "metrics": dict(context.metrics),
+        "manifest": manifest_to_json(context.manifest),
+    }
+
+
+def manifest_to_json(manifest: Any) -> dict[str, Any]:
+    """The manifest; `when` only if it is known."""
+    record: dict[str, Any] = value_to_json(manifest)
+    if not record["when"]:
+        del record["when"]
+    return record
+
+
+def stage_to_json(stage: Any) -> dict[str, Any]:
+    """One stage of the trace; it may hold thousands of decisions."""
+    return {
+        "stage": stage.stage,
+        "options": stage.options,
+        "before": stage.before,
+        "after": stage.after,
+        "decisions": [
+            {
+                "chunk_id": decision.chunk_id,
+                "action": decision.action,
+                "reason": decision.reason,
+                "by": decision.by,
+                "numbers": dict(decision.numbers),
+            }
+            for decision in stage.decisions
+        ],
+        "notes": dict(stage.notes),
+    }
+
+
+def value_to_json(value: Any) -> Any:
+    """A citation or a manifest: dataclasses as objects, tuples as lists."""
+    if isinstance(value, tuple | list):
+        return [value_to_json(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: value_to_json(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def context_from_json(kind: Callable[..., T], record: Mapping[str, Any], query: str) -> T:
+    """The context that the JSON describes, checked; the budget is that of its documents alone.
+
+    Raises `BadInput` naming the part that is missing, wrong or changed.
+    """
+    if not isinstance(record, Mapping):
+        raise BadInput(f"give the context as an object, not {type(record).__name__}")
+    hints = get_type_hints(kind)
+    values = {}
+    for name in CONTEXT_KEYS:
+        if name not in record:
+            raise BadInput("is missing; give what `to_dict` or `--json` wrote", field=name)
+        values[name] = value_from_json(hints[name], record[name], name)
+    manifest = values["manifest"]
+    if blake3(values["text"].encode(errors="replace")).hexdigest(16) != manifest.output_hash:
+        raise BadInput("is not the text that its manifest seals", field="text")
+    _check_spans([block.span for block in values["blocks"]], len(values["text"]))
+    tokens = manifest.budget_tokens or max(1, manifest.token_count)
+    return kind(**values, budget=Budget(documents=tokens, window=None), query=query)
+
+
+def _check_spans(spans: list[tuple[int, int]], length: int) -> None:
+    """Blocks stand beside one another in the text; a pile of them would be read many times."""
+    at = 0
+    for number, (first, last) in enumerate(sorted(spans), 1):
+        if not at <= first <= last <= length:
+            message = f"block {number} is outside the text or overlaps another"
+            raise BadInput(message, field="blocks")
+        at = last
+
+
+def value_from_json(kind: Any, value: Any, place: str) -> Any:
+    """The value of this type; raises `BadInput` with its place."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _union_from_json(get_args(kind), value, place)
+    if is_dataclass(kind):
+        return _dataclass_from_json(kind, value, place)
+    if origin is tuple:
+        return _tuple_from_json(get_args(kind), value, place)
+    if origin is Literal:
+        _check(value in get_args(kind), " or ".join(map(repr, get_args(kind))), value, place)
+        return value
+    if origin is not None:  # a mapping
+        _check(isinstance(value, Mapping), "an object", value, place)
+        inner = get_args(kind)[1]
+        return {k: value_from_json(inner, v, f"{place}.{k}") for k, v in value.items()}
+    accepted = (int, float) if kind is float else kind
+    right = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
+    _check(right, kind.__name__, value, place)
+    return value
+
+
+def _union_from_json(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    *others, last = (kind for kind in kinds if kind is not type(None))
+    for kind in others:
+        with suppress(BadInput):
+            return value_from_json(kind, value, place)
+    return value_from_json(last, value, place)
+
+
+def _dataclass_from_json(kind: Any, value: Any, place: str) -> Any:
+    _check(isinstance(value, Mapping), "an object", value, place)
+    hints = _hints(kind)
+    found = {}
+    for field in fields(kind):
+        name = field.name
+        if name in value:
+            found[name] = value_from_json(hints[name], value[name], f"{place}.{name}")
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise BadInput("is missing", field=f"{place}.{name}")
+    return kind(**found)
+
+
+_hints = cache(get_type_hints)
+
+
+def _tuple_from_json(kinds: tuple[Any, ...], value: Any, place: str) -> tuple[Any, ...]:
+    _check(isinstance(value, list | tuple), "a list", value, place)
+    if kinds[-1] is Ellipsis:
+        kinds = (kinds[0],) * len(value)
+    _check(len(kinds) == len(value), f"a list of {len(kinds)}", value, place)
+    return tuple(
+        value_from_json(kind, item, f"{place}[{number}]")
+        for number, (kind, item) in enumerate(zip(kinds, value, strict=True))
+    )
+
+
+def _check(right: object, wanted: str, value: object, place: str) -> None:
+    if not right:
+        raise BadInput(f"must be {wanted}, not {type(value).__name__}", field=place)

@@ -1,0 +1,195 @@
+"""cl100k_base and o200k_base, counted by toktok-rs, bpe-openai or tiktoken."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from foveate.core.contracts import Tokenizer
+from foveate.core.errors import ExternalError
+from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
+
+# Never edited: it would change every fingerprint that is in a manifest.
+PROBES = (
+    "The quick brown fox jumps over the lazy dog; it wasn't the first time, nor the 1234567th.",
+    "def parse(line: str) -> list[int]:\n    return [int(x, 16) for x in line.split(',')]\n",
+    "   indented\n\n\n\ttabs\r\n      and trailing spaces      ",
+    "Zażółć gęślą jaźń. Größenwahnsinn. À l'œuvre, élève! Ægir þá. Çağdaş Işık.",
+    "Съешь ещё этих мягких французских булок, да выпей чаю. Ξεσκεπάζω την ψυχοφθόρα βδελυγμία.",
+    "我能吞下玻璃而不伤身体。いろはにほへと ちりぬるを。키스의 고유조건은 입술끼리 만나야 한다.",
+    "نص حكيم له سر قاطع وذو شأن عظيم. דג סקרן שט בים. ऋषियों को सताने वाले। เป็นมนุษย์สุดประเสริฐ",
+    "👩\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 🇧🇪 ✊🏿",
+    "e\u0301 n\u0303 \u200b\ufeff \u0000\u0007\u001b[31m 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 ﷽",
+    "<|endoftext|><|im_start|>system\n[INST] <<SYS>> </s> <start_of_turn>user",
+    "https://example.org/a/b?c=d&e=f#g user@example.org 2026-11-21T09:30:00Z -0.001e-10 1,234,567",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!!!!!!!!!!!!!!!!----------------================________",
+)
+
+
+def probe_fingerprint(name: str, count: Callable[[str], int]) -> str:
+    """`name:` and sixteen hex digits over the counts of the probes."""
+    from blake3 import blake3
+
+    counts = ",".join(str(count(text)) for text in PROBES)
+    return f"{name}:{blake3(counts.encode()).hexdigest(8)}"
+
+
+@lru_cache(maxsize=16)
+def fingerprint_of(tokenizer: Tokenizer) -> str:
+    """The tokenizer's probe; counted once, for its name stands for one vocabulary."""
+    return probe_fingerprint(tokenizer.name, tokenizer.count)
+
+
+def is_openai_break(left: str, right: str) -> bool:
+    r"""Whether the counts of two texts add up where `left` meets `right`.
+
+    Both encodings cut a text by a regular expression without lookbehind and merge bytes inside a
+    piece only. So counts add up where a piece always ends and where the left side is cut the same
+    with and without the right one: after a line feed before what is neither white space nor a
+    slash, and after an ASCII letter or digit before white space.
+
+    >>> (
+    ...     is_openai_break("one.\n", "two"),
+    ...     is_openai_break("one.", "\n"),
+    ...     is_openai_break("one", "\n"),
+    ... )
+    (True, False, True)
+    """
+    if not left or not right:
+        return False
+    before, after = left[-1], right[0]
+    if before == "\n":
+        return after != "/" and not after.isspace()
+    return after.isspace() and before.isascii() and before.isalnum()
+
+
+LONG_TEXT = 4_000
+"""Characters from which on toktok counts without the interpreter lock, which is slow to set up."""
+
+
+class _OpenAITokenizer:
+    """What the three implementations share: they count the same, so they are one vocabulary."""
+
+    __slots__ = ()
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        """The vocabulary's fingerprint, the same for each implementation."""
+        return fingerprint_of(self)
+
+    def count(self, text: str) -> int:
+        """Number of tokens."""
+        try:
+            return self._count(text)
+        except UnicodeEncodeError:
+            return self._count(replace_surrogates(text))
+
+    def _count(self, text: str) -> int:
+        raise NotImplementedError
+
+    def breaks(self, left: str, right: str) -> bool:
+        """Whether the counts of the two sides add up, whatever surrounds them."""
+        return is_openai_break(left, right)
+
+    def truncate(self, text: str, n: int) -> str:
+        """The longest prefix found of at most `n` tokens."""
+        return longest_prefix(text, n, self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toktok(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by toktok-rs (exact, linear, safe between threads).
+
+    >>> Toktok(name="cl100k_base").count("hello world")
+    2
+    """
+
+    name: str
+
+    def _count(self, text: str) -> int:
+        toktok = _import_toktok()
+        if len(text) > LONG_TEXT:
+            counts: list[int] = toktok.batch_count([text], self.name, 1)
+            return counts[0]
+        # The version is pinned, and the tests compare the counts of both ways.
+        count: int = toktok._encoding(self.name).count(text)  # noqa: SLF001
+        return count
+
+    def truncate(self, text: str, n: int) -> str:
+        """A verbatim prefix of at most `n` tokens, counted again before it is handed back."""
+        if n < 1:
+            return ""
+        try:
+            prefix: str = _import_toktok().truncate(text, n, self.name)[0]
+        except UnicodeEncodeError:
+            return longest_prefix(text, n, self.count)
+        if text.startswith(prefix) and self.count(prefix) <= n:
+            return prefix
+        return longest_prefix(text, n, self.count)
+
+
+def _import_toktok() -> Any:
+    try:
+        import toktok
+    except ImportError:
+        raise ExternalError("toktok is not installed; run: pip install toktok-rs") from None
+    return toktok
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BpeOpenai(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by bpe-openai (exact), whose wrapper refuses long texts."""
+
+    name: str
+
+    def _count(self, text: str) -> int:
+        return int(_load_bpe(self.name).count(text))
+
+
+@lru_cache(maxsize=4)
+def _load_bpe(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of the way it opens its data
+            from bpe_openai import _bindings
+    except ImportError:
+        raise ExternalError("bpe_openai is not installed; run: pip install bpe-openai") from None
+    return _bindings.tokenizer_for_encoding(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiktoken(_OpenAITokenizer):
+    """An OpenAI vocabulary, counted by tiktoken (exact), which downloads its tables."""
+
+    name: str
+
+    def _count(self, text: str) -> int:
+        encoding = _load_tiktoken(self.name)
+        try:
+            return len(encoding.encode_ordinary(text))
+        except BaseException as error:
+            # A Rust panic arrives as a BaseException of a class that cannot be imported.
+            if type(error).__name__ != "PanicException":
+                raise
+        raise ExternalError(
+            f"tiktoken gave up on a text of {len(text)} characters; run: pip install toktok-rs"
+        )
+
+
+@lru_cache(maxsize=4)
+def _load_tiktoken(name: str) -> Any:
+    try:
+        import tiktoken
+    except ImportError:
+        raise ExternalError("tiktoken is not installed; run: pip install tiktoken") from None
+    try:
+        return tiktoken.get_encoding(name)
+    except Exception as error:  # whatever its HTTP client, file system or hash check raise
+        raise ExternalError(
+            f"tiktoken cannot load {name!r} ({type(error).__name__}); it downloads its tables at "
+            "first use: set TIKTOKEN_CACHE_DIR, or run: pip install toktok-rs"
+        ) from error

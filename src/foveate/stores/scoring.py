@@ -1,0 +1,134 @@
+"""BM25, the order of results, and their fusion: the same in every store.
+
+Robertson and Zaragoza, "The probabilistic relevance framework", 2009; idf as in Lucene (never
+negative); k1 = 1.2, b = 0.75.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any, TypeAlias
+
+from foveate.core.errors import BadOption
+from foveate.core.fuse import rrf
+
+_K1 = 1.2
+_B = 0.75
+MAX_COUNT = 0xFFFF
+"""Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
+
+
+def bm25_scores(found: Sequence[tuple[Any, Any]], lengths: Any, *, total: int, words: int) -> Any:
+    """BM25 of every row, float64; `found`: per term, readable rows and how often each holds it.
+
+    `total`, `words`: the readable rows and the sum of their `lengths`. A term in more than half
+    of the rows is left out if a rarer one is there.
+    """
+    import numpy as np
+
+    scored = np.zeros(len(lengths), dtype=np.float64)
+    if not words:
+        return scored
+    weights = idfs([len(positions) for positions, _ in found], total)
+    for (positions, counts), weight in zip(found, weights, strict=True):
+        if weight:
+            about = damping(lengths[positions], total=total, words=words)
+            scored[positions] += term_scores(counts, about, weight)
+    return scored
+
+
+def idfs(frequencies: Sequence[int], total: int) -> list[float]:
+    """The weight of each term by its number of `total` rows; 0 for one that is left out."""
+    rare = any(0 < 2 * frequency <= total for frequency in frequencies)
+    return [
+        0.0
+        if not frequency or (rare and 2 * frequency > total)
+        # Rounded, because the last bit of a logarithm is the machine's own.
+        else round(log(1 + (total - frequency + 0.5) / (frequency + 0.5)), 9)
+        for frequency in frequencies
+    ]
+
+
+def damping(lengths: Any, *, total: int, words: int) -> Any:
+    """BM25's addition to a term's occurrences in rows of these lengths, float64."""
+    return _K1 * (1 - _B + _B * (lengths * (total / words)))
+
+
+def term_scores(counts: Any, about: Any, weight: float) -> Any:
+    """The scores of a term in rows that hold it so often; `about`: their damping."""
+    found = counts.astype("f8")
+    below = found + about
+    found *= _K1 + 1
+    found /= below
+    found *= weight
+    return found
+
+
+SortKey: TypeAlias = tuple[str, int, int, str, int]
+"""Source, sequence, byte offset, chunk id; the position last, which never gets to decide."""
+
+_RUN = 128  # scores, of many, of which only the best is looked at first
+
+
+def check_limits(limit: int, depth: int) -> None:
+    """Raise `BadOption` where a search asks for no rows."""
+    if limit < 1 or depth < 1:
+        raise BadOption(f"search: limit is {limit} and depth {depth}; both must be 1 or more")
+
+
+def best_rows(rows: Any, scores: Any, depth: int) -> Any:
+    """The rows with the `depth` best scores, and all that tie with the last of them."""
+    return rows[best_positions(scores, depth)]
+
+
+def best_positions(scores: Any, depth: int) -> Any:
+    """Positions, ascending, of the `depth` best scores and of all that tie with the last of them.
+
+    >>> import numpy as np
+    >>> best_positions(np.array([1.0, 3.0, 2.0, 2.0]), 2).tolist()
+    [1, 2, 3]
+    """
+    import numpy as np
+
+    return np.flatnonzero(scores >= score_threshold(scores, depth))
+
+
+def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
+    """Positions, ascending, of the best scores above 0; `wanted`: a mask, None for all rows."""
+    import numpy as np
+
+    if scores is None:
+        return np.empty(0, dtype=np.int64)
+    if wanted is not None:
+        scores = np.where(wanted, scores, 0.0)
+    rows = best_positions(scores, depth)
+    if len(rows) and not scores[rows].all():
+        return np.flatnonzero(scores)
+    return rows
+
+
+def score_threshold(scores: Any, depth: int) -> Any:
+    """The `depth`-th best score, or the lowest of fewer."""
+    import numpy as np
+
+    if len(scores) <= depth:
+        return scores.min(initial=np.inf)
+    if len(scores) > 4 * _RUN * depth:
+        # The best of each run: the depth-th best of those is no better than the one looked for.
+        runs = np.maximum.reduceat(scores, np.arange(0, len(scores), _RUN))
+        scores = scores[scores >= np.partition(runs, len(runs) - depth)[len(runs) - depth]]
+    return np.partition(scores, len(scores) - depth)[len(scores) - depth]
+
+
+def best_keys(rows: Any, keys: Mapping[int, SortKey], scores: Any, depth: int) -> list[SortKey]:
+    """The keys of the `depth` best rows; `scores`: one a row."""
+    first = sorted(
+        (-score, keys[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+    )
+    return [key for _, key in first[:depth]]
+
+
+def fuse(semantic: list[SortKey], lexical: list[SortKey], limit: int) -> list[tuple[int, float]]:
+    """Both legs as one: (position, fused score), best first."""
+    return [(key[-1], score) for key, score in rrf((semantic, lexical))[:limit]]

@@ -1,0 +1,161 @@
+"""J1, J2, J5: scores that separate decide, noise is left out, and headers are cheap."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate import assemble
+from foveate.core.formats.numbered import Numbered
+from foveate.core.stages.compress.separation import clarity_by_chunk
+from foveate.pipeline.options import DEFAULT_TOKENS, AssembleOptions, resolve_options
+
+WORDS = [f"w{n}x" for n in range(400)]
+QUESTION = "Which pressure does the north boiler need in winter?"
+
+
+def pool(best: int, *, seed: int = 1, high: float = 0.99) -> list[dict[str, object]]:
+    """Thirty passages about boilers; the one at `best` is scored high and shares no word."""
+    dice = Random(seed)
+    found: list[dict[str, object]] = []
+    for n in range(30):
+        noise = ". ".join(" ".join(dice.choices(WORDS, k=9)).capitalize() for _ in range(4))
+        asked = "The north boiler and its pressure in winter are described elsewhere. "
+        found.append(
+            {
+                "id": f"c{n}",
+                "text": noise + "." if n == best else asked + noise + ".",
+                "source": f"manual/part{n}.md",
+                "score": high if n == best else 0.30 * (1 - n / 30),
+            }
+        )
+    return found
+
+
+def trace_of(context, stage):
+    """The entry of one stage."""
+    return next(entry for entry in context.trace if entry.stage == stage)
+
+
+@pytest.mark.parametrize("recipe", ["default", "tight"])
+@pytest.mark.parametrize("budget", [400, 1_000])
+def test_a_score_that_separates_decides(recipe: str, budget: int) -> None:
+    """J1: the passage that the retriever is sure of is there, whatever words the others share."""
+    found = pool(best=17)
+    context = assemble(QUESTION, found, budget=budget, recipe=recipe)
+
+    assert "c17" in {chunk for citation in context.citations for chunk in citation.chunk_ids}
+    notes = trace_of(context, "compress").notes
+    assert notes["separation"] == 1
+    assert notes["decided_by"] == "scores and words"  # the words speak for others
+
+
+def test_agreement_shows_the_whole_passage() -> None:
+    """J1: where words and scores agree, nothing of the passage is left out."""
+    found = pool(best=4)
+    found[4]["text"] = "The north boiler needs two bar in winter. " + str(found[4]["text"])
+    context = assemble(QUESTION, found, budget=400)
+
+    assert str(found[4]["text"]) in context.text
+    assert trace_of(context, "compress").notes["decided_by"] == "scores"
+
+
+def test_scores_without_a_gap_leave_it_to_the_words() -> None:
+    """J1, J6: equal scores decide nothing."""
+    found = [item | {"score": 0.5} for item in pool(best=29)]
+    context = assemble(QUESTION, found, budget=400)
+
+    assert trace_of(context, "compress").notes["decided_by"] == "words"
+    assert "c29" not in {chunk for citation in context.citations for chunk in citation.chunk_ids}
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), max_size=40),
+    st.floats(0.001, 1e3),
+    st.floats(-1e3, 1e3),
+)
+def test_the_shape_of_the_scores_decides(scores: list[float], factor: float, shift: float) -> None:
+    """J1, J6: monotone in the score, and the same for logits, cosines and shares."""
+    found = clarity_by_chunk(scores)
+
+    assert ((found >= 0) & (found <= 1)).all()
+    order = np.argsort(-np.array(scores), kind="stable")
+    assert (np.diff(found[order]) <= 0).all()
+    assert (found > 0).sum() <= len(scores) // 2
+    moved = clarity_by_chunk([factor * score + shift for score in scores])
+    if len(scores) > 2 and np.ptp(scores) > 1e-3:
+        assert np.allclose(found.max(initial=0), moved.max(initial=0), atol=1e-3)
+
+
+def test_a_budget_is_a_limit() -> None:
+    """J2: noise is left out with room to spare, which the trace says; `fill="budget"` goes on."""
+    found = pool(best=3)
+    for item in found[8:]:
+        item["text"] = str(item["text"]).partition(". ")[2]
+    context = assemble(QUESTION, found, budget=8_000)
+    notes = trace_of(context, "pack").notes
+    left_out = [d for d in trace_of(context, "pack").decisions if d.reason == "unlikely"]
+
+    assert context.token_count < 4_000
+    assert notes["stopped"] > 0
+    assert 0 <= notes["next_worth"] < 1e-6
+    assert left_out
+
+
+def test_a_small_pool_is_shown() -> None:
+    """J2: with a few hundred tokens, nothing is too unlikely."""
+    found = [
+        {"text": "The well is nine metres deep.", "source": "wells.md", "score": 0.9},
+        {"text": "The mill was built in 1880.", "source": "mill.md", "score": 0.1},
+    ]
+
+    assert len(assemble("How deep is the well?", found).blocks) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "tokens"),
+    [
+        ({}, DEFAULT_TOKENS),
+        ({"recipe": "cfs-021"}, 7_200),
+        ({"budget": 9_000}, 9_000),
+        ({"model": "gpt-4o"}, DEFAULT_TOKENS),
+    ],
+)
+def test_modest_without_a_budget(options: dict[str, object], tokens: int) -> None:
+    """J2: 4,000 tokens if neither the caller nor the recipe names a budget."""
+    resolved = resolve_options(AssembleOptions().changed(options))
+
+    assert resolved.budget.documents == tokens
+
+
+def test_headers_are_short_in_a_small_budget() -> None:
+    """J5: the file's name alone, which reads back; the citation has the full source."""
+    found = pool(best=3)
+    small, large = (assemble(QUESTION, found, budget=n) for n in (500, 5_000))
+    headers = small.token_count - sum(assemble_tokens(block.text) for block in small.blocks)
+
+    assert small.text.startswith("[1] part")
+    assert "Source:" not in small.text
+    assert "[1] Source: manual/part" in large.text
+    assert {c.source for c in small.citations} <= {item["source"] for item in found}
+    assert [parsed.text for parsed in Numbered(header_form="short").parse(small.text)] == [
+        block.text for block in small.blocks
+    ]
+    assert headers <= 10 * len(small.blocks)
+
+
+def assemble_tokens(text: str) -> int:
+    """Its tokens, as the recipe counts them."""
+    from foveate.plugins import tokenizer
+
+    return tokenizer("cl100k_base").count(text)
+
+
+def test_reranked_trusts_the_score() -> None:
+    """J1: whole passages by score alone, best first."""
+    context = assemble(QUESTION, pool(best=17), budget=500, recipe="reranked")
+
+    first, second = (citation.chunk_ids for citation in context.citations[:2])
+    assert (first, second) == (("c17",), ("c0",))
