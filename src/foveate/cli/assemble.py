@@ -19,7 +19,7 @@ def assemble(
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
-    shortener: options.CompressorName = None,
+    compressor: options.CompressorName = None,
     principal: options.Principals = None,
     taxonomy: options.TaxonomyFile = None,
     as_json: options.Json = False,
@@ -57,10 +57,10 @@ def assemble(
         order=order,
         principals=tuple(principal or ()),
     )
-    aside, by = load_taxonomy(taxonomy), load_compressor(shortener)
+    aside, by = load_taxonomy(taxonomy), load_compressor(compressor)
     if chunks is None:
         url = store or str(options.STORE)
-        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, shortener=by)
+        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, compressor=by)
     else:
-        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, shortener=by)
+        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, compressor=by)
     write_result(prepared, as_json=as_json, explain=explain, bundle=bundle)

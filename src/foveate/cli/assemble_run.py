@@ -44,7 +44,7 @@ def assemble_file(
     options: AssembleOptions,
     *,
     taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
+    compressor: Compressor | None = None,
 ) -> AssemblyResult:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
     lines, name = read_text_lines(name), display_name(name)
@@ -62,7 +62,7 @@ def assemble_file(
             UnrankedWarning,
             stacklevel=2,
         )
-    assembler = Assembler(options=options, taxonomy=taxonomy, shortener=shortener)
+    assembler = Assembler(options=options, taxonomy=taxonomy, compressor=compressor)
     return assembler.run(query, candidates)
 
 
@@ -72,7 +72,7 @@ def assemble_store(
     options: AssembleOptions,
     *,
     taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
+    compressor: Compressor | None = None,
 ) -> AssemblyResult:
     """Candidates that a store finds for the query."""
     with open_store_with_embedder(url) as (store, embedder):
@@ -81,7 +81,7 @@ def assemble_store(
             embedder=embedder,
             options=options,
             taxonomy=taxonomy,
-            shortener=shortener,
+            compressor=compressor,
         )
         return assembler.run(query)
 

@@ -57,7 +57,7 @@ def from_documents(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
     """The context of a framework's documents; None if there are none that may be read.
 
@@ -71,7 +71,7 @@ def from_documents(
     if not any(is_readable(candidate.chunk.principals, allowed) for candidate in found):
         return None
     check_options(options)
-    assembler = Assembler(options=replace(options, principals=principals), around=around)
+    assembler = Assembler(options=replace(options, principals=principals), observers=observers)
     return _fit(assembler, query, assembler.run(query, found), gap)
 
 
@@ -82,10 +82,10 @@ def from_store(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
     """The same from a store, by the assembler's own recipe and budget."""
-    own = _with_call(assembler, options, principals, around)
+    own = _with_call(assembler, options, principals, observers)
     try:
         result = own.run(query, cached=False)
     except BadInput as error:
@@ -101,10 +101,10 @@ async def afrom_store(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
     """`from_store` without blocking the event loop; a store may be asynchronous."""
-    own = _with_call(assembler, options, principals, around)
+    own = _with_call(assembler, options, principals, observers)
     try:
         result = await own.arun(query, cached=False)
     except BadInput as error:
@@ -127,7 +127,7 @@ def _with_call(
     assembler: Assembler,
     options: AssembleOptions,
     principals: Sequence[str],
-    around: StepObserver | None,
+    observers: StepObserver | None,
 ) -> Assembler:
     """The assembler with the options of one call."""
     check_unused(options)
@@ -138,7 +138,9 @@ def _with_call(
         keywords |= {"prompt": options.prompt, "system": options.system}
     changed = assembler.options.changed(keywords)
     check_options(changed)
-    return replace(assembler, options=changed, around=combine_observers(assembler.around, around))
+    return replace(
+        assembler, options=changed, observers=combine_observers(assembler.observers, observers)
+    )
 
 
 def _fit(

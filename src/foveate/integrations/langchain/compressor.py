@@ -40,7 +40,7 @@ class FoveateCompressor(BaseDocumentCompressor):
     language: str = "en"
     principals: Any = ()
     separator: str = PIECE_SEPARATOR
-    around: Any = None
+    observers: Any = None
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -62,7 +62,7 @@ class FoveateCompressor(BaseDocumentCompressor):
             options_of(self),
             principals=current_principals(self.principals),
             gap=self.separator,
-            around=self.around,
+            observers=self.observers,
         )
         return documents_from_result(made)
 

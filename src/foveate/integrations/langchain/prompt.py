@@ -57,7 +57,7 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
     max_output: int = 1024
     k: int | None = None
     principals: Any = ()
-    around: Any = None
+    observers: Any = None
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -101,7 +101,7 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
             gap=None,
             config=config,
             documents=question.documents,
-            around=self.around,
+            observers=self.observers,
         )
         return self._prompt(question, made)
 
@@ -122,7 +122,7 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
             gap=None,
             config=config,
             documents=question.documents,
-            around=self.around,
+            observers=self.observers,
         )
         return await run_in_executor(None, self._prompt, question, made)
 

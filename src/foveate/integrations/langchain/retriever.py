@@ -48,7 +48,7 @@ class FoveateRetriever(BaseRetriever):
     k: int | None = None
     principals: Any = ()
     separator: str = PIECE_SEPARATOR
-    around: Any = None
+    observers: Any = None
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -80,7 +80,7 @@ class FoveateRetriever(BaseRetriever):
             principals=current_principals(self.principals if principals is None else principals),
             gap=self.separator,
             config={"callbacks": run_manager.get_child()},
-            around=self.around,
+            observers=self.observers,
         )
         return documents_from_result(made, named=source.named)
 
@@ -99,7 +99,7 @@ class FoveateRetriever(BaseRetriever):
             principals=current_principals(self.principals if principals is None else principals),
             gap=self.separator,
             config={"callbacks": run_manager.get_child()},
-            around=self.around,
+            observers=self.observers,
         )
         return documents_from_result(made, named=source.named)
 

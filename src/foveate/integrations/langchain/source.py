@@ -42,17 +42,17 @@ class Source:
         gap: str | None,
         config: RunnableConfig,
         documents: Sequence[Any] | None = None,
-        around: Any = None,
+        observers: Any = None,
     ) -> AssemblyResult | None:
         """The context, of `documents` where they are at hand; None where nothing may be read."""
         if documents is None and self.assembler is not None:
             return from_store(
-                self.assembler, query, options, principals=principals, gap=gap, around=around
+                self.assembler, query, options, principals=principals, gap=gap, observers=observers
             )
         if documents is None:
             documents = self._asked().invoke(query, config=config)
         return from_documents(
-            query, documents, options, principals=principals, gap=gap, around=around
+            query, documents, options, principals=principals, gap=gap, observers=observers
         )
 
     async def aprepare(
@@ -64,12 +64,12 @@ class Source:
         gap: str | None,
         config: RunnableConfig,
         documents: Sequence[Any] | None = None,
-        around: Any = None,
+        observers: Any = None,
     ) -> AssemblyResult | None:
         """`prepare` without blocking the event loop."""
         if documents is None and self.assembler is not None:
             return await afrom_store(
-                self.assembler, query, options, principals=principals, gap=gap, around=around
+                self.assembler, query, options, principals=principals, gap=gap, observers=observers
             )
         if documents is None:
             documents = await self._asked().ainvoke(query, config=config)
@@ -81,7 +81,7 @@ class Source:
             options,
             principals=principals,
             gap=gap,
-            around=around,
+            observers=observers,
         )
 
     def _asked(self) -> Any:

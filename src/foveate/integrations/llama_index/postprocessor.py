@@ -47,7 +47,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
     k: int | None = None
     principals: Any = Field(default=(), exclude=True)
     separator: str = PIECE_SEPARATOR
-    around: Any = Field(default=None, exclude=True)
+    observers: Any = Field(default=None, exclude=True)
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -82,7 +82,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
             list(nodes),
             options_of(self),
             principals=current_principals(self.principals),
-            around=self.around,
+            observers=self.observers,
             gap=self.separator,
         )
         if made is None:

@@ -60,7 +60,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         system: str | None = None,
         k: int | None = None,
         principals: Principals = (),
-        around: Any = None,
+        observers: Any = None,
         streaming: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         told = self._llm.metadata
         self._principals = principals
         self._tokenizer = tokenizer if not isinstance(tokenizer, str) else None
-        self._around = around
+        self._observers = observers
         self._options = AssembleOptions(
             budget=budget,
             recipe=recipe,
@@ -156,7 +156,7 @@ class FoveateSynthesizer(BaseSynthesizer):
             self._options,
             principals=current_principals(self._principals),
             gap=None,
-            around=self._around,
+            observers=self._observers,
         )
         if made is None:
             return None, []
