@@ -14,10 +14,9 @@ import pytest
 from documents import PRICES, SMALL, pdf, workbook
 from foveate.core.errors import BadInput
 from foveate.ingest import sandbox as apart_module
-from foveate.ingest.document_json import answer_from_parts, parts_from_answer
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.sandbox import Sandbox
+from foveate.ingest.sandbox import Sandbox, answer_from_parts, parts_from_answer
 from foveate.ports import LoadedDocument, Section
 
 SCRIPTS = {

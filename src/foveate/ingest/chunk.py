@@ -18,8 +18,7 @@ from itertools import islice
 from operator import attrgetter
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, split_units
-from foveate.ingest.window import Window
+from foveate.ingest.units import CountBatch, Window, split_units
 from foveate.ports import Section
 
 __all__ = ["SLICE", "Piece", "check_sizes", "chunk", "each_chunk"]

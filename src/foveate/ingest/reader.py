@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO
 
 from foveate.core.errors import InvalidRequest
-from foveate.ingest.document_json import ReaderAnswer, answer_from_parts
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.sandbox import ReaderAnswer, answer_from_parts
 
 _GRACE_SECONDS = 5  # seconds in which whoever asked may end us first
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,56 +56,15 @@ def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)
     """
-    match format_from_path(path):
-        case "html":
-            from foveate.ingest.loaders.html import load_html
-
-            return load_html
-        case "jsonl":
-            from foveate.ingest.loaders.jsonl import load_jsonl
-
-            return load_jsonl
-        case "markdown":
-            from foveate.ingest.loaders.markdown import load_markdown
-
-            return load_markdown
-        case "text":
-            from foveate.ingest.loaders.text import load_text
-
-            return load_text
-        case "eml":
-            from foveate.ingest.loaders.eml import load_eml
-
-            return partial(
-                load_eml, limits=limits, loader_for=partial(_attachment_loader, limits=limits)
-            )
-    return _limited_loader(path, limits)
-
-
-def _limited_loader(path: Path, limits: Limits | None) -> Loader | None:
-    """The loaders that have bounds of their own."""
-    match format_from_path(path):
-        case "csv":
-            from foveate.ingest.loaders.csv import load_csv
-
-            return partial(load_csv, limits=limits)
-        case "docx":
-            from foveate.ingest.loaders.docx import load_docx
-
-            return partial(load_docx, limits=limits)
-        case "pdf":
-            from foveate.ingest.loaders.pdf import load_pdf
-
-            return partial(load_pdf, limits=limits)
-        case "pptx":
-            from foveate.ingest.loaders.pptx import load_pptx
-
-            return partial(load_pptx, limits=limits)
-        case "xlsx":
-            from foveate.ingest.loaders.xlsx import load_xlsx
-
-            return partial(load_xlsx, limits=limits)
-    return None
+    kind = format_from_path(path)
+    if not kind:
+        return None
+    module = import_module(f"{__name__}.{'text' if kind == 'markdown' else kind}")
+    loader: Loader = getattr(module, f"load_{kind}")
+    if kind == "eml":
+        inner = partial(_attachment_loader, limits=limits)
+        return partial(loader, limits=limits, loader_for=inner)
+    return partial(loader, limits=limits) if is_sandboxed(kind) else loader
 
 
 def _attachment_loader(path: Path, limits: Limits | None) -> Loader | None:

@@ -11,12 +11,15 @@ import posixpath
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from xml.parsers import expat
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.text import plain_title
 
-__all__ = ["Archive", "Event"]
+__all__ = ["Archive", "Event", "Properties", "read_properties"]
 
 Event = tuple[str, str, dict[str, str]]
 """("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
@@ -130,3 +133,40 @@ def _build_parser(found: list[Event], limits: Limits) -> expat.XMLParserType:
 def _attribute_name(key: str) -> str:
     space, _, name = key.rpartition("}")
     return f"r:{name}" if f"{space}}}".endswith(_RELATIONS) else name
+
+
+_PROPERTY_NAMES = ("title", "creator", "modified")
+_MAX_PROPERTY_LENGTH = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Properties:
+    """The core properties; empty where the file does not say."""
+
+    title: str = ""
+    author: str = ""
+    modified_at: datetime | None = None
+
+
+def read_properties(archive: Archive) -> Properties:
+    """The core properties of the file."""
+    found = dict.fromkeys(_PROPERTY_NAMES, "")
+    inside = ""
+    for kind, name, _ in archive.events(archive.related_part("", "core-properties")):
+        if kind == "text":
+            if inside and len(found[inside]) < _MAX_PROPERTY_LENGTH:
+                found[inside] += name
+        else:
+            inside = name if kind == "start" and name in _PROPERTY_NAMES else ""
+    return Properties(
+        title=plain_title(found["title"]),
+        author=plain_title(found["creator"]),
+        modified_at=_parse_instant(found["modified"]),
+    )
+
+
+def _parse_instant(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError:
+        return None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from foveate.ingest.loaders.headings import Heading, plain_title
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.text import Heading, plain_title
 
 __all__ = ["Blocks"]
 

@@ -10,13 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.archive import Archive, Properties, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import sections_from_headings
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.office import Properties, read_properties
-from foveate.ingest.loaders.word_notes import REFERENCES, read_notes
-from foveate.ingest.loaders.word_styles import Numbering, Style, read_numbering, read_styles
+from foveate.ingest.loaders.text import sections_from_headings
+from foveate.ingest.loaders.word_styles import (
+    REFERENCES,
+    Numbering,
+    Style,
+    read_notes,
+    read_numbering,
+    read_styles,
+)
 from foveate.ports import LoadedDocument
 
 __all__ = ["load_docx"]

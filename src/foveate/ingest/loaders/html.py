@@ -7,13 +7,12 @@ navigation, form controls and what the page hides are left out.
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from pathlib import Path
 
 from foveate.ingest.loaders.decode import decode
-from foveate.ingest.loaders.headings import plain_title, sections_from_headings
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import parse_attributes, parse_tags
+from foveate.ingest.loaders.text import first_date, plain_title, sections_from_headings
 from foveate.ports import LoadedDocument
 
 __all__ = ["load_html"]
@@ -49,16 +48,7 @@ def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
         title=title or first,
         sections=sections_from_headings(text, page.headings),
         summary=" ".join(meta.get("description", "").split()),
-        modified_at=_parse_date(meta),
+        modified_at=first_date(meta, _DATES),
         lines=False,
     )
     return (loaded,)
-
-
-def _parse_date(meta: dict[str, str]) -> datetime | None:
-    for key in _DATES:
-        try:
-            return datetime.fromisoformat(meta.get(key, "").strip())
-        except ValueError:
-            continue
-    return None

@@ -14,8 +14,8 @@ from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import plain_title
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
 __all__ = ["load_pdf"]

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import plain_title
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.office import read_properties
+from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
 __all__ = ["load_pptx"]

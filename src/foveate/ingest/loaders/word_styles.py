@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.limits import Limits
 
-__all__ = ["Numbering", "Style", "read_numbering", "read_styles"]
+__all__ = ["REFERENCES", "Numbering", "Style", "read_notes", "read_numbering", "read_styles"]
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _MAX_BASE_STYLES = 32  # styles based on styles
@@ -109,3 +110,28 @@ def read_numbering(archive: Archive, part: str) -> Numbering:
 
 def _parse_number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 4 else 0
+
+
+REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+
+
+def read_notes(archive: Archive, part: str, limits: Limits) -> dict[tuple[str, str], str]:
+    """The notes by kind and id; what separates them from the page has no text."""
+    found: dict[tuple[str, str], str] = {}
+    size = 0
+    for note in ("footnote", "endnote"):
+        number, parts, speaks = "", list[str](), False
+        for kind, name, given in archive.events(archive.related_part(part, f"{note}s")):
+            if kind == "text":
+                parts += [name] if speaks else []
+                size += len(name)
+                limits.check_bound("text_chars", size, "characters of notes")
+                continue
+            speaks = kind == "start" and name == "t"
+            if name == note and kind == "start":
+                number, parts = given.get("id", ""), []
+            elif name == note:
+                found[note, number] = " ".join("".join(parts).split())
+            elif name == "p":
+                parts.append(" ")
+    return found
