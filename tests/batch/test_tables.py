@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.batch.requests import answer_line
-from foveate.batch.slices import Slice, answer_slice
+from foveate.batch.requests import Slice, answer_line, answer_slice
 from foveate.batch.tables import MAX_GROUP_ROWS, AnswerTable, count_rows, read_table
 from foveate.core.errors import BadInput
 

@@ -11,8 +11,7 @@ from markdown_it import MarkdownIt
 
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 from foveate.evals import plot
-from foveate.evals.baseline import find_regressions
-from foveate.evals.gate import Rules, find_broken_rules, read_rules
+from foveate.evals.gate import Rules, find_broken_rules, find_regressions, read_rules
 from foveate.evals.measures import Measures
 from foveate.evals.plot import render_png, render_svg
 from foveate.evals.report import render_page, render_report, write_report

@@ -15,7 +15,7 @@ from foveate.core.text.citation_markers import (
     find_brackets,
 )
 from foveate.core.text.markers import BRACKET, LEAD, is_index
-from foveate.core.types import Context
+from foveate.core.types import Citation, Context
 
 KEPT = 24
 """Characters before a bracket that are looked at."""
@@ -128,3 +128,33 @@ def _last_word(before: str) -> str:
 def filter_plain_brackets(pieces: Iterable[AnswerPiece], context: Context) -> Iterator[AnswerPiece]:
     """The same for an answer as a whole."""
     return PlainBracketFilter(context)(pieces)
+
+
+def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[int, ...] | None:
+    """The markers of what is called by one of the names; None where it could be several things."""
+    known = list(entries)
+    whole = tuple(
+        one.marker for one in known if any(names & set(two) for two in _entry_sources(one))
+    )
+    if whole:
+        return whole
+    found: dict[int, set[str]] = {}
+    for one in known:
+        for source, _ in _entry_sources(one):
+            if _file_name(source) in names:
+                found.setdefault(one.marker, set()).add(source)
+    if len(found) > 1 and len(set().union(*found.values())) > 1:
+        return None
+    return tuple(found)
+
+
+def _entry_sources(entry: Citation) -> Iterator[tuple[str, str]]:
+    """Source and document's id, of the entry itself and of each copy that was dropped for it."""
+    yield entry.source, entry.document_id
+    for copy in entry.corroborating:
+        yield copy.source, copy.document_id
+
+
+def _file_name(source: str) -> str:
+    """The last part of a path or an address; a name of nothing where it ends with a slash."""
+    return source.replace("\\", "/").rpartition("/")[2] or source

@@ -125,7 +125,7 @@ def check_answer(
     ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
-    an entailment model, or `foveate.answer.embedded` for an embedder. `channel`: in `voice` no
+    an entailment model, or `foveate.answer.support` for an embedder. `channel`: in `voice` no
     marker is asked for, so nothing is uncited; sources are found by what is said.
     """
     if not isinstance(answer, str):

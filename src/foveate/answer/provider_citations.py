@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from foveate.answer.bracket_names import find_markers_by_name
 from foveate.answer.places import CitableBlock, citable_blocks
 from foveate.answer.responses import RawCitation, parse_response
-from foveate.answer.source_names import find_markers_by_name
 from foveate.core.errors import BadOption
 from foveate.core.text.citation_markers import CitationMark, MarkerScanner
 from foveate.core.types import Citation, Context, Span

@@ -19,7 +19,7 @@ from typing import IO, Any
 from blake3 import blake3
 
 from foveate._version import __version__
-from foveate.batch.slices import NumberedLine
+from foveate.batch.requests import NumberedLine
 from foveate.batch.tables import SUFFIX, count_rows, read_table
 from foveate.core.errors import BadInput, BadOption
 

@@ -24,7 +24,7 @@ from foveate.batch.partitions import (
     load_valid_note,
     read_requests,
 )
-from foveate.batch.slices import Row, Slice, answer_slice, split_slices
+from foveate.batch.requests import Row, Slice, answer_slice, split_slices
 from foveate.batch.tables import AnswerTable
 from foveate.core.errors import BadInput, ExternalError
 

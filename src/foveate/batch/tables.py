@@ -19,8 +19,7 @@ from datetime import date, datetime
 from math import isnan
 from typing import IO, Any
 
-from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS
-from foveate.batch.slices import NumberedLine, Row
+from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS, NumberedLine, Row
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.evals.calibration.curve import Curve
-from foveate.evals.calibration.probes import PROBE_KINDS, ProbeKind
-from foveate.evals.calibration.sweep import SweepResult
+from foveate.evals.calibration.sweep import PROBE_KINDS, ProbeKind, SweepResult
 from foveate.evals.table import Table, table_to_markdown
 
 

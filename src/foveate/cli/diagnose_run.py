@@ -13,10 +13,10 @@ from foveate.cli.failures import name_file_in_errors
 from foveate.cli.progress import progress_bar
 from foveate.core.errors import BadInput
 from foveate.evals.cases import Case
-from foveate.evals.diagnosis.notes import read_answers, read_sessions
 from foveate.evals.diagnosis.pools import fill_store, kept_apart
 from foveate.evals.diagnosis.probe import CurrentText
 from foveate.evals.diagnosis.run import Diagnosis, DiagnosisInputs, diagnose
+from foveate.evals.diagnosis.verdict import read_answers, read_sessions
 from foveate.evals.read import read_cases
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions, resolve_options

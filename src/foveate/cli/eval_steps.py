@@ -17,10 +17,9 @@ from foveate.cli.models import load_model
 from foveate.cli.progress import progress_bar
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.evals.answers.run import AnswerRunOptions
-from foveate.evals.baseline import check_summary, find_regressions
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
-from foveate.evals.gate import Rules, find_broken_rules, read_rules
+from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
 from foveate.evals.read import read_cases
 from foveate.evals.report import RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run

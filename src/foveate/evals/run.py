@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from foveate.batch.engines.orphans import end_with_parent
+from foveate.batch.engines.engine import end_with_parent
 from foveate.core.errors import BadOption
 from foveate.evals.cases import Case
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows

@@ -95,7 +95,7 @@ class Preparer:
     def parts(self, task: Task, apart: Sandbox) -> Iterator[PreparedPart]:
         """What is in the file, in its order; `apart` reads what is better read by another process.
 
-        Raises what the tokenizer and the embedder raise (`OutsideFailure`).
+        Raises what the tokenizer and the embedder raise (`ExternalError`).
         """
         file = task.file
         try:

@@ -87,7 +87,7 @@ def ingest(
     documents are one transaction at the most, where the store has one for many; more is faster,
     holds up other writers, and is what a killed run does again. Without an `embedder` the store
     gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the
-    store has documents of another path of the same name, and `OutsideFailure` where the store or
+    store has documents of another path of the same name, and `ExternalError` where the store or
     the embedder fails or the disk is full: what was written until then stays, and the next run goes
     on from there.
     """

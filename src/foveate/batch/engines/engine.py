@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from foveate.batch.engines.orphans import end_with_parent
-from foveate.core.errors import ExternalError
+from foveate.core.errors import BadOption, ExternalError, UnknownName
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 __all__ = [
     "BATCH_SIZE",
+    "ENGINES",
     "TASKS_PER_WORKER",
     "Engine",
     "FailedTask",
     "ProcessPoolEngine",
     "SequentialEngine",
+    "check_engine",
+    "end_with_parent",
+    "open_engine",
     "open_process_pool",
 ]
+
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -145,3 +151,58 @@ def _worker_died_error() -> ExternalError:
         "a worker process died (out of memory, or a crash in a plugin); run again with one worker "
         "to see where, or with --engine ray, which tries again and goes on with the rest"
     )
+
+
+_ORPHAN_EXIT_CODE = 1
+
+
+def end_with_parent() -> None:
+    """From now on this process of `multiprocessing` ends as soon as its parent is gone."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_with_parent, args=(parent.sentinel,), daemon=True).start()
+
+
+def _exit_with_parent(sentinel: int) -> None:
+    from multiprocessing.connection import wait
+
+    wait([sentinel])
+    os._exit(_ORPHAN_EXIT_CODE)  # nobody is left to take what is at work, or to be told
+
+
+ENGINES = ("local", "ray")
+
+
+def check_engine(name: str, workers: int | None, address: str | None) -> None:
+    """Raise `UnknownName` or `BadOption` where `open_engine` would."""
+    if name not in ENGINES:
+        raise UnknownName("engine", name, ENGINES)
+    if workers is not None and workers < 1:
+        raise BadOption(f"workers must be 1 or more, not {workers}")
+    if address is not None and name != "ray":
+        raise BadOption("--address names a Ray cluster; give --engine ray with it")
+
+
+@contextmanager
+def open_engine(
+    name: str, workers: int | None = None, address: str | None = None
+) -> Iterator[Engine]:
+    """The engine, until it is left.
+
+    `local`: this process, or a pool of `workers` processes. `ray`: as many workers as there are
+    processors unless said otherwise, on this machine or at `address`. Raises what `check_engine`
+    raises, `MissingExtra`, and `ExternalError` if a cluster cannot be started or reached.
+    """
+    check_engine(name, workers, address)
+    if name == "ray":
+        from foveate.batch.engines.on_ray import open_ray
+
+        with open_ray(workers, address) as fleet:
+            yield fleet
+    elif workers is None or workers == 1:
+        yield SequentialEngine()
+    else:
+        with open_process_pool(workers) as processes:
+            yield processes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -11,10 +13,48 @@ from typing import Any, TypeVar
 
 from foveate._version import __version__
 from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
-from foveate.batch.engines.interrupts import defer_interrupts
 from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
 
 __all__ = ["RETRIES", "RayEngine", "error_summary"]
+
+
+class Interrupts:
+    """Remembers that Ctrl-C was pressed; `check` raises it."""
+
+    def __init__(self) -> None:
+        self._pressed = False
+
+    def handle_signal(self, *_: object) -> None:
+        """The handler."""
+        self._pressed = True
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` where it was pressed."""
+        if self._pressed:
+            self._pressed = False
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def defer_interrupts() -> Iterator[Interrupts]:
+    """Ctrl-C is remembered inside; what nobody has asked for by the end arrives then.
+
+    Signals are the main thread's; in another one nothing is held back.
+    """
+    interrupts = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    before = signal.signal(signal.SIGINT, interrupts.handle_signal)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
+        try:
+            interrupts.check()
+        except KeyboardInterrupt:
+            os.kill(os.getpid(), signal.SIGINT)
+
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -5,12 +5,18 @@ A case to which nothing fits is asked without a context, as a user without one w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 from foveate.answer.messages import messages
+from foveate.core.errors import BadInput
+from foveate.core.manifest import digest
 from foveate.core.types import Context
 from foveate.evals.cases import Case
+from foveate.evals.rows import open_for_append
 from foveate.evals.trials import Setting
 from foveate.evals.work import Worker
 from foveate.pipeline.prompts.text import system_prompt
@@ -59,3 +65,52 @@ def _build_messages(
         return tuple(messages(context, prompt=prompt, tokenizer=worker.counter))
     system = system_prompt(prompt, marker=None)
     return ({"role": "system", "content": system}, {"role": "user", "content": question})
+
+
+_FIRST_BYTES = b'{"key": '
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCall:
+    """One call. `text` of an answer, `mean` of a gold answer's probability (None: cannot be had).
+
+    `read`, `wrote`: tokens as the model counts them, 0 where it does not say.
+    """
+
+    key: str
+    kind: str
+    text: str = ""
+    mean: float | None = None
+    read: int = 0
+    wrote: int = 0
+
+
+def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) -> str:
+    """`detail`: the limit of an answer, the gold answer of a probability."""
+    return digest(json.dumps([kind, model, list(sent), detail], ensure_ascii=False))
+
+
+def load_calls(path: Path) -> dict[str, LoggedCall]:
+    """The file's calls by their keys; raises `BadInput` where it is something else."""
+    if not path.exists():
+        return {}
+    data, found = path.read_bytes(), {}
+    for line in data.split(b"\n"):
+        try:
+            said = _call_from_record(json.loads(line))
+        except (ValueError, KeyError, TypeError):
+            continue  # a run was killed while it wrote
+        found[said.key] = said
+    if data.strip() and not found and not data.startswith(_FIRST_BYTES):
+        raise BadInput(f"{path}: holds no answers of a model; name another folder")
+    return found
+
+
+def _call_from_record(record: Mapping[str, Any]) -> LoggedCall:
+    return LoggedCall(**{one.name: record[one.name] for one in fields(LoggedCall)})
+
+
+def append_call(path: Path, said: LoggedCall) -> None:
+    """Append it, at once."""
+    with open_for_append(path) as file:
+        file.write(json.dumps(asdict(said), ensure_ascii=False).encode() + b"\n")

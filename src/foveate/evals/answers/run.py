@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import cast
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.evals.answers.answer_log import LoggedCall, append_call, call_key, load_calls
 from foveate.evals.answers.outcome import Outcome, measure_answer
-from foveate.evals.answers.requests import AnswerRequest, build_requests
+from foveate.evals.answers.requests import (
+    AnswerRequest,
+    LoggedCall,
+    append_call,
+    build_requests,
+    call_key,
+    load_calls,
+)
 from foveate.evals.cases import Case
 from foveate.evals.trials import Setting
 from foveate.plugins import tokenizer

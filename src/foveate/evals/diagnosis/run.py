@@ -9,8 +9,13 @@ from statistics import fmean
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.figures import LayerFigures, measure_layers
-from foveate.evals.diagnosis.probe import CurrentText, Probe, probe_case
-from foveate.evals.diagnosis.store_reader import StoreReader, evidence_share
+from foveate.evals.diagnosis.probe import (
+    CurrentText,
+    Probe,
+    StoreReader,
+    evidence_share,
+    probe_case,
+)
 from foveate.evals.diagnosis.verdict import (
     AgentTurn,
     RecordedAnswers,
