@@ -23,18 +23,20 @@ from foveate.core import zones
 from foveate.core.request import Recipe
 from foveate.core.types import Context
 from foveate.core.wire import context_to_json
-from foveate.integrations.options import check_options, current_principals, from_documents
-from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
-from foveate.integrations.serialization import (
+from foveate.integrations.options import (
     budget_from_json,
     budget_to_json,
+    check_options,
+    current_principals,
+    from_documents,
+    messages_without_context,
     recipe_from_string,
     recipe_to_string,
 )
+from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.options import AssembleOptions
-from foveate.pipeline.prompts.text import system_prompt
-from foveate.ports import text_from_content
+from foveate.ports import Message, text_from_content
 
 __all__ = ["FoveateAssembler"]
 
@@ -151,7 +153,7 @@ class FoveateAssembler:
             "documents": _documents(found),
             "sources": _documents(group_by_marker(found, self.separator)),
             "context": context.text,
-            "messages": _chat([(one["role"], text_from_content(one["content"])) for one in sent]),
+            "messages": _chat(sent),
             "citations": said["citations"],
             "trace": said["trace"],
             "token_count": context.token_count,
@@ -159,18 +161,11 @@ class FoveateAssembler:
         }
 
     def _nothing(self, query: str) -> dict[str, Any]:
-        options = self._options
-        system = options.system
-        if system is None:
-            system = system_prompt(
-                options.prompt or "grounded", marker=None, language=options.language
-            )
-        asked = [("system", system)] if system else []
         return {
             "documents": [],
             "sources": [],
             "context": "",
-            "messages": _chat([*asked, ("user", query)]),
+            "messages": _chat(messages_without_context(query, self._options)),
             "citations": [],
             "trace": [],
             "token_count": 0,
@@ -185,6 +180,6 @@ def _documents(found: tuple[Piece, ...]) -> list[Document]:
     ]
 
 
-def _chat(found: list[tuple[str, str]]) -> list[ChatMessage]:
+def _chat(found: list[Message]) -> list[ChatMessage]:
     made = {"system": ChatMessage.from_system, "user": ChatMessage.from_user}
-    return [made[role](content) for role, content in found]
+    return [made[one["role"]](text_from_content(one["content"])) for one in found]

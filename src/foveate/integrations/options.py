@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
+from foveate import plugins
 from foveate.core.candidates import candidates_from_items, is_readable
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.spec import recipe_from_toml, recipe_to_toml
+from foveate.core.request import Recipe
+from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.documents import records_from_items
@@ -17,6 +21,8 @@ from foveate.pipeline.inputs import check_principals, check_query
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 from foveate.pipeline.prompts.markers import PROVIDER_CITED_FORMATS
+from foveate.pipeline.prompts.text import system_prompt
+from foveate.ports import Message
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Names that the caller reads under, or a function that gives them at each call."""
@@ -113,6 +119,16 @@ async def afrom_store(
     return await asyncio.to_thread(_fit, own, query, result, gap)
 
 
+def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
+    """System prompt and question, for a request of which nothing may be read."""
+    system = options.system
+    if system is None:
+        prompt = options.prompt or "grounded"
+        system = system_prompt(prompt, marker=None, language=options.language)
+    sent: list[Message] = [{"role": "system", "content": system}] if system else []
+    return [*sent, {"role": "user", "content": query}]
+
+
 def check_unused(options: AssembleOptions) -> None:
     """Refuse what an assembler has of its own: given twice, one of the two would be ignored."""
     given = [f.name for f in _FIELDS if f.name in OWN and getattr(options, f.name) != f.default]
@@ -154,3 +170,36 @@ def _check_nothing_found(error: BadInput) -> None:
     """A search that finds nothing that may be read is no error here; any other goes on."""
     if error.field != "candidates":
         raise error
+
+
+def budget_to_json(budget: Any) -> Any:
+    """A budget of zones as a mapping of them; a number stays one."""
+    if not isinstance(budget, Budget):
+        return budget
+    return {f.name: getattr(budget, f.name) for f in fields(Budget)}
+
+
+def budget_from_json(budget: Any) -> Any:
+    """A mapping of zones as a budget, anything else as it is; raises `BadOption`."""
+    if not isinstance(budget, dict):
+        return budget
+    try:
+        return Budget(**budget)
+    except TypeError as error:
+        raise BadOption(f"budget: {error}; give the zones of foveate.Budget") from None
+
+
+def recipe_to_string(recipe: str | Recipe) -> str:
+    """A recipe that is a value as TOML; a name or a path stays one."""
+    return (
+        recipe_to_toml(recipe, plugins.component_registry())
+        if isinstance(recipe, Recipe)
+        else recipe
+    )
+
+
+def recipe_from_string(recipe: str | Recipe) -> str | Recipe:
+    """A recipe written as TOML as a value; a name, a path or a value stays what it is."""
+    if isinstance(recipe, str) and "\n" in recipe:
+        return recipe_from_toml(recipe, plugins.component_registry())
+    return recipe

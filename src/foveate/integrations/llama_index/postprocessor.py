@@ -12,18 +12,16 @@ from pydantic import field_serializer
 from foveate.core.errors import BadInput
 from foveate.integrations.llama_index.nodes import nodes_from_pieces
 from foveate.integrations.options import (
+    budget_from_json,
+    budget_to_json,
     check_options,
     current_principals,
     from_documents,
     options_of,
-)
-from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
-from foveate.integrations.serialization import (
-    budget_from_json,
-    budget_to_json,
     recipe_from_string,
     recipe_to_string,
 )
+from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
 
 
 class FoveatePostprocessor(BaseNodePostprocessor):
