@@ -1,8 +1,7 @@
-"""One file to what a store takes of it: the step that several processes, or machines, can share.
+r"""Turns one file into documents for a store: the step that processes or machines share.
 
-`Preparer` and everything that goes in and comes out can be pickled. What comes out depends on the
-file, the task and the preparer alone, so whoever does the step, the store becomes the same. Parts
-come one at a time, for a file may hold a million documents. Writes nothing.
+`Preparer`, its tasks and its results can be pickled. The result depends on the file, the task and
+the preparer alone. Parts come one at a time, because a file may hold a million documents.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document to write; `counts`: tokens of each chunk; `readings`: what its texts come out as.
+    r"""A document to write. `counts`: tokens of each chunk; `readings`: analyses of its texts.
 
-    `brought`: which of `summary` and `questions` it has of itself. `vectors`: float32, shape
-    (chunks, dimensions); None where they are still to be made.
+    `brought`: which of `summary` and `questions` the document had itself. `vectors`: float32, shape
+    (chunks, dimensions); None if they are not computed yet.
     """
 
     document: Document
@@ -81,7 +80,7 @@ PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
-    """How files are prepared. `embedder`: None where vectors are made elsewhere, or not at all.
+    r"""How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
     `moved`: digests of documents whose vectors are known already.
     """
@@ -93,7 +92,7 @@ class Preparer:
     moved: frozenset[str] = frozenset()
 
     def parts(self, task: Task, apart: Sandbox) -> Iterator[PreparedPart]:
-        """What is in the file, in its order; `apart` reads what is better read by another process.
+        r"""Yield the parts of the file in order; `apart` reads formats that need a sandbox.
 
         Raises what the tokenizer and the embedder raise (`ExternalError`).
         """

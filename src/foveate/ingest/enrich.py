@@ -1,8 +1,7 @@
-"""What a document is about, and what it answers: a summary, and questions of each chunk.
+r"""Summaries of documents and questions of chunks, taken from their own words.
 
-Rules: what a document brings itself stays; a summary is made of what everybody may read who may
-read the document, and of nothing else; a question belongs to the chunk that answers it, is made of
-that chunk, and is kept with it, so it is seen by whoever may read the chunk alone.
+A summary or question that the document brings stays. A summary uses only chunks that every reader
+of the document may read. A question is made of its own chunk and stored with it.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def unrestricted_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chu
 
 
 def _readable_spans(document: Document, chunks: Sequence[Chunk]) -> list[Span] | None:
-    """The stretches that are in no chunk for fewer readers; None where all may be used."""
+    """The ranges outside of chunks with fewer readers; None if all may be used."""
     known = {id(chunk) for chunk in unrestricted_chunks(document, chunks)}
     if len(known) == len(chunks):
         return None

@@ -1,7 +1,7 @@
-"""A file's bytes to documents, within limits; whatever goes wrong is a `BadInput` with its reason.
+r"""Reads a file's bytes as documents, within limits; every failure is a `BadInput` with its reason.
 
-Markdown, text, HTML and JSON Lines are read here, by readers of our own that are linear in what
-they are given. The other formats are read by a process of their own (`apart`), which can be ended.
+Markdown, text, HTML and JSON Lines have linear readers and are read in this process. Other formats
+are read by the sandbox, which can be ended.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Files prepared by the workers of a Ray cluster, for bulk: the same step, the same order.
+r"""Prepares files on the workers of a Ray cluster: the same step and the same order.
 
-A bunch of files is a task of Ray's, which places it and tries it again where its worker died. What
-a dead worker's bunch holds is then tried file by file, so that one file costs itself alone. Parts
-are handed over in pieces of a megabyte, while their file is still at work: neither a worker nor
-this process ever has all of a file that holds a million documents. Workers read the files
-themselves: on a cluster of several machines the folder must be at the same place on
-each of them.
+A task is a batch of files; if its worker dies repeatedly, the rest of the batch is tried file by
+file. Parts arrive in pieces of a megabyte while their file is still being read, so no process holds
+a whole file of many documents. Workers read the files themselves: the folder must have the same
+path on each machine.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ def prepare_batch(bunch: TaskBatch) -> Iterator[Piece]:
 
 @lru_cache(maxsize=1)
 def _load_preparer(pickled: bytes) -> Preparer:
-    """Made once in a worker, for its embedder may take a second."""
+    """Load once in a worker: an embedder may take a second."""
     found: Preparer = pickle.loads(pickled)  # noqa: S301 - from the caller, through Ray
     return found
 
@@ -129,7 +127,7 @@ NumberedPart: TypeAlias = tuple[int, bytes]
 
 
 class _PartStream:
-    """The parts of a bunch's files as they come; what a dead worker kept is asked for again."""
+    """The parts of a batch's files as they arrive; missing ones are asked for again."""
 
     def __init__(
         self, fleet: RayEngine, bunch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
@@ -148,7 +146,7 @@ class _PartStream:
             yield from self._retry_alone(number, brought)
 
     def _retry_alone(self, number: int, brought: int) -> Iterator[PreparedPart]:
-        """The file by itself, so that it shows whether it is the one at which a worker dies."""
+        """Prepare the file by itself, to find out whether it is the one that kills its worker."""
         single = TaskBatch(preparer=self._bunch.preparer, tasks=(self._bunch.tasks[number],))
         with closing(self._fleet.stream_values(prepare_batch, [single])) as streamed:
             for _, pieces in streamed:

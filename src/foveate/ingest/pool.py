@@ -1,9 +1,7 @@
-"""Several processes that prepare files, and their answers in the order of the tasks.
+r"""Prepares files in several processes, with their results in the order of the tasks.
 
-Each process has a thread that talks to it; what comes back waits, pickled, in a `OrderedTransfer`
-until the writer has come to it. A process that is gone in the midst of a file gets a successor and
-the file once more; where that one goes too, the file is refused. Whatever ends the caller ends
-them.
+Each process has a thread that talks to it. A process that dies gets a successor and the file once
+more; if that one dies too, the file is refused. Whatever ends the caller ends the processes.
 """
 
 from __future__ import annotations
@@ -39,9 +37,11 @@ class TransferStopped(Exception):
 
 
 class OrderedTransfer:
-    """`tasks` numbers to give out; at most `ahead` of them before the one that is being taken.
+    r"""Hands results of several threads to one reader, in the order of the tasks.
 
-    `most`: bytes that may wait, beside one piece of each who brings.
+    At most `ahead` numbers are given out before the one that is read, and at most `most` bytes
+    wait, beside one piece of each thread. The task that is being read may always add a piece, so
+    nothing waits for ever.
     """
 
     def __init__(self, tasks: int, *, ahead: int, most: int) -> None:
@@ -140,10 +140,10 @@ _ATTEMPTS = 2
 def prepare_in_processes(
     preparer: Preparer, tasks: Sequence[Task], jobs: int
 ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
-    """The parts of each task, in order, prepared by `jobs` processes.
+    r"""The parts of each task, in order, prepared by `jobs` processes.
 
-    What a process raises is raised where its parts are taken. Raises `BadOption` where the
-    tokenizer or the embedder cannot be sent.
+    Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
+    the embedder cannot be pickled.
     """
     embedder = b"" if preparer.embedder is None else _pickle(preparer.embedder)
     greeting = (pickle.dumps(_import_paths()), _pickle(replace(preparer, embedder=None)), embedder)
@@ -171,7 +171,7 @@ def _unpickle_parts(pieces: Iterator[bytes]) -> Iterator[PreparedPart]:
 
 
 def _import_paths() -> list[str]:
-    """Where this process finds modules, but for the current folder."""
+    """The module search path without the current folder."""
     return [place for place in sys.path if place and Path(place).is_absolute()]
 
 
@@ -190,8 +190,6 @@ class _WorkerExited(Exception):
 
 
 class _Worker:
-    """One process at a time, and what its thread does."""
-
     def __init__(
         self, greeting: Sequence[bytes], tasks: Sequence[Task], over: OrderedTransfer
     ) -> None:
@@ -217,7 +215,7 @@ class _Worker:
             kill(process)
 
     def _run_task(self, number: int) -> None:
-        """Every piece of the task, once; what a first try has brought is not brought again."""
+        """Transfer every piece of the task once, also when it is tried again."""
         brought, how = 0, ""
         for _ in range(_ATTEMPTS):
             try:
@@ -234,7 +232,6 @@ class _Worker:
         self._transfer.put(number, pickle.dumps(Refusal(reason=reason)))
 
     def _send_task(self, task: Task) -> Iterator[bytes]:
-        """The answer's pieces. Raises `_WorkerExited`."""
         process = self._process
         try:
             if process is None:

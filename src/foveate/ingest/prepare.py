@@ -1,10 +1,9 @@
-"""A loaded file to what a store takes: a document, its chunks, their counts. Embeds nothing.
+r"""Turns a loaded file into a document, its chunks and their counts. Embeds nothing.
 
-The content hash says whether a document has to be written again, and which file it came from
-(`<hash>@<file>@<root>`), so that it can be deleted with it; `root` tells folders of one name
-apart, and as a digest names no path. The hash covers what was read and how it is cut, counted and
-embedded; it does not cover when the file was written, so that the same content is the same state
-on every machine.
+The content hash decides whether a document must be written again and names its file
+(`<hash>@<file>@<root>`); `root` is a digest that tells folders of one name apart. It covers the
+content and how it is cut, counted and embedded, but not when the file was written, so the same
+content is the same state on every machine.
 """
 
 from __future__ import annotations
@@ -112,9 +111,9 @@ def build_chunks(
     tokenizer: Tokenizer,
     limits: Limits,
 ) -> tuple[list[Chunk], list[int]]:
-    """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
+    r"""The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
 
-    Raises `BadInput` as soon as there are more than the limit says.
+    Raises `BadInput` as soon as the limit is exceeded.
     """
 
     def count(texts: Sequence[str]) -> list[int]:

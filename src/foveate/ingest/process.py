@@ -1,6 +1,7 @@
-"""Processes of our own, and how one talks to them: pipes, and bytes with their length before.
+r"""Child processes, and messages over their pipes: bytes after their length.
 
-Not `multiprocessing`: it starts the caller's script anew, which must then guard its main part.
+`multiprocessing` is not used, because it starts the caller's script again, which must then guard
+its main part.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class WorkerFailure:
 
 
 def start_process(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
-    """Our interpreter with one of our modules; `group`: with all that it starts, a group apart.
+    r"""Start one of our modules in our interpreter.
 
-    What is in a group apart gets no Ctrl-C, and is ended as a whole.
+    `group`: start a process group, which gets no Ctrl-C and is ended as a whole.
     """
     # -P: what lies in the current folder is no module of ours.
     command = [sys.executable, "-P", "-m", module, *words]

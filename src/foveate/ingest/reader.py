@@ -1,8 +1,7 @@
-"""The reading process itself, `python -m foveate.ingest.reader LIMITS`: files in, answers out.
+r"""The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
-A question is a line of JSON (`name`, `size`) and that many bytes; an answer is one line of JSON.
-It ends when nobody asks any more. Where the system can, it is given no more memory than the limit
-says, and an alarm ends it even where nobody is left who would.
+A request is a line of JSON (`name`, `size`) and that many bytes; an answer is a line of JSON. It
+ends with its input. Where the system allows, its memory is limited and an alarm ends it.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def _load_answer(data: bytes, path: Path, limits: Limits) -> ReaderAnswer:
 
 
 def _redirect_stdout() -> IO[bytes]:
-    """The answers' own channel: what a library prints goes to stderr."""
+    """Keep stdout for answers; what a library prints goes to stderr."""
     own = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return own

@@ -1,15 +1,10 @@
-"""Bring a store up to date with files and folders: write what changed, delete what is gone.
+r"""Brings a store up to date with files and folders: writes changes, deletes what is gone.
 
-Each document is one transaction of the store, or shares one with others (`at_once`), and its
-content hash says that it is done: a run that was stopped goes on where it was. One bad file, or one
-bad line of a JSON Lines file, is reported and the rest go on; nothing is deleted of what could not
-be read. Only documents that came from the paths given are ever deleted, and none of other origin is
-overwritten: a store that has documents of another folder of the same name is refused before
-anything is written.
-
-Ids: a file is `<folder's name>/<path in it>`, or its own name where it was given itself; what a
-file says its id is stays as it is; other parts of a file are `<file>#<line>`. Vectors are of the
-chunk's text alone, as measured. Nothing is printed here.
+Each document is one transaction, or shares one (`at_once`); its content hash records that it is
+done, so a stopped run continues. A bad file or line is reported and the rest goes on; documents of
+an unreadable file stay. Only documents from the given paths are deleted, and none from elsewhere is
+overwritten. Ids: `<folder's name>/<path in it>`, or the name of a file given itself; an id in the
+file stays; other parts are `<file>#<line>`.
 """
 
 from __future__ import annotations
@@ -77,19 +72,17 @@ def ingest(
     at_once: int = 1,
     on_progress: Progress | None = None,
 ) -> Report:
-    """Index files and folders; afterwards the store holds of them what is there now.
+    r"""Index files and folders; afterwards the store holds their present content.
 
-    `principals`: who may read documents that do not say so themselves; empty is everybody.
-    `limits`: how much of one file is read; what is over them is reported, and not read in part.
-    `enrich`: whether documents get a summary and chunks their questions, taken from their own words
-    or, where that can be had, written by the `model`. `jobs`: how many processes prepare files, 1
-    is this one alone; or another `engine` does. The outcome is the same. `at_once`: how many
-    documents are one transaction at the most, where the store has one for many; more is faster,
-    holds up other writers, and is what a killed run does again. Without an `embedder` the store
-    gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the
-    store has documents of another path of the same name, and `ExternalError` where the store or
-    the embedder fails or the disk is full: what was written until then stays, and the next run goes
-    on from there.
+    `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
+    one file is read; a file over them is reported. `enrich`: add summaries to documents and
+    questions to chunks, from their own words or written by the `model`. `jobs`: how many processes
+    prepare files; or another `engine` prepares them. The outcome is the same. `at_once`: how many
+    documents share a transaction, if the store can; more is faster, blocks other writers longer,
+    and is repeated after a kill. Without an `embedder` the store gets no vectors. Raises `BadInput`
+    for a missing path, `BadOption`, also if the store has documents of another path of the same
+    name, and `ExternalError` if the store or the embedder fails or the disk is full: what was
+    written stays, and the next run continues.
     """
     check_sizes(size, overlap)
     if jobs < 1:

@@ -1,7 +1,7 @@
-"""One run's books: what the store had, what was seen, what became of it. Reads no file.
+r"""The state of one run: what the store had, what was found, and what was written.
 
-Everything that is written is written here, in the order in which it is told, so that the store
-does not depend on who prepared it, or on who was done first.
+Everything is written here in the order of the walk, so the store does not depend on which process
+was first.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong.
+    r"""The result of a run, in documents; `chunks` counts those written. `skipped`: nothing wrong.
 
-    `renamed`: how many of those added are of those deleted, with the same text under another name.
-    `summarised`: documents written with a summary that they did not bring. `questions`: those of
-    the chunks written. `without_model`: documents of which the model wrote nothing of use.
+    `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
+    written with a generated summary. `questions`: those of the chunks written. `without_model`:
+    documents for which the model wrote nothing usable.
     """
 
     added: int = 0
@@ -59,12 +59,11 @@ class Report:
 
 
 class RunState:
-    """Takes what is prepared, writes it, and says at the end what was done.
+    r"""Takes prepared documents, writes them, and reports the result.
 
-    `embedder` makes the vectors of what comes without them, of several documents at once; those of
-    a document that has a new name alone are taken from the store. `at_once`: how many documents are
-    one transaction, where the store has one for many (`batch`). Raises `BadOption` where the
-    store has documents of another path of the same name.
+    `embedder` computes missing vectors for several documents at once; a renamed document keeps
+    those of the store. `at_once`: how many documents share a transaction (`batch`). Raises
+    `BadOption` if the store has documents of another path of the same name.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class RunState:
         return frozenset(self._missing_ids)
 
     def _find_missing(self) -> dict[str, list[str]]:
-        """By digest, the ids of documents whose file is not there any more."""
+        """By digest, the ids of documents whose file is gone."""
         there = {file.name for each in self._walks for file in each.files}
         gone: dict[str, list[str]] = {}
         for identity, stored in self._stored_hashes.items():
@@ -150,12 +149,12 @@ class RunState:
         self._record_written(waiting, refused)
 
     def _batch(self) -> AbstractContextManager[None]:
-        """One transaction for what is written inside, where that is wanted and the store can."""
+        """A shared transaction, if it is wanted and the store has one."""
         batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
         return nullcontext() if batch is None else batch()
 
     def _write_documents(self, waiting: list[tuple[File, PreparedDocument]]) -> dict[str, str]:
-        """By the document's id, why the store would not have it."""
+        """Write them; by document id, why the store refused one."""
         refused: dict[str, str] = {}
         for _, part in waiting:
             try:
@@ -167,7 +166,6 @@ class RunState:
     def _record_written(
         self, waiting: list[tuple[File, PreparedDocument]], refused: Mapping[str, str]
     ) -> None:
-        """Count what is written, and keep what its texts come out as, all at once."""
         found: dict[str, bytes] = {}
         for file, part in waiting:
             if part.document.id in refused:
@@ -187,7 +185,7 @@ class RunState:
     def _describe_documents(
         self, waiting: list[tuple[File, PreparedDocument]]
     ) -> list[tuple[File, PreparedDocument]]:
-        """With what the model says of them; of whom it says nothing stay as they are."""
+        """Add what the model writes about them."""
         if self._describe is None:
             return waiting
         found = self._describe.describe([part for _, part in waiting])
@@ -198,7 +196,7 @@ class RunState:
         return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
 
     def _reuse_vectors(self, part: PreparedDocument) -> PreparedDocument:
-        """The part with the vectors of the same document under its old name, where it had one."""
+        """Take the vectors of the same document under its old name."""
         old = self._missing_ids.get(content_digest(part.document.content_hash))
         if not old or part.document.id in self._stored_hashes:
             return part
@@ -225,7 +223,7 @@ class RunState:
         return found
 
     def _check_id_free(self, identity: str) -> None:
-        """An id belongs to one file; one that is in the store from elsewhere is left alone."""
+        """An id belongs to one file, and one from elsewhere in the store stays."""
         if identity in self._file_by_id:
             raise BadInput(f"{identity!r} is taken by {self._file_by_id[identity]}", field="id")
         if identity not in self._stored_hashes:
@@ -303,7 +301,7 @@ class RunState:
 
 
 def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
-    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
+    """Refuse a folder of the same name elsewhere: `a/docs` would overwrite `b/docs`."""
     for each in walks:
         for stored in known.values():
             if (

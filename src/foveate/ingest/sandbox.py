@@ -1,9 +1,8 @@
-"""A process of our own that reads the files which a parser could hang, blow up or crash on.
+r"""A process that reads the files which could hang, exhaust or crash a parser.
 
-It is started when the first such file comes and goes on to the next; after a file that took too
-long it is ended, after a crash it is gone, and in both cases the next file gets a new one. A
-pool of `concurrent.futures` cannot do that: one of its tasks cannot be ended, and one crash
-breaks the pool. Bytes go in and JSON comes out (`answers`): nothing that it says is executed.
+It starts with the first such file and reads the next ones too. A file over its time limit ends it,
+and the next file gets a new process. `concurrent.futures` cannot end a task, and one crash breaks
+its pool. Bytes go in and JSON comes out, so no answer is executed.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _loaded_from_json(plain: dict[str, Any]) -> LoadedDocument:
 
 
 def _plain_sections(sections: Sequence[Section]) -> Any:
-    """A list for each section; of the rows of a table their columns, for there may be a million."""
+    """A list for each section; columns for rows of a table, which may be a million."""
     if not isinstance(sections, Rows):
         return [astuple(section) for section in sections]
     columns = [b64encode(column.tobytes()).decode() for column in sections.columns]
@@ -129,7 +128,7 @@ class Sandbox:
         )
 
     def _end_process(self) -> int:
-        """Let the process go; how it ended."""
+        """End the process; its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
@@ -141,7 +140,7 @@ def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
 
 
 def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
-    """The line that answers; empty or without its end where the process ended before it."""
+    """The answering line; incomplete if the process ended before."""
     question = json.dumps({"name": path.name, "size": len(data)}).encode() + b"\n"
     to, back = _require_pipe(process.stdin), _require_pipe(process.stdout)
     with contextlib.suppress(BrokenPipeError):
@@ -152,7 +151,6 @@ def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> byt
 
 
 def _parse_answer(line: bytes) -> list[LoadedDocument | BadInput]:
-    """The documents; whoever took the reader over can say nothing else. Raises `BadInput`."""
     try:
         answer: ReaderAnswer = json.loads(line)
         return parts_from_answer(answer)

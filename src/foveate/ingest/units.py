@@ -1,8 +1,6 @@
-"""The units that chunks are made of: sentences, code lines, table rows, with what they weigh.
+r"""Splits a text into the units of chunks (sentences, code lines, table rows) and counts them.
 
-Units come in slices: the texts of a slice are counted in a few batches, once each, and again in
-pieces where one alone is too long for a chunk. So memory holds a slice, however long the text is.
-Not here: which units go together (`chunk`).
+Units come in slices, counted in a few batches, so memory holds a slice of any text.
 """
 
 from __future__ import annotations
@@ -37,12 +35,11 @@ _LONGEST_CLUSTER = 64
 
 
 class Unit(NamedTuple):
-    """`text[start:end]`, which no chunk takes apart; a tuple, for a text may have millions.
+    r"""`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of the white space before it where that is wide. `opens`: a section begins
-    here; `apart`: on another page or another sheet, and `row`: in the next row, which is what a
-    citation names. `block`: the index of its block; `whole`: it is better kept in one chunk (code,
-    tables).
+    `gap`: tokens of wide white space before it. `opens`: a section begins here; `apart`: on another
+    page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer to keep
+    the block in one chunk (code, tables).
     """
 
     start: int
@@ -104,7 +101,7 @@ def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:
 
 
 def _are_rows(one: Section | None, other: Section | None) -> bool:
-    """Whether the two are rows of one table: but for the row, a citation says the same of both."""
+    """Whether both are rows of one table: a citation differs in the row alone."""
     if one is None or other is None or one.row is None or other.row is None:
         return False
     return (one.page, one.path) == (other.page, other.path)
@@ -113,9 +110,9 @@ def _are_rows(one: Section | None, other: Section | None) -> bool:
 def _count_units(
     text: str, found: list[Unit], before: int, count: CountBatch, size: int
 ) -> list[Unit]:
-    """Count all units, each with the space before it, and the wide gaps, in one batch.
+    r"""Count all units, each with the space before it, and wide gaps, in one batch.
 
-    `before`: where the unit before them ends; negative where they are the first.
+    `before`: where the previous unit ends; negative if there is none.
     """
     first = text[before : found[0].start] if before >= 0 else ""
     gaps = [first, *(text[one.end : unit.start] for one, unit in pairwise(found))]
@@ -147,7 +144,7 @@ def _recount_long_units(text: str, found: list[Unit], count: CountBatch, size: i
 def _cut_long_units(
     text: str, found: list[Unit], limits: list[int], count: CountBatch, size: int
 ) -> list[Unit]:
-    """Cut what is too long, again and again, one batch a round, until every unit fits."""
+    """Cut long units, one batch a round, until every unit fits."""
     while True:
         cut = [_cut_unit(text, *pair) for pair in zip(found, limits, strict=True)]
         fresh = [piece for pieces in cut if len(pieces) > 1 for piece in pieces]
@@ -163,9 +160,9 @@ def _cut_long_units(
 
 
 def _unit_limits(found: list[Unit], size: int, taken: int) -> tuple[list[int], int]:
-    """What each unit may weigh: less after headings, which a chunk must hold as well.
+    r"""The limit of each unit: less after headings, which the chunk must hold too.
 
-    `taken`: what the headings right before these units weigh; with it, what those at their end do.
+    `taken`: tokens of the headings before these units; returned for those at their end.
     """
     limits: list[int] = []
     for unit in found:
@@ -175,7 +172,7 @@ def _unit_limits(found: list[Unit], size: int, taken: int) -> tuple[list[int], i
 
 
 def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
-    """The unit, or its pieces of about a fifth of a chunk, so that a few of them fill one."""
+    """The unit, or its pieces of about a fifth of a chunk."""
     if unit.tokens <= limit or unit.end - unit.start < 2:
         return [unit]
     step = max(1, (unit.end - unit.start) * limit // (_PIECES_PER_CHUNK * unit.tokens))
@@ -202,7 +199,7 @@ def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
 
 
 def _cut_position(text: str, unit: Unit, at: int, stop: int) -> int:
-    """Where to cut after `at`, near `stop`: between words, else characters, else code points."""
+    """Where to cut near `stop`: between words, else graphemes, else code points."""
     if stop >= unit.end:
         return unit.end
     for cut in (last_word_boundary(text, stop, at), last_grapheme_boundary(text, stop, at)):
@@ -214,10 +211,7 @@ def _cut_position(text: str, unit: Unit, at: int, stop: int) -> int:
 
 
 class Window:
-    """Units by their number, as they come, and how much a stretch of them weighs, about.
-
-    Those that no chunk needs any more are let go (`drop`).
-    """
+    """Units of a stream by number, with approximate weights of ranges; `drop` frees old ones."""
 
     def __init__(self, coming: Iterator[Unit]) -> None:
         self._coming = coming

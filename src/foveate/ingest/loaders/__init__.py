@@ -68,5 +68,5 @@ def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
 
 
 def _attachment_loader(path: Path, limits: Limits | None) -> Loader | None:
-    """The loader for an attachment; none for a mail, so that mails in mails end somewhere."""
+    """The loader for an attachment; none for a mail, so that nesting ends."""
     return None if format_from_path(path) == "eml" else loader_for(path, limits)

@@ -1,7 +1,7 @@
-"""Office files from the outside: a zip archive of XML parts, read within limits, part by part.
+r"""Reads an Office file as a zip archive of XML parts, within limits.
 
-Nothing is unpacked to the disk and archives in archives are never opened. Sizes are checked before
-anything is read; a part that lies about its size ends where it says it does, with an error.
+Nothing is unpacked to the disk and nested archives are never opened. Sizes are checked first; a
+part with a wrong size fails at the size that it states.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class Archive:
         return next((target for kind, target in kin if kind == relation), "")
 
     def events(self, part: str) -> Iterator[Event]:
-        """The elements and texts of a part in order; none where there is no such part.
+        r"""The elements and texts of a part in order; empty if there is no such part.
 
-        Names are without namespaces, but for the ids of relations, which are `r:id`. Raises
-        `BadInput` on a document type (which is where entities are declared), and on damage.
+        Names are without namespaces, except ids of relations (`r:id`). Raises `BadInput` for a
+        document type, where entities are declared, and for damage.
         """
         if part not in self._members:
             return

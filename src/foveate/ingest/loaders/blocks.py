@@ -1,7 +1,4 @@
-"""A text as it is put together from paragraphs, headings, items and rows. Knows no file format.
-
-Block marks are Markdown's, as everywhere here, so that the chunker sees the blocks.
-"""
+"""Builds a text from paragraphs, headings, items and rows, with Markdown's block marks."""
 
 from __future__ import annotations
 

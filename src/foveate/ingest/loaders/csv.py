@@ -48,7 +48,7 @@ def load_csv(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[
 
 
 def _detect_dialect(text: str, path: Path) -> type[csv.Dialect]:
-    """How the file is written; as its suffix says where the first rows do not tell."""
+    """The dialect of the first rows; if they do not show it, that of the suffix."""
     sample = text[:_SAMPLE]
     whole = sample if len(text) <= _SAMPLE else sample.rpartition("\n")[0] or sample
     usual = csv.excel_tab if path.suffix.lower() == ".tsv" else csv.excel

@@ -1,8 +1,7 @@
-"""Word: headings as sections, lists with their marks, tables as rows. No page numbers.
+r"""Reads Word files: headings as sections, lists with their marks, tables as rows.
 
-A Word file has no pages until it is laid out, so there are none to cite. Footnotes and endnotes
-stand in brackets where they are referred to. Left out: headers and footers, comments, what a
-tracked change deleted, and text that is formatted as hidden.
+There are no page numbers before layout. Notes appear in brackets at their reference. Left out:
+headers, footers, comments, deleted and hidden text.
 """
 
 from __future__ import annotations
@@ -65,8 +64,6 @@ def _build_document(body: _Body, told: Properties, path: Path) -> LoadedDocument
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph that is open: its text so far, and what its properties say."""
-
     parts: list[str] = field(default_factory=list)
     style: str = ""
     level: int | None = None
@@ -77,7 +74,7 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Body:
-    """The document as it goes by. Text boxes are paragraphs in paragraphs, tables in cells too."""
+    """The document's state; text boxes and table cells contain paragraphs of their own."""
 
     blocks: Blocks
     styles: dict[str, Style]
@@ -122,7 +119,7 @@ class _Body:
             self._open[-1].parts.append(_SIGNS.get(name, "") or self._take_note(name, given))
 
     def _take_note(self, name: str, given: dict[str, str]) -> str:
-        """The note that is referred to, once: a long one may be referred to a million times."""
+        """Take the note once: a long one may be referred to a million times."""
         note = self.notes.pop((REFERENCES.get(name, ""), given.get("id", "")), "")
         return f" [{note}]" if note else ""
 

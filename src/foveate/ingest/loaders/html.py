@@ -1,7 +1,7 @@
-"""HTML: what a reader of the page would read, as text with Markdown's block marks.
+r"""Reads HTML as the visible text of the page, with Markdown's block marks.
 
-Offsets are those of this text, which is what is kept; lines are not the file's. Scripts, styles,
-navigation, form controls and what the page hides are left out.
+Offsets are those of this text. Scripts, styles, navigation, form controls and hidden elements are
+left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""JSON Lines: one object a line, each a document of its own with at least `text`.
+r"""Reads JSON Lines: each line is an object and a document, with at least `text`.
 
-Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals`
-(list of strings), `metadata` (object); other keys go to the metadata. A line that is not usable
-is a `BadInput` with its number; the others stand.
+Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals` (list
+of strings), `metadata` (object); other keys become metadata. A bad line is a `BadInput` with its
+number, and the others are read.
 """
 
 from __future__ import annotations

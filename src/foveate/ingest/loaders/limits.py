@@ -1,8 +1,4 @@
-"""How much of a file is read: every bound in one value. Reads nothing itself.
-
-What is over a bound is refused with the bound's name, never cut: a document that was read in part
-would be cited as if it were whole.
-"""
+"""Bounds on reading a file. A file over a bound is refused, never cut."""
 
 from __future__ import annotations
 
@@ -17,13 +13,13 @@ _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
+    r"""Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
 
-    `file_bytes`: as it is on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file,
-    which is a zip archive; the ratio counts beyond a megabyte. `depth`: of elements in elements.
-    `pages`: of a PDF, or slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one
-    cell. `text_chars`: of all text taken out. `chunks`: of one document. `attachments`: of a mail.
-    `seconds` and `memory_bytes`: of the process that reads PDF, Office, CSV and mail files.
+    `file_bytes`: on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file's zip
+    archive; the ratio counts beyond a megabyte. `depth`: nesting of elements. `pages`: of a PDF, or
+    slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one cell. `text_chars`: of all
+    text. `chunks`: of one document. `attachments`: of a mail. `seconds` and `memory_bytes`: of the
+    process that reads PDF, Office, CSV and mail files.
     """
 
     file_bytes: int = 256 << 20

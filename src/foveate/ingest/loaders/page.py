@@ -1,7 +1,6 @@
-"""A page as it is written down: tags go in, text with Markdown's block marks comes out.
+r"""Converts the tags of a page to text with Markdown's block marks.
 
-Headings become `#` lines, list items `-` or `1.`, table rows `| a | b |`, `pre` a fence, so that
-the chunker sees the blocks. Knows no bytes, no metadata and no files.
+Headings become `#` lines, list items `-` or `1.`, table rows `| a | b |`, `pre` a fence.
 """
 
 from __future__ import annotations
@@ -209,7 +208,7 @@ class Page:
         self._row += 1
 
     def _end_before(self, name: str) -> None:
-        """End the row or the heading that the element cannot stand in."""
+        """End the row or the heading that cannot contain the element."""
         if name in _ROW_ENDS:
             self._end_row()
         written = self._heading is not None and self._heading[0] >= 0
@@ -217,13 +216,13 @@ class Page:
             self._end_heading()
 
     def _end_row(self) -> None:
-        """A block in a cell: the row goes on as text, without the mark of the cell just opened."""
+        """Go on as text without the mark of the cell just opened, for a block in a cell."""
         if self._row and self._parts[-1] in ("| ", " | "):
             self._size -= len(self._parts.pop())
         self._row = None
 
     def _break(self, gap: str, prefix: str = "") -> None:
-        """Ask for a new line or a blank one before what comes next; inside a row, a space."""
+        """Ask for a line break or a blank line before the next text; inside a row, a space."""
         if self._row or self._heading is not None:
             self._gap = self._gap or " "
             return
@@ -243,7 +242,7 @@ class Page:
             self._gap = self._gap or " "
 
     def _write(self, text: str) -> None:
-        """Put the text down, after the gap and the mark that were asked for."""
+        """Write the text, after the requested gap and mark."""
         before = self._gap if self._parts and self._parts[-1] not in ("| ", " | ") else ""
         if self._heading is not None and self._heading[0] < 0:
             # Its text begins after the gap and the mark, which are the next two parts.

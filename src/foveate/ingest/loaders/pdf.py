@@ -1,7 +1,6 @@
-"""PDF: the text of each page by PDFium, with its number, and the bookmarks as sections.
+r"""Reads PDF by PDFium: the text of each page with its number, bookmarks as sections.
 
-A page that is a picture has no text: a file of such pages is refused, since nothing in it could
-be found. PDFium may not be used in two threads at once.
+A file without any text, such as scanned pages, is refused. PDFium is not thread-safe.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognit
 
 
 def load_pdf(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
-    """The file as one document, titled by its title or its name; a section is a page.
+    r"""The file as one document, titled by its title or its name; a section is a page.
 
-    Raises `BadInput` where it is damaged, encrypted, over a limit or without text, and
-    `MissingExtra` without `pypdfium2`.
+    Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
+    without `pypdfium2`.
     """
     bounds = limits or Limits()
     pdf = _open_pdf(data)
@@ -100,7 +99,7 @@ def _page_text(pdf: Any, number: int) -> str:
 
 
 def _bookmark_paths(pdf: Any) -> Iterator[tuple[int, str]]:
-    """The page that each bookmark leads to, and its path; the first of a page's counts."""
+    """The path of each page's first bookmark."""
     trail: list[str] = []
     seen: set[int] = set()
     for count, mark in enumerate(pdf.get_toc()):

@@ -1,7 +1,7 @@
-"""PowerPoint: a slide is a page, its title a section, its notes stand under it.
+r"""Reads PowerPoint: a slide is a page, its title a section, its notes follow it.
 
-Slide numbers, dates and footers are left out, hidden slides are read. A slide that is shown again
-is read once, where it comes first. Shapes stand in the order of the file, in which they are drawn.
+Slide numbers, dates and footers are left out; hidden slides are read. A repeated slide is read
+once. Shapes come in the order of the file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def load_pptx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple
 
 
 def _slide_parts(archive: Archive, part: str) -> list[str]:
-    """The slides' parts, in the order in which they are shown."""
+    """The slides' parts in presentation order."""
     known = archive.relations(part)
     found: list[str] = []
     for kind, name, given in archive.events(part):
@@ -56,7 +56,7 @@ def _slide_parts(archive: Archive, part: str) -> list[str]:
 
 
 def _first_places(slides: list[str]) -> dict[str, int]:
-    """Each slide's number where it is shown first: one that comes again has been read."""
+    """Each slide's first number."""
     found: dict[str, int] = {}
     for number, slide in enumerate(slides, 1):
         found.setdefault(slide, number)
@@ -64,7 +64,7 @@ def _first_places(slides: list[str]) -> dict[str, int]:
 
 
 def _write_slide(archive: Archive, part: str, number: int, blocks: Blocks) -> Section | None:
-    """Write the slide down; its section, or None where nothing is on it."""
+    """Write the slide; its section, or None if it is empty."""
     shapes = _read_shapes(archive, part)
     titles = [plain_title(" ".join(shape.texts())) for shape in shapes if shape.kind in _TITLES]
     title = next((each for each in titles if each), "")

@@ -1,8 +1,7 @@
-"""Rows as records: one line a row, every value with its column's name. Knows no file format.
+r"""Writes table rows as records: one line a row, each value with its column's name.
 
-The first row that says anything names the columns, where all it holds are different texts and
-another row follows; otherwise columns are called by their letters. So a row can be found and read
-on its own, and its number is its section's.
+The first non-empty row names the columns if its values are different texts and another row follows;
+otherwise columns are called by their letters. A row's number is its section's.
 """
 
 from __future__ import annotations
@@ -24,10 +23,9 @@ _FIELDS = 4
 
 
 class Rows(Sequence[Section]):
-    """Sections of rows in order, made when they are looked at; equal to a tuple of the same.
+    r"""Sections of rows in order, built on access; equal to a tuple of the same.
 
-    `columns`: where rows start, where they end, their numbers, and the places of their sheets'
-    names in `names`.
+    `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class Rows(Sequence[Section]):
         return len(self.columns[0])
 
     def __getitem__(self, at: Any) -> Any:
-        """The section at a place, or those of a slice."""
         if isinstance(at, slice):
             return tuple(self[number] for number in range(len(self))[at])
         start, end, row, sheet = (column[at] for column in self.columns)

@@ -1,10 +1,8 @@
-"""HTML as a stream of tags and texts, in linear time whatever the input.
+r"""Reads HTML as a stream of tags and texts, in linear time for any input.
 
-Not a tree: tree builders are quadratic in the depth of a page (lexbor took 252 s for 1.2 MB of
-open `div`s) and may multiply it (unclosed formatting elements), and the standard library's
-`html.parser` is quadratic in unclosed tags. What is read here is what the HTML standard's
-tokenizer reads, as far as a reader's text needs it.
-Rules: possessive patterns only; nothing raises.
+There is no tree: tree builders are quadratic in nesting (lexbor took 252 s for 1.2 MB of open
+`div`s), and `html.parser` is quadratic in unclosed tags. The tokens are those of the HTML standard
+as far as a reader's text needs them. Patterns are possessive; nothing raises.
 """
 
 from __future__ import annotations
