@@ -23,17 +23,6 @@ from foveate.batch.requests import NumberedLine
 from foveate.batch.tables import SUFFIX, count_rows, read_table
 from foveate.core.errors import BadInput, BadOption
 
-__all__ = [
-    "CompletionNote",
-    "FileAccess",
-    "Partition",
-    "hash_file",
-    "is_table",
-    "load_valid_note",
-    "partitions",
-    "read_requests",
-]
-
 SUFFIXES = (".jsonl", SUFFIX)
 WRITABLE_SUFFIXES = (".jsonl", ".ndjson", SUFFIX)
 NOTES_FOLDER = "_foveate"

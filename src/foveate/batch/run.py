@@ -28,8 +28,6 @@ from foveate.batch.requests import Row, Slice, answer_slice, split_slices
 from foveate.batch.tables import AnswerTable
 from foveate.core.errors import BadInput, ExternalError
 
-__all__ = ["Failure", "Progress", "Report", "run_partitions"]
-
 Progress = Callable[[int, int, str], None]
 """Called after each slice: requests done, requests in all as far as known, the partition."""
 

@@ -23,8 +23,6 @@ from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS, NumberedLi
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
 
-__all__ = ["SUFFIX", "AnswerTable", "count_rows", "read_table"]
-
 SUFFIX = ".parquet"
 REQUEST_COLUMN = "request"
 MAX_GROUP_ROWS, MAX_GROUP_BYTES = 1_000, 32 << 20

@@ -19,8 +19,6 @@ from foveate.core.errors import BadOption
 from foveate.ingest.units import CountBatch, Window, split_units
 from foveate.ports import Section
 
-__all__ = ["SLICE", "Piece", "check_sizes", "chunk", "each_chunk"]
-
 SLICE = 256
 """Chunks that are settled together."""
 

@@ -22,17 +22,6 @@ from foveate.ingest.walk import File
 from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
 
-__all__ = [
-    "EMBED_BATCH",
-    "PreparedDocument",
-    "PreparedPart",
-    "Preparer",
-    "Refusal",
-    "Task",
-    "UnchangedDocument",
-    "embed_texts",
-]
-
 EMBED_BATCH = 256
 """Texts that an embedder gets at once."""
 

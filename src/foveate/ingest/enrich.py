@@ -16,8 +16,6 @@ from foveate.core.text.summary import summarise
 from foveate.core.types import Chunk, Span
 from foveate.ports import QUESTIONS, Document
 
-__all__ = ["Enrich", "enrich_document", "unrestricted_chunks", "with_questions", "with_summary"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrich:

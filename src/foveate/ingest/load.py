@@ -20,8 +20,6 @@ from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
 from foveate.ports import LoadedDocument
 
-__all__ = ["check_format", "load_file", "load_in_process", "opened", "read_file"]
-
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 # A pipe that nobody writes to would be waited for.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -21,8 +21,6 @@ from foveate.ingest.document_task import PreparedDocument
 from foveate.ingest.enrich import Enrich, unrestricted_chunks, with_questions, with_summary
 from foveate.ports import QUESTIONS, Message, Model
 
-__all__ = ["DescribedDocument", "ModelEnricher"]
-
 _ATTEMPTS = 2
 _LINE = re.compile(r"^\W*(?:(?P<summary>SUMMARY)|Q\s*(?P<number>\d{1,6}))\s*:\s*(?P<text>.+)$")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")

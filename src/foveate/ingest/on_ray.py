@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from foveate.batch.engines.tasks import RayEngine
     from foveate.ingest.run import Engine
 
-__all__ = ["prepare_on_fleet", "ray_engine"]
 
 BATCH_BYTES = 4 << 20
 """Of the files of a bunch, as they are on the disk."""

@@ -29,8 +29,6 @@ from foveate.ingest.process import (
     wait_for_exit,
 )
 
-__all__ = ["OrderedTransfer", "TransferStopped", "prepare_in_processes"]
-
 
 class TransferStopped(Exception):
     """Nobody takes anything any more."""

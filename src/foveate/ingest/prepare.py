@@ -23,16 +23,6 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-__all__ = [
-    "Settings",
-    "build_chunks",
-    "build_document",
-    "content_digest",
-    "file_hash",
-    "origin_from_hash",
-    "root_from_hash",
-]
-
 _FORMAT = "foveate ingest 4"
 _DIGEST_BYTES = 16
 

@@ -15,15 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = [
-    "WorkerFailure",
-    "format_exit",
-    "kill",
-    "receive",
-    "send",
-    "start_process",
-    "wait_for_exit",
-]
 
 _LENGTH_BYTES = 8
 

@@ -7,8 +7,6 @@ from typing import Any
 from foveate.ingest.document_task import PreparedDocument
 from foveate.ports import Store
 
-__all__ = ["load_stored_vectors"]
-
 
 def load_stored_vectors(store: Store, identity: str, part: PreparedDocument) -> Any:
     """The vectors that the store has of these very chunks in that document; None if not of all."""

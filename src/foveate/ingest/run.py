@@ -27,19 +27,8 @@ from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
 from foveate.ingest.run_state import Report, RunState
 from foveate.ingest.sandbox import Sandbox
-from foveate.ingest.walk import Failure, Walk, walk
+from foveate.ingest.walk import Walk, walk
 from foveate.ports import Embedder, Model, Store
-
-__all__ = [
-    "Engine",
-    "Failure",
-    "Progress",
-    "Report",
-    "ingest",
-    "local_engine",
-    "prepare_in_process",
-    "walk_paths",
-]
 
 _MAX_JOBS, _FILES_PER_JOB = 8, 32
 

@@ -28,8 +28,6 @@ from foveate.ingest.write_queue import WriteQueue
 from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Embedder, Store
 
-__all__ = ["Report", "RunState"]
-
 _COUNTERS = (
     *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
 )

@@ -25,8 +25,6 @@ from foveate.ingest.loaders.records import Rows
 from foveate.ingest.process import format_exit, start_process, wait_for_exit
 from foveate.ports import LoadedDocument, Section
 
-__all__ = ["ReaderAnswer", "Sandbox", "answer_from_parts", "parts_from_answer"]
-
 
 class ReaderAnswer(TypedDict, total=False):
     """`refused`: why the whole file was; else its `parts`, each a document or why it is none."""

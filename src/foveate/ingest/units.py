@@ -18,8 +18,6 @@ from foveate.core.text.graphemes import (
 from foveate.core.text.sentences import each_unit
 from foveate.ports import Section
 
-__all__ = ["MANY_ROWS", "SLICE", "CountBatch", "Unit", "Window", "split_units"]
-
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
 """Tokens of each text, in order."""
 

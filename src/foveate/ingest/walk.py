@@ -15,8 +15,6 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput
 
-__all__ = ["Failure", "File", "Walk", "walk"]
-
 _NOT_UTF8 = "the name is not UTF-8"
 _DIGEST_BYTES = 8
 

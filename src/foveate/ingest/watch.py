@@ -20,8 +20,6 @@ from foveate.ingest.run import Engine
 from foveate.ingest.walk import Walk
 from foveate.ports import Store
 
-__all__ = ["ChangedPaths", "Watcher", "engine_for_changes", "find_empty_scopes"]
-
 ChangedPaths: TypeAlias = frozenset[str] | None
 """Real paths of files and folders; None: everything may have changed."""
 

@@ -20,8 +20,6 @@ from foveate.ingest.process import WorkerFailure, receive, send
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Embedder
 
-__all__ = ["LazyEmbedder", "main", "make_picklable"]
-
 
 def main() -> None:
     """Answer until the tasks end."""

@@ -15,7 +15,8 @@ import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl
 from documents import SMALL
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask, open_engine
-from foveate.batch.engines.on_ray import RETRIES, open_ray
+from foveate.batch.engines.on_ray import open_ray
+from foveate.batch.engines.tasks import RETRIES
 from foveate.cli import main
 from foveate.core.errors import BadOption, ExternalError
 from foveate.ingest.document_task import PreparedDocument, Preparer, Refusal, Task

@@ -16,20 +16,6 @@ from foveate.core.errors import BadOption, ExternalError, UnknownName
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-__all__ = [
-    "BATCH_SIZE",
-    "ENGINES",
-    "TASKS_PER_WORKER",
-    "Engine",
-    "FailedTask",
-    "ProcessPoolEngine",
-    "SequentialEngine",
-    "check_engine",
-    "end_with_parent",
-    "open_engine",
-    "open_process_pool",
-]
-
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -22,8 +22,6 @@ from typing import Any
 from foveate.batch.engines.tasks import RETRIES, RayEngine, error_summary
 from foveate.core.errors import ExternalError, MissingExtra
 
-__all__ = ["RETRIES", "RayEngine", "open_ray"]
-
 _MIB = 1 << 20
 _CONNECT_TIMEOUT = 10.0  # seconds until a cluster that does not answer is none
 _MAX_FOLDER_LENGTH = 40

@@ -15,8 +15,6 @@ from foveate._version import __version__
 from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
 from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
 
-__all__ = ["RETRIES", "RayEngine", "error_summary"]
-
 
 class Interrupts:
     """Remembers that Ctrl-C was pressed; `check` raises it."""

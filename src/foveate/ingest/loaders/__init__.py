@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from foveate.ingest.loaders.limits import Limits
@@ -60,11 +60,12 @@ def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
     if not kind:
         return None
     module = import_module(f"{__name__}.{'text' if kind == 'markdown' else kind}")
-    loader: Loader = getattr(module, f"load_{kind}")
+    loader: Any = getattr(module, f"load_{kind}")
     if kind == "eml":
         inner = partial(_attachment_loader, limits=limits)
         return partial(loader, limits=limits, loader_for=inner)
-    return partial(loader, limits=limits) if is_sandboxed(kind) else loader
+    found: Loader = partial(loader, limits=limits) if is_sandboxed(kind) else loader
+    return found
 
 
 def _attachment_loader(path: Path, limits: Limits | None) -> Loader | None:

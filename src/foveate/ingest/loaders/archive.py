@@ -19,8 +19,6 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import plain_title
 
-__all__ = ["Archive", "Event", "Properties", "read_properties"]
-
 Event = tuple[str, str, dict[str, str]]
 """("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import Heading, plain_title
 
-__all__ = ["Blocks"]
-
 _MAX_DEPTH = 8
 
 

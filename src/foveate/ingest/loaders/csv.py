@@ -13,8 +13,6 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
-__all__ = ["load_csv"]
-
 _SAMPLE = 4096  # the sniffer's patterns are not linear
 _SEPARATORS = ",;\t|"
 

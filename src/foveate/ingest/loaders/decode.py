@@ -10,8 +10,6 @@ import codecs
 
 from foveate.core.errors import BadInput
 
-__all__ = ["decode"]
-
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its beginning

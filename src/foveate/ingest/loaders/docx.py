@@ -23,8 +23,6 @@ from foveate.ingest.loaders.word_styles import (
 )
 from foveate.ports import LoadedDocument
 
-__all__ = ["load_docx"]
-
 _SKIPPED_ELEMENTS = frozenset(
     {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
 )

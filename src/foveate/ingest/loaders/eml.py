@@ -19,8 +19,6 @@ from foveate.ingest.loaders.html import load_html
 from foveate.ingest.loaders.limits import Limits
 from foveate.ports import LoadedDocument, Loader, Section
 
-__all__ = ["load_eml"]
-
 _HEADERS = ("from", "to", "cc", "date")
 _MAX_HEADER_LENGTH = 1_000
 

@@ -14,8 +14,6 @@ from typing import TypeAlias
 
 from foveate.core.text.blocks import front_matter
 
-__all__ = ["FrontMatter", "Value", "parse_front_matter"]
-
 Value: TypeAlias = str | list[str]
 
 _KEY = re.compile(

@@ -15,8 +15,6 @@ from foveate.ingest.loaders.tags import parse_attributes, parse_tags
 from foveate.ingest.loaders.text import first_date, plain_title, sections_from_headings
 from foveate.ports import LoadedDocument
 
-__all__ = ["load_html"]
-
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _HEAD_BYTES = 1024
 _DATES = ("article:modified_time", "last-modified", "dcterms.modified", "date")

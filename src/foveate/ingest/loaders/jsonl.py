@@ -18,8 +18,6 @@ from foveate.core.errors import BadInput
 from foveate.ingest.loaders.decode import decode
 from foveate.ports import LoadedDocument, Section
 
-__all__ = ["load_jsonl"]
-
 
 def load_jsonl(data: bytes, path: Path) -> Iterator[LoadedDocument | BadInput]:
     r"""The lines' documents in order, one at a time; blank lines are passed over.

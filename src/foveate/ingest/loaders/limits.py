@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields
 
 from foveate.core.errors import BadInput, BadOption
 
-__all__ = ["Limits"]
-
 _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one cell
 
 

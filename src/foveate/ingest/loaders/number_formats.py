@@ -11,8 +11,6 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
-__all__ = ["BUILT_IN", "format_number"]
-
 BUILT_IN = dict(
     [
         *((1, "0"), (2, "0.00"), (3, "#,##0"), (4, "#,##0.00"), (9, "0%"), (10, "0.00%")),

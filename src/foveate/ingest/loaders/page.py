@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from foveate.ingest.loaders.tags import Tag, element_names, parse_attributes
 from foveate.ingest.loaders.text import Heading, plain_title
 
-__all__ = ["Outline", "Page"]
-
 _VOID = element_names("area base br col embed hr img input link meta param source track wbr")
 _DROPPED = element_names(
     "script style title noscript template nav svg math iframe object button select option textarea"

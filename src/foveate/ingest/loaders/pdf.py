@@ -17,8 +17,6 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
-__all__ = ["load_pdf"]
-
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?")
 _HYPHEN = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")  # PDFium's mark of a word cut by the line
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff]")

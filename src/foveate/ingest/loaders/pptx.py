@@ -15,8 +15,6 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
-__all__ = ["load_pptx"]
-
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 

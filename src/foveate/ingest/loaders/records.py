@@ -17,8 +17,6 @@ from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import Limits
 from foveate.ports import Section
 
-__all__ = ["Records", "Rows", "column_letters"]
-
 _FIELDS = 4
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Literal
 
-__all__ = ["Tag", "element_names", "parse_attributes", "parse_tags"]
-
 
 def element_names(text: str) -> frozenset[str]:
     """The names of elements in `text`, parted by spaces."""

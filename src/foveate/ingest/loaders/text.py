@@ -19,15 +19,6 @@ from foveate.ingest.loaders.decode import decode
 from foveate.ingest.loaders.front_matter import Value, parse_front_matter
 from foveate.ports import LoadedDocument, Section
 
-__all__ = [
-    "Heading",
-    "find_headings",
-    "load_markdown",
-    "load_text",
-    "plain_title",
-    "sections_from_headings",
-]
-
 Heading = tuple[int, int, str]
 """(start, level, title): where it stands, 1 for the highest, and what it says."""
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from foveate.ingest.loaders.archive import Archive
 from foveate.ingest.loaders.limits import Limits
 
-__all__ = ["REFERENCES", "Numbering", "Style", "read_notes", "read_numbering", "read_styles"]
-
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _MAX_BASE_STYLES = 32  # styles based on styles
 

@@ -18,8 +18,6 @@ from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
 from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
-__all__ = ["CellValues", "load_xlsx", "read_formats", "read_rows", "read_strings"]
-
 _COLUMNS = 16_384
 _TRUTH = {"0": "FALSE", "1": "TRUE"}
 

@@ -42,8 +42,8 @@ class FoveateRetriever(SourceFields, BaseRetriever):
         principals: Principals | None = None,
         k: int | None = None,
     ) -> list[Document]:
-        config = {"callbacks": run_manager.get_child()}
-        made = self._prepare(query, config, self._call(principals, k, self.separator))
+        call = self._call(principals, k, self.separator)
+        made = self._prepare(query, {"callbacks": run_manager.get_child()}, call)
         return documents_from_result(made, named=self.assembler is not None)
 
     async def _aget_relevant_documents(
@@ -54,6 +54,6 @@ class FoveateRetriever(SourceFields, BaseRetriever):
         principals: Principals | None = None,
         k: int | None = None,
     ) -> list[Document]:
-        config = {"callbacks": run_manager.get_child()}
-        made = await self._aprepare(query, config, self._call(principals, k, self.separator))
+        call = self._call(principals, k, self.separator)
+        made = await self._aprepare(query, {"callbacks": run_manager.get_child()}, call)
         return documents_from_result(made, named=self.assembler is not None)
