@@ -24,8 +24,7 @@ from foveate.evals.read import read_cases
 from foveate.evals.report import RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
-from foveate.evals.table import table_to_markdown
-from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import build_setting
 from foveate.evals.wire import summary_to_json
 

@@ -7,15 +7,127 @@ no chart and no page, and the rest is written.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
+from io import BytesIO
+from math import ceil, floor
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from foveate.core.errors import MissingExtra
 from foveate.evals.figures import Summary
-from foveate.evals.plot import render_png, render_svg
-from foveate.evals.table import literal, table_to_html, table_to_markdown
-from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.tables import LEGEND, literal, summary_tables, table_to_html, table_to_markdown
 from foveate.evals.wire import summary_to_json
+
+COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
+"""The baseline is grey; the others differ in lightness too."""
+MARKERS = "osD^vP*X"
+_PANELS_PER_ROW = 3
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtra` where charts cannot be drawn."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "eval")
+
+
+def render_png(summary: Summary) -> bytes:
+    """The chart as a PNG."""
+    return _save_chart(summary, "png", {"Software": None})
+
+
+def render_svg(summary: Summary) -> str:
+    """The chart as an SVG element, to be put into a page; it fetches nothing."""
+    text = _save_chart(summary, "svg", {"Date": None, "Creator": None}).decode()
+    return text[text.index("<svg") :]
+
+
+def _save_chart(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    file = BytesIO()
+    with rc_context({"svg.hashsalt": "foveate", "svg.fonttype": "path", "font.size": 9}):
+        figure = build_chart(summary)
+        figure.savefig(file, format=format, dpi=150, metadata=metadata)
+    return file.getvalue()
+
+
+def build_chart(summary: Summary) -> Any:
+    """The chart as a matplotlib `Figure`."""
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # a dollar sign in a name begins no formula
+        return _chart(summary)
+
+
+def _chart(summary: Summary) -> Any:
+    from matplotlib.figure import Figure
+
+    names = list(summary.datasets)
+    down = ceil((len(names) + 1) / _PANELS_PER_ROW)
+    figure = Figure(figsize=(10, 2.8 * down + 0.5), layout="constrained")
+    panels = figure.subplots(down, _PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    _draw_panel(panels[0], f"mean of {len(names)} sets", summary, names)
+    for panel, name in zip(panels[1:], names, strict=False):
+        pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
+        _draw_panel(panel, name, summary, [name], ceiling=pool)
+    for panel in panels[len(names) + 1 :]:
+        panel.set_visible(False)
+    panels[0].set_ylim(_axis_floor(summary), 1.02)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
+    figure.supylabel("evidence recall")
+    return figure
+
+
+def _draw_panel(
+    panel: Any,
+    title: str,
+    summary: Summary,
+    names: Sequence[str],
+    *,
+    ceiling: float | None = None,
+) -> None:
+    """One line a recipe; the dashed line is what all the candidates hold."""
+    panel.set_title(title, fontsize=9, loc="left")
+    for i, recipe in enumerate(_baseline_first(summary)):
+        panel.plot(
+            range(len(summary.budgets)),
+            [_mean_recall(summary, recipe, budget, names) for budget in summary.budgets],
+            marker=MARKERS[i % len(MARKERS)],
+            color=COLOURS[i % len(COLOURS)],
+            markersize=4,
+            linewidth=1.6,
+            label=recipe,
+        )
+    if ceiling is not None:
+        panel.axhline(ceiling, color="#9ca3af", linestyle="--", linewidth=0.8)
+    panel.set_xticks(range(len(summary.budgets)), [f"{b:,}" for b in summary.budgets])
+    panel.grid(axis="y", color="#e5e7eb", linewidth=0.8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    panel.tick_params(labelbottom=True, labelleft=True)
+
+
+def _axis_floor(summary: Summary) -> float:
+    """The tenth below the lowest mean: one scale for all panels, so that they can be compared."""
+    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
+    return floor(lowest * 10) / 10
+
+
+def _baseline_first(summary: Summary) -> list[str]:
+    return [summary.baseline, *(r for r in summary.recipes if r != summary.baseline)]
+
+
+def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
+    """The mean over the sets, each counting the same."""
+    return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)
+
 
 SUMMARY_FILE, REPORT_FILE, CHART_FILE, PAGE_FILE, RESULTS_FILE = (
     "summary.json",

@@ -7,7 +7,6 @@ read (a run was killed while it wrote) is no row; a finished run leaves its own 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -16,6 +15,7 @@ from typing import IO, Any
 
 from foveate.core.errors import BadInput
 from foveate.evals.measures import Measures
+from foveate.stores.atomic_write import atomic_write
 
 _FIRST_BYTES = b'{"key": '
 """Of a row, also of an older one and of one that was torn."""
@@ -98,10 +98,5 @@ def open_for_append(path: Path) -> Iterator[IO[bytes]]:
 
 def replace_rows(path: Path, rows: Iterable[Row]) -> None:
     """Leave exactly these rows in the file, in this order; it changes all at once."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            file.writelines(encode_row(row) for row in rows)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with atomic_write(path) as file:
+        file.writelines(encode_row(row) for row in rows)

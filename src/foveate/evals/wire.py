@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foveate.evals.answers.figures import AnswerCell, AnswersSummary, MeasureSummary
 from foveate.evals.bootstrap import Interval
-from foveate.evals.figures import Cell, OverallFigures, Summary
+from foveate.evals.figures import (
+    AnswerCell,
+    AnswersSummary,
+    Cell,
+    MeasureSummary,
+    OverallFigures,
+    Summary,
+)
 
 SCHEMA = 1
 

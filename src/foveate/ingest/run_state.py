@@ -10,6 +10,7 @@ import errno
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
 from foveate.ingest.document_task import (
@@ -22,7 +23,6 @@ from foveate.ingest.document_task import (
 )
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
-from foveate.ingest.renamed import load_stored_vectors
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ingest.write_queue import WriteQueue
 from foveate.pipeline import text_analysis
@@ -315,3 +315,20 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
 
 def _is_under(origin: str, scope: str) -> bool:
     return origin.startswith(scope) if scope.endswith("/") else origin == scope
+
+
+def load_stored_vectors(store: Store, identity: str, part: PreparedDocument) -> Any:
+    """The vectors that the store has of these very chunks in that document; None if not of all."""
+    places = [(identity, chunk.sequence) for chunk in part.chunks]
+    found = store.neighbours(places, 0, principals=part.document.principals)
+    known = {chunk.sequence: chunk for chunk in found}
+    rows = [
+        known[chunk.sequence].embedding
+        for chunk in part.chunks
+        if chunk.sequence in known and known[chunk.sequence].content_hash == chunk.content_hash
+    ]
+    if not rows or len(rows) < len(part.chunks) or any(row is None for row in rows):
+        return None
+    import numpy as np
+
+    return np.asarray(rows, dtype=np.float32)

@@ -20,8 +20,8 @@ from threading import Timer
 from typing import IO, Any, Self, TypedDict
 
 from foveate.core.errors import BadInput
+from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.records import Rows
 from foveate.ingest.process import format_exit, start_process, wait_for_exit
 from foveate.ports import LoadedDocument, Section
 

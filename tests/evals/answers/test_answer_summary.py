@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.evals.answers.figures import MEASURES
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.summary import summarise_answers
-from foveate.evals.answers.tables import answer_tables
-from foveate.evals.table import table_to_markdown
+from foveate.evals.figures import MEASURES
+from foveate.evals.tables import answer_tables, table_to_markdown
 from foveate.evals.wire import answers_to_json
 
 

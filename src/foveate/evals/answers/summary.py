@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from foveate.evals.answers.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.bootstrap import RESAMPLES, SEED, interval, resampled_means
+from foveate.evals.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 
 ColumnKey: TypeAlias = tuple[str, int, str]
 """Recipe, budget, measure."""

@@ -9,7 +9,7 @@ from foveate.evals.diagnosis.figures import LayerFigures
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE
 from foveate.evals.diagnosis.run import Diagnosis
-from foveate.evals.table import Table
+from foveate.evals.tables import Table
 
 UNDER = "under"
 """The figure that counts: pieces of evidence of which no chunk holds enough."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import Heading, plain_title
+from foveate.ports import Section
 
 _MAX_DEPTH = 8
 
@@ -60,3 +66,126 @@ class Blocks:
         self._group = tight
         self.limits.check_bound("text_chars", self.size, "characters of text")
         return start
+
+
+_FIELDS = 4
+
+
+class Rows(Sequence[Section]):
+    r"""Sections of rows in order, built on access; equal to a tuple of the same.
+
+    `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
+    """
+
+    def __init__(
+        self, columns: Iterable[Sequence[int]] = ((), (), (), ()), names: Iterable[str] = ()
+    ) -> None:
+        self.columns = tuple(array("q", column) for column in columns)
+        self.names = list(names)
+        if len(self.columns) != _FIELDS or len(set(map(len, self.columns))) > 1:
+            raise ValueError(f"rows need {_FIELDS} columns of one length")
+
+    def add(self, start: int, end: int, row: int, name: str) -> None:
+        """One more row, of the sheet of that name."""
+        if not self.names or self.names[-1] != name:
+            self.names.append(name)
+        for column, value in zip(self.columns, (start, end, row, len(self.names) - 1), strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return tuple(self[number] for number in range(len(self))[at])
+        start, end, row, sheet = (column[at] for column in self.columns)
+        return Section(start=start, end=end, path=self.names[sheet], row=row)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+
+_COLUMNS = 16_384
+_NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
+_MAX_NAME_LENGTH = 100
+
+
+@dataclass(slots=True)
+class Records:
+    """The text so far and a section a row; `begin` a sheet, `take` its rows, then `end` it."""
+
+    limits: Limits
+    blocks: Blocks
+    sections: Rows = field(default_factory=Rows)
+    _sheet: str = ""
+    _names: list[str] | None = None
+    _first: tuple[int, list[str]] | None = None
+    _rows: int = 0
+
+    def begin_sheet(self, sheet: str) -> None:
+        """A sheet begins; its name is its rows' section."""
+        self._sheet, self._names, self._first = sheet, None, None
+
+    def add_row(self, row: int, cells: list[str]) -> None:
+        """A row by its number in the file."""
+        self._rows += 1
+        self.limits.check_bound("rows", self._rows, "rows")
+        if len(cells) > _COLUMNS:
+            raise BadInput(f"row {row} has {len(cells)} cells, more than {_COLUMNS}")
+        for cell in cells:
+            self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
+        said = [" ".join(cell.split()) for cell in cells]
+        if not any(said):
+            return
+        if self._names is None and self._first is None:
+            self._first = (row, said)
+            return
+        self._decide_header(follows=True)
+        self._write_row(row, said)
+
+    def end_sheet(self) -> None:
+        """The sheet's end."""
+        self._decide_header(follows=False)
+
+    def _decide_header(self, *, follows: bool) -> None:
+        """Decide what the first row is, once it is known whether another follows."""
+        if self._names is not None or self._first is None:
+            return
+        row, said = self._first
+        heads = follows and _is_header(said)
+        self._names = said if heads else []
+        if not heads:
+            self._write_row(row, said)
+
+    def _write_row(self, row: int, said: list[str]) -> None:
+        names = self._names or []
+        pairs = (
+            (names[i] if i < len(names) and names[i] else column_letters(i), cell)
+            for i, cell in enumerate(said)
+            if cell
+        )
+        start = self.blocks.add_paragraph("; ".join(f"{name}: {cell}" for name, cell in pairs))
+        self.sections.add(start, self.blocks.size, row, self._sheet)
+
+
+def _is_header(said: list[str]) -> bool:
+    names = [name for name in said if name]
+    if any(len(name) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(name) for name in names):
+        return False
+    return len(set(names)) == len(names)
+
+
+def column_letters(column: int) -> str:
+    """The name of a column, counted from 0, as spreadsheets write it.
+
+    >>> column_letters(0), column_letters(25), column_letters(26), column_letters(16383)
+    ('A', 'Z', 'AA', 'XFD')
+    """
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name

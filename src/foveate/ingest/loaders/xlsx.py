@@ -12,10 +12,9 @@ from pathlib import Path
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
-from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.blocks import Blocks, Records
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
-from foveate.ingest.loaders.records import Records
 from foveate.ports import LoadedDocument
 
 _COLUMNS = 16_384
