@@ -223,7 +223,7 @@ def test_what_is_not_parquet_is_refused(tmp_path):
 def written(count: int) -> bytes:
     """A table of that many answers."""
     lines = [(n, json.dumps({**REQUESTS[n % 4], "id": n}).encode()) for n in range(1, 9)]
-    rows = answer_slice(Slice(partition=0, lines=tuple(lines), columns=True))
+    rows = answer_slice(Slice(partition=0, lines=tuple(lines)))
     file = io.BytesIO()
     with AnswerTable.open(file) as table:
         for number in range(count):

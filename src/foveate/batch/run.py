@@ -109,7 +109,6 @@ class _BatchRun:
             yield from split_slices(
                 number,
                 read_requests(partition, self._files),
-                columns=is_table(partition.target),
                 most=self._slice_size,
                 wanted=lambda number=number: number not in self._failed,  # type: ignore[misc]
             )

@@ -97,12 +97,12 @@ class AnswerTable:
     def _flush(self) -> None:
         if not self._rows:
             return
-        columns = [row.columns for row in self._rows if row.columns is not None]
+        answers = [json.loads(row.line) for row in self._rows]
         values: Sequence[Sequence[Any]] = [
-            [each.id for each in columns],
-            [each.text for each in columns],
-            [each.token_count for each in columns],
-            [each.error for each in columns],
+            [None if one["id"] is None else _escape_surrogates(str(one["id"])) for one in answers],
+            [one.get("text") for one in answers],
+            [one.get("token_count") for one in answers],
+            [_error_column(one.get("error")) for one in answers],
             [row.line.decode() for row in self._rows],
         ]
         arrays = [
@@ -111,6 +111,14 @@ class AnswerTable:
         ]
         self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
         self._rows, self._size = [], 0
+
+
+def _error_column(error: dict[str, str] | None) -> dict[str, str] | None:
+    return error and {key: _escape_surrogates(value) for key, value in error.items()}
+
+
+def _escape_surrogates(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
 
 
 def count_rows(name: str) -> int:
