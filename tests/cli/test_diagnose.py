@@ -175,9 +175,9 @@ def test_without_a_store_the_candidates_are_searched(run):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"id": 1, "answer": "x"}', "id must be a string"),
+        ('{"id": 1, "answer": "x"}', "field 'id': must be a string"),
         ("[1]", "an object with an id"),
-        ('{"id": "a"}', "answer must be a string"),
+        ('{"id": "a"}', "field 'answer': is missing"),
         ("{", "notes.jsonl"),
     ],
 )

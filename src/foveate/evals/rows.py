@@ -7,16 +7,17 @@ read (a run was killed while it wrote) is no row; a finished run leaves its own 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from foveate.core.errors import BadInput
 from foveate.evals.measures import Measures
 from foveate.stores.atomic_write import atomic_write
 
+T = TypeVar("T")
 _FIRST_BYTES = b'{"key": '
 """Of a row, also of an older one and of one that was torn."""
 
@@ -65,18 +66,25 @@ def load_rows(path: Path) -> dict[str, Row]:
 
     Raises `BadInput` where it is something else, which would be lost.
     """
+    return load_json_lines(path, row_from_json, "results of an evaluation")
+
+
+def load_json_lines(path: Path, parse: Callable[[Any], T], what: str) -> dict[str, T]:
+    """The readable records by their keys; a line that a killed run tore is passed over.
+
+    Raises `BadInput` for a file of something else, which would be lost.
+    """
     if not path.exists():
         return {}
-    found = {}
-    data = path.read_bytes()
+    found, data = {}, path.read_bytes()
     for line in data.split(b"\n"):
         try:
-            row = row_from_json(json.loads(line))
+            record = json.loads(line)
+            found[record["key"]] = parse(record)
         except (ValueError, KeyError, TypeError):
             continue
-        found[row.key] = row
     if data.strip() and not found and not data.startswith(_FIRST_BYTES):
-        raise BadInput(f"{path}: holds no results of an evaluation; name another folder")
+        raise BadInput(f"{path}: holds no {what}; name another folder")
     return found
 
 

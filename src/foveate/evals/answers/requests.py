@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from foveate.answer.messages import messages
-from foveate.core.errors import BadInput
 from foveate.core.manifest import digest
 from foveate.core.types import Context
 from foveate.evals.cases import Case
-from foveate.evals.rows import open_for_append
+from foveate.evals.rows import load_json_lines, open_for_append
 from foveate.evals.trials import Setting
 from foveate.evals.work import Worker
 from foveate.pipeline.prompts.text import system_prompt
@@ -67,9 +66,6 @@ def _build_messages(
     return ({"role": "system", "content": system}, {"role": "user", "content": question})
 
 
-_FIRST_BYTES = b'{"key": '
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedCall:
     """One call. `text` of an answer, `mean` of a gold answer's probability (None: cannot be had).
@@ -92,18 +88,7 @@ def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) 
 
 def load_calls(path: Path) -> dict[str, LoggedCall]:
     """The file's calls by their keys; raises `BadInput` where it is something else."""
-    if not path.exists():
-        return {}
-    data, found = path.read_bytes(), {}
-    for line in data.split(b"\n"):
-        try:
-            said = _call_from_record(json.loads(line))
-        except (ValueError, KeyError, TypeError):
-            continue  # a run was killed while it wrote
-        found[said.key] = said
-    if data.strip() and not found and not data.startswith(_FIRST_BYTES):
-        raise BadInput(f"{path}: holds no answers of a model; name another folder")
-    return found
+    return load_json_lines(path, _call_from_record, "answers of a model")
 
 
 def _call_from_record(record: Mapping[str, Any]) -> LoggedCall:

@@ -6,16 +6,20 @@ what comes after it never had a chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
+from foveate.evals import fields
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
+from foveate.evals.lines import decode_line
 from foveate.evals.measures import WordIndex
+
+T = TypeVar("T")
 
 MAX_IDLE_TURNS = 3
 """Turns in a row without a new chunk; then a session goes round in circles."""
@@ -145,62 +149,46 @@ def count_by_layer(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
 
 
 def read_answers(path: Path) -> dict[str, RecordedAnswers]:
-    """`{"id", "answer", "baseline"}` a line: answered as assembled, and joined by score."""
-    return {
-        name: RecordedAnswers(
-            answer=_get_text(record, "answer", line),
-            baseline=_get_text(record, "baseline", line)
-            if record.get("baseline") is not None
-            else None,
-        )
-        for line, name, record in _read_records(path)
-    }
+    """Read lines of `{"id", "answer", "baseline"}`: the answer as assembled, and as joined."""
+
+    def parse(record: Mapping[str, Any]) -> RecordedAnswers:
+        has_baseline = record.get("baseline") is not None
+        baseline = fields.get_text(record, "baseline") if has_baseline else None
+        return RecordedAnswers(answer=fields.get_text(record, "answer"), baseline=baseline)
+
+    return _read_records(path, parse)
 
 
 def read_sessions(path: Path) -> dict[str, tuple[AgentTurn, ...]]:
-    """`{"id", "turns": [{"tokens", "chunk_ids"}]}` a line: what an agent had in front of it."""
-    return {name: _parse_turns(record, line) for line, name, record in _read_records(path)}
+    """Read lines of `{"id", "turns": [{"tokens", "chunk_ids"}]}`: the chunks an agent had."""
+    return _read_records(path, _parse_turns)
 
 
-def _read_records(path: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+def _read_records(path: Path, parse: Callable[[Mapping[str, Any]], T]) -> dict[str, T]:
+    found: dict[str, T] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror or error}") from error
-    for number, raw in enumerate(lines, 1):
-        if raw.strip():
-            yield number, *_parse_record(raw, number)
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = fields.check_object(
+                parse_json(decode_line(line)), "", "must be an object with an id"
+            )
+            found[fields.get_text(record, "id")] = parse(record)
+        except BadInput as error:
+            raise BadInput(f"line {number}: {error}") from None
+    return found
 
 
-def _parse_record(raw: bytes, number: int) -> tuple[str, Mapping[str, Any]]:
-    try:
-        record = parse_json(raw.decode())
-    except UnicodeDecodeError:
-        raise BadInput("not UTF-8", line=number) from None
-    except BadInput as error:
-        raise BadInput(str(error), line=number) from None
-    if not isinstance(record, Mapping):
-        raise BadInput("must be an object with an id", line=number)
-    return _get_text(record, "id", number), record
-
-
-def _get_text(record: Mapping[str, Any], key: str, number: int) -> str:
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise BadInput(f"{key} must be a string", line=number, field=key)
-    return value
-
-
-def _parse_turns(record: Mapping[str, Any], number: int) -> tuple[AgentTurn, ...]:
-    turns = record.get("turns")
-    if not isinstance(turns, list) or not all(isinstance(turn, Mapping) for turn in turns):
-        raise BadInput("turns must be a list of objects", line=number, field="turns")
+def _parse_turns(record: Mapping[str, Any]) -> tuple[AgentTurn, ...]:
     found = []
-    for turn in turns:
-        tokens, ids = turn.get("tokens", 0), turn.get("chunk_ids", [])
-        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
-            raise BadInput("tokens must be a whole number", line=number, field="turns")
-        if not isinstance(ids, list) or not all(isinstance(name, str) for name in ids):
-            raise BadInput("chunk_ids must be a list of strings", line=number, field="turns")
-        found.append(AgentTurn(tokens=tokens, chunk_ids=tuple(ids)))
+    for i, item in enumerate(fields.get_list(record, "turns")):
+        where = f"turns[{i}]"
+        turn = fields.check_object(item, where)
+        tokens = fields.get_integer(turn, "tokens", where) or 0
+        ids = fields.get_texts(turn, "chunk_ids", where, optional=True)
+        found.append(AgentTurn(tokens=tokens, chunk_ids=ids))
     return tuple(found)
