@@ -23,10 +23,10 @@ _WORD = re.compile(r"[^\s.!?。！？:;]{0,20}\s?\Z")
 
 
 def names_from_context(context: Context) -> NameResolver:
-    """Labels, sources, titles, document ids and chunk ids → markers; what two share names both.
+    r"""Labels, sources, titles, document ids and chunk ids → markers; shared names have several.
 
-    Corroborating sources count as shown. A chunk that the context does not show gives its own
-    name, so that citing it is noticed.
+    Corroborating sources count as shown. A chunk that is not shown keeps its name, so that citing
+    it is noticed.
     """
     shown: dict[str, set[int]] = {}
     for one in context.citations:
@@ -49,9 +49,9 @@ def names_from_context(context: Context) -> NameResolver:
 
 
 def left_out_reasons(context: Context) -> dict[str, str]:
-    """Ids, in small letters, of candidates that the context does not show → stage and reason.
+    r"""Lower-case ids of candidates that are not shown → stage and reason.
 
-    What was merged into another and is not shown shares the fate of that other.
+    A merged candidate has the reason of the one it was merged into.
     """
     shown = {name for block in context.blocks for name in block.chunk_ids}
     found: dict[str, str] = {}
@@ -74,12 +74,10 @@ def left_out_reasons(context: Context) -> dict[str, str]:
 
 
 class PlainBracketFilter:
-    """Brackets that are no citations: an index, and what the answer copies from a source.
+    r"""Turns brackets that are no citations into text: an index, or a copy from a source.
 
-    `a[0]`; `[2019]`, which names nothing shown and is in a source; and a bracket that is read so in
-    the context itself, with the word before it. What could pass for a marker is neutralised there,
-    so that only a name of free words is read so, or a number where no numbers are shown.
-    Fed with pieces in order, whoever cuts them; what stood before a bracket is remembered.
+    Examples: `a[0]`; `[2019]` in a source that names nothing shown; and brackets read as such in
+    the context itself, with the word before them. Pieces arrive in order, cut anywhere.
     """
 
     def __init__(self, context: Context) -> None:
@@ -89,13 +87,12 @@ class PlainBracketFilter:
 
     @cached_property
     def _source_brackets(self) -> frozenset[str]:
-        """The brackets that stand in the texts shown."""
         texts = (block.text for block in self._context.blocks)
         return frozenset(found for text in texts for found in find_brackets(text))
 
     @cached_property
     def _read(self) -> frozenset[tuple[str, str]]:
-        """The brackets that the model reads in the blocks, each with the word before it."""
+        """The brackets read in the blocks, each with the word before it."""
         found = set()
         for text in bodies_of(self._context):
             for bracket in BRACKET.finditer(text):
@@ -121,7 +118,7 @@ class PlainBracketFilter:
 
 
 def _last_word(before: str) -> str:
-    """The end of the word that a bracket stands behind; empty at the start of a sentence."""
+    """The end of the word before a bracket; empty at the start of a sentence."""
     return _WORD.search(before)[0].rstrip()  # type: ignore[index]
 
 
@@ -149,12 +146,12 @@ def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[
 
 
 def _entry_sources(entry: Citation) -> Iterator[tuple[str, str]]:
-    """Source and document's id, of the entry itself and of each copy that was dropped for it."""
+    """Source and document id of the entry and of each copy merged into it."""
     yield entry.source, entry.document_id
     for copy in entry.corroborating:
         yield copy.source, copy.document_id
 
 
 def _file_name(source: str) -> str:
-    """The last part of a path or an address; a name of nothing where it ends with a slash."""
+    """The last part of a path or an address; all of it if it ends with a slash."""
     return source.replace("\\", "/").rpartition("/")[2] or source

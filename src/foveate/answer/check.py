@@ -1,10 +1,9 @@
-"""An answer held against the context that it was given: what it cites, and whether that says so.
+r"""Checks an answer against its context: what it cites, and whether the source says so.
 
-Structure is certain: a marker that names nothing shown, a sentence without one, a quotation that
-is not there. Support is an estimate with its passage, so that a reader can look: the share of a
-claim's words that the best run of sentences of a cited block has, or what a scorer says.
-In the voice channel no marker is asked for: a claim's source is the block that supports it best,
-where that is well enough, and a claim that no block supports is unsupported, not uncited.
+Structure is certain: a marker without a block, a claim without a marker, a quotation that is not
+there. Support is an estimate, given with its passage: the share of the claim's words in the best
+sentences of a cited block, or a scorer's value. In the voice channel a claim's source is the block
+that supports it best; without one it is unsupported, not uncited.
 """
 
 from __future__ import annotations
@@ -42,13 +41,12 @@ class DanglingMarker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence that says something, with what it cites.
+    r"""A sentence that makes a statement, with its citations.
 
-    `support`: the best passage among its markers; None where it cites nothing shown. `elsewhere`:
-    the passage of another marker that says clearly more of it. `over_cited`: of several markers
-    those whose blocks say nothing about it. `figures`: numbers that stand
-    neither in what it cites nor in the question. `spoken`: no marker was asked for; `markers` are
-    of the block that supports it best, and `support` is the best passage of all.
+    `support`: the best passage among its markers; None without a shown one. `other_support`: a
+    passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
+    say nothing about it. `figures`: numbers that are neither in its sources nor in the question.
+    `spoken`: no marker was asked for; `markers` are those of the block with the best passage.
     """
 
     text: str
@@ -182,7 +180,7 @@ def _check_claim(
 
 
 def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[int, ...]:
-    """Of several markers those whose best passage says nothing about the claim."""
+    """The markers, if several, whose best passage says nothing about the claim."""
     if len(markers) < 2:
         return ()
     return tuple(n for n in markers if n not in found or found[n].score < UNRELATED)
@@ -191,7 +189,7 @@ def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[i
 def _check_spoken_claim(
     sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
 ) -> Claim:
-    """The claim with the source that it rests on; markers that are spoken all the same count."""
+    """The claim with its best source; markers that are written anyway count."""
     claim = _check_claim(sentence, grounds, asked, scorer)
     if claim.markers:
         return replace(claim, spoken=True)

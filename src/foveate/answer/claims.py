@@ -1,9 +1,8 @@
-"""An answer → its sentences, each with the markers that stand by it.
+r"""Divides an answer into sentences, each with its markers.
 
-Rules: a marker belongs to the words before it on its line, also behind their full stop, and to
-those after it where none come before; one that has a line to itself, to the text above. Headings,
-code, questions, lead-ins that end with a colon, lists of sources, and what an answer says that it
-was not told are no claims: nothing is cited for them, and nothing is missed.
+A marker belongs to the words before it on its line, else to those after it; alone on a line, to the
+text above. Headings, code, questions, lead-ins with a colon, lists of sources and statements of
+missing information are no claims.
 """
 
 from __future__ import annotations
@@ -109,9 +108,9 @@ _CONCESSION = re.compile(
 
 
 def find_assertion_start(text: str) -> int | None:
-    """Where in a sentence that says it was not told something a claim begins; None: nowhere.
+    r"""Where a claim begins in a sentence that states missing information; None if nowhere.
 
-    0 where it says nothing of the kind.
+    0 if the sentence states nothing missing.
 
     >>> (
     ...     find_assertion_start("The context does not say when."),
@@ -207,7 +206,7 @@ def sentences_from_pieces(pieces: Iterable[AnswerPiece], language: str = "en") -
 def _remove_marks(
     pieces: Iterable[AnswerPiece],
 ) -> tuple[str, list[int], list[tuple[int, CitationMark]]]:
-    """The text without markers, where each of its characters stands, and where markers stood."""
+    """The text without markers, the offset of each of its characters, and the markers' places."""
     characters: list[str] = []
     places: list[int] = []
     marks: list[tuple[int, CitationMark]] = []
@@ -230,10 +229,10 @@ def _remove_marks(
 
 
 def _owning_sentence(plain: str, at: int, spans: Sequence[Span]) -> int | None:
-    """The sentence before this place on its line; else the one after it.
+    r"""The sentence before this place on its line; else the one after it.
 
-    A marker that has its line to itself goes with the text above, unless a blank line is between
-    the two, and none before the text below.
+    A marker alone on a line belongs to the text above, unless a blank line is between them and none
+    before the text below.
     """
     line = plain.rfind("\n", 0, at) + 1
     after = bisect_left(spans, (at, 0))  # the spans are in order, and apart
@@ -243,7 +242,6 @@ def _owning_sentence(plain: str, at: int, spans: Sequence[Span]) -> int | None:
 
 
 def _is_part_of_text_above(plain: str, line: int, at: int) -> bool:
-    """Whether a line that holds markers alone stands below a text, and not just above one."""
     end = plain.find("\n", at)
     end = len(plain) if end < 0 else end
     if plain[line:end].strip():
@@ -255,7 +253,7 @@ def _is_part_of_text_above(plain: str, line: int, at: int) -> bool:
 
 
 def _source_list_span(plain: str) -> Span:
-    """Where a list of sources stands: under a line that says so, as long as lines list."""
+    """The range of a list of sources: a heading line and the lines that list."""
     headings = list(_SOURCES_HEADING.finditer(plain))
     if not headings:
         return (len(plain), len(plain))

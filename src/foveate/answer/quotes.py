@@ -1,7 +1,7 @@
-"""Quotations of an answer, held against what it cites: word for word, put together, or not there.
+r"""Checks an answer's quotations: verbatim in a source, stitched together, or altered.
 
-White space, case at the ends, the shape of quotation marks and dashes do not count; an ellipsis,
-also in brackets, stands for what was left out between two parts, which must come in that order.
+White space, case, the shape of quotation marks and dashes do not count; an ellipsis stands for an
+omission between two parts in order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a provider's response says, and the citations that it gives beside: one shape for all.
+r"""Reads a provider's response as text and citations.
 
-Anthropic's message: text blocks, each with the citations of its whole text. OpenAI's chat
-completion: one text with annotations; its response: messages of output texts with annotations.
+Anthropic's message: text blocks with citations. OpenAI's chat completion: one text with
+annotations; its response: messages of output texts with annotations.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""Partitions as Parquet: requests from a table's rows, answers to a table.
+r"""Parquet files of requests and answers.
 
-Requests: a column `request` that holds the JSON of one request a row (other columns are not read
-then), or columns with the names of a request's keys, where `chunks` and `messages` are lists of
-structs or JSON. A null is a key that is left out. Answers: `SCHEMA` below; `answer` holds, byte
-for byte, the line that JSON Lines would have.
-
-The same answers make the same bytes, whatever engine gave them: the columns are encoded plainly,
-a row group ends after 1,000 answers or 32 MiB of them, and no time or path is written. What the
-version of pyarrow decides may differ between versions of it.
+Requests: a column `request` with the JSON of one request a row, or columns with the names of a
+request's keys, where `chunks` and `messages` are lists of structs or JSON. A null is a missing key.
+The `answer` column holds the line of JSON Lines byte for byte. The same answers make the same bytes
+on every engine: plain encoding, row groups of 1,000 answers or 32 MiB, no time or path.
 """
 
 from __future__ import annotations
@@ -36,7 +32,6 @@ _CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, KeyError)
 
 
 def _import_pyarrow() -> tuple[Any, Any]:
-    """pyarrow, and its Parquet."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -46,7 +41,7 @@ def _import_pyarrow() -> tuple[Any, Any]:
 
 
 def _answer_schema(arrow: Any) -> Any:
-    """id, text, token_count and error for the eye and for joins; answer is the whole of it."""
+    """Columns to read and join by; `answer` is the whole line."""
     return arrow.schema(
         [
             ("id", arrow.string()),
@@ -198,7 +193,7 @@ def _is_text_type(kind: Any, arrow: Any) -> bool:
 
 
 def _unreadable_type(kind: Any, arrow: Any) -> str:
-    """The part of a column's type that has no JSON; empty where all of it has."""
+    """The part of a column's type that has no JSON form; empty if there is none."""
     types = arrow.types
     if types.is_struct(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
@@ -231,7 +226,7 @@ def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[byt
 
 
 def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
-    """The rows of a batch as Python has them. Raises `BadInput` where it has no value for one."""
+    """The rows of a batch in Python. Raises `BadInput` for a value without a Python form."""
     try:
         return list(batch.to_pylist(maps_as_pydicts="strict"))
     except arrow.ArrowException:
@@ -267,7 +262,7 @@ def _parse_value(key: str, value: Any) -> Any:
 
 
 def _drop_nulls(value: Any) -> Any:
-    """Structs have all their fields in every row: what is null was left out."""
+    """Remove null fields of structs, which are missing keys."""
     if isinstance(value, dict):
         return {key: _drop_nulls(each) for key, each in value.items() if each is not None}
     return [_drop_nulls(each) for each in value] if isinstance(value, list) else value

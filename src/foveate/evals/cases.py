@@ -87,7 +87,7 @@ def _chunk_from_passage(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT00
 
 
 def _contradictory_documents(passages: Sequence[Passage]) -> frozenset[str]:
-    """The documents of which several passages claim to be the beginning, with different texts."""
+    """Documents of which several passages start at 0 with different texts."""
     beginnings: dict[str, str] = {}
     wrong = set()
     for passage in passages:

@@ -1,6 +1,6 @@
-"""Values out of records whose types are not known yet: what is wrong is said with its field.
+r"""Reads typed values out of parsed JSON; errors name the field.
 
-`where` is the path of the record inside the line (`chunks[3]`), empty at the top.
+`where` is the path of the record in the line (`chunks[3]`), empty at the top.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The figures of an evaluation, as values: cells, the overall line of a recipe, and all of them.
+r"""The figures of an evaluation: cells, overall lines, and the summary.
 
-*Missed* is 1 - evidence recall, averaged over the sets and budgets, each counting the same,
-however many questions it has. The *ratio* is a recipe's missed over the baseline's. *Without* a
-set is the ratio over the others: whoever tunes to one set is seen by it.
+*Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
+recipe's missed over the baseline's. *Without* a set is the ratio over the other sets, which shows
+tuning to one set.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ MEASURES = ("logprob", "f1", "exact", "inside", "supported")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureSummary:
-    """One measure. `mean` over the `known` questions that have a value, None where none has.
+    r"""One measure. `mean`: over the `known` questions with a value, None without any.
 
-    `difference`: against the baseline, over the `pairs` questions that have one on both sides.
+    `difference`: from the baseline, over the `pairs` questions with both values.
     """
 
     mean: float | None
@@ -56,10 +56,10 @@ class AnswersSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A recipe on a set at a budget. `recall_difference`: against the baseline, None for itself.
+    r"""A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
 
-    `price`: tokens of all contexts over covered evidence units. `failed`: how many questions got
-    no context because nothing fitted.
+    `price`: tokens of all contexts over covered evidence units. `failed`: questions to which
+    nothing fitted.
     """
 
     dataset: str

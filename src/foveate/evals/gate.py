@@ -48,9 +48,9 @@ class Rules:
 
 
 def read_rules(name: str) -> Rules:
-    """The rules of a file; those that it does not name are the built-in ones.
+    r"""The rules of a file; others keep their built-in values.
 
-    Raises `BadInput` naming the file and what is wrong.
+    Raises `BadInput` with the file's name.
     """
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
@@ -135,10 +135,10 @@ _NOT_A_SUMMARY = "is no summary of an evaluation; give the summary.json of one"
 
 
 def find_regressions(summary: Summary, earlier: Mapping[str, Any]) -> list[str]:
-    """Where this evaluation recalls less than an earlier one, by more than chance.
+    r"""Where this evaluation recalls significantly less than an earlier one.
 
-    `earlier`: what its `summary.json` holds. Questions are paired by their ids; what only one of
-    the two has is not compared. Raises `BadInput` where they share nothing, or it is no summary.
+    `earlier`: the content of its `summary.json`. Questions are paired by id. Raises `BadInput` if
+    they share nothing, or it is no summary.
     """
     import numpy as np
 
@@ -192,7 +192,7 @@ def _cell_keys(summary: Summary) -> Iterator[tuple[str, str, int]]:
 def _paired_recalls(
     summary: Summary, earlier: Mapping[str, Any], name: str, recipe: str, budget: int
 ) -> list[tuple[float, float]]:
-    """(now, then) of the questions that both have; values as they were written, to six digits."""
+    """(now, then) of the questions in both, rounded to six digits as they were written."""
     values = earlier["recalls"].get(name, {}).get(recipe, {}).get(str(budget))
     ids = earlier["ids"][name] if values is not None else ()
     then = dict(zip(ids, values or (), strict=True))

@@ -80,7 +80,7 @@ def read_json(name: str, form: str) -> Any:
 
 
 def _open_file(name: str) -> Any:
-    """By its first bytes, not by its name: what is fetched is often named otherwise."""
+    """Open a file, unpacked if its first bytes are gzip's."""
     with Path(name).open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not packed and name.endswith(".gz"):

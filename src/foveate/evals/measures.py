@@ -34,11 +34,10 @@ CURVE_CONTEXT_TOKENS = 2_650
 
 
 def attention_weight(position: float, tokens: int, curve: str = DEFAULT_CURVE) -> float:
-    """How much a text at this relative position counts, at most 1, in a context of `tokens`.
+    r"""How much a text at this relative position counts, at most 1, in a context of `tokens`.
 
-    Straight lines between the measured points, divided by the curve's best. A short context dips
-    less: the square root of its share of `CURVE_CONTEXT_TOKENS`, which reproduces the dip that the
-    paper found with ten passages.
+    Interpolates the published curve, divided by its best value. The dip shrinks with the square
+    root of the context's share of `CURVE_CONTEXT_TOKENS`, as measured with ten passages.
 
     >>> (
     ...     attention_weight(0.0, 2650),
@@ -157,13 +156,12 @@ class WordIndex:
         return 0.0 if total <= 0 else 1 - len(self._distinct_runs(REPEAT_LENGTH)) / total
 
     def _distinct_runs(self, length: int) -> set[WordRun]:
-        """The distinct runs of so many words."""
         if length not in self._runs:
             self._runs[length] = set(word_runs(self._words, length))
         return self._runs[length]
 
     def _positions(self, run: str) -> list[int]:
-        """The indices of the words at which the run begins."""
+        """The word indices at which the run begins."""
         found, at, seen, counted = [], self._line.find(run), 0, 0
         while at >= 0:
             seen += self._line.count(" ", counted, at)
@@ -174,7 +172,7 @@ class WordIndex:
 
 
 def _words_in_line(line: str) -> tuple[str, ...]:
-    """The words of one line; remembered, for contexts of one case are made of the same lines."""
+    """The cached words of one line, which contexts of one case share."""
     known = _LINES.get(line)
     if known is None:
         known = tuple(split_words(line))
@@ -192,12 +190,12 @@ def word_runs(row: Sequence[str], length: int) -> list[WordRun]:
 
 
 def _join_words(row: Sequence[str]) -> str:
-    """Words as they stand in a line: one space around each."""
+    """The words of a line, one space around each."""
     return f" {' '.join(row)} "
 
 
 def _count_covered_words(found: Sequence[int], length: int) -> int:
-    """How many words the runs that begin at these words cover together; `found` rises."""
+    """How many words the runs at these ascending starts cover together."""
     covered, end = 0, 0
     for start in found:
         covered += start + length - max(start, end)

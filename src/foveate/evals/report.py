@@ -1,7 +1,7 @@
-"""A summary as files in a folder: `summary.json`, `report.md`, `recall.png`, `report.html`.
+r"""Writes a summary as `summary.json`, `report.md`, `recall.png` and `report.html`.
 
-The page carries its chart and its style and asks nobody for anything. Without matplotlib there is
-no chart and no page, and the rest is written.
+The page includes its chart and style and loads nothing. Without matplotlib (extra `eval`) there is
+no chart and no page. The same figures give the same bytes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _draw_panel(
     *,
     ceiling: float | None = None,
 ) -> None:
-    """One line a recipe; the dashed line is what all the candidates hold."""
+    """One line a recipe; the dashed line is the recall of all candidates."""
     panel.set_title(title, fontsize=9, loc="left")
     for i, recipe in enumerate(_baseline_first(summary)):
         panel.plot(
@@ -115,7 +115,7 @@ def _draw_panel(
 
 
 def _axis_floor(summary: Summary) -> float:
-    """The tenth below the lowest mean: one scale for all panels, so that they can be compared."""
+    """The tenth below the lowest mean, so that all panels share one scale."""
     lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
     return floor(lowest * 10) / 10
 
@@ -125,7 +125,7 @@ def _baseline_first(summary: Summary) -> list[str]:
 
 
 def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
-    """The mean over the sets, each counting the same."""
+    """The mean over the sets."""
     return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)
 
 

@@ -1,7 +1,7 @@
-"""Results, one row for each case and trial: a line of JSON in a file that a run can go on from.
+r"""Rows of results, a line of JSON for each case and trial, in a file that a run can continue.
 
-Rules: a row is used again only under the very key that it was made for; a line that cannot be
-read (a run was killed while it wrote) is no row; a finished run leaves its own rows, in order.
+A row is reused only under its own key; a torn line is no row; a finished run leaves its rows in
+order.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _FIRST_BYTES = b'{"key": '
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The measures of one trial on one case.
+    r"""The measures of one trial on one case.
 
-    `failed` is empty, or the reason why there was no context; it then counts as an empty one.
+    `failed`: empty, or why there was no context, which counts as an empty one.
     """
 
     key: str
@@ -62,17 +62,14 @@ def row_from_json(record: Mapping[str, Any]) -> Row:
 
 
 def load_rows(path: Path) -> dict[str, Row]:
-    """The rows of the file by their keys; none where there is no file.
-
-    Raises `BadInput` where it is something else, which would be lost.
-    """
+    """The rows of the file by their keys; none without a file. Raises `BadInput`."""
     return load_json_lines(path, row_from_json, "results of an evaluation")
 
 
 def load_json_lines(path: Path, parse: Callable[[Any], T], what: str) -> dict[str, T]:
-    """The readable records by their keys; a line that a killed run tore is passed over.
+    r"""The readable records by their keys; torn lines are passed over.
 
-    Raises `BadInput` for a file of something else, which would be lost.
+    Raises `BadInput` for a file of something else, which would be overwritten.
     """
     if not path.exists():
         return {}

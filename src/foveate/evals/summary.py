@@ -68,7 +68,7 @@ def _average(
 
 
 def _missed_ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
-    """Ours over the baseline's, None where that is 0; over the draws in which it is not."""
+    """Ours over the baseline's, over draws in which that is not 0; None if it is 0."""
     if known <= 0:
         return None
     some = known_draws > 0
@@ -78,7 +78,7 @@ def _missed_ratio(missed: float, known: float, draws: Any, known_draws: Any) -> 
 def _leave_one_out_ratios(
     missed: Mapping[str, Any], ours: Sequence[int], base: Sequence[int]
 ) -> Mapping[str, float | None]:
-    """The ratio over the other sets, for each set; nothing where there is one set alone."""
+    """The ratio over the other sets, for each set, if there are several."""
     found: dict[str, float | None] = {}
     for left_out in missed if len(missed) > 1 else ():
         others = [values for name, values in missed.items() if name != left_out]
@@ -165,7 +165,7 @@ def _group_rows(rows: Sequence[Row]) -> RowGroups:
 def _resample_set(
     table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
 ) -> ResampledMeans:
-    """Both measures are resampled side by side, so that they see the same draws."""
+    """Resample both measures with the same draws."""
     import numpy as np
 
     groups = [table[name, *column] for column in columns]
@@ -203,7 +203,6 @@ def _build_cell(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Over those that have a value."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
@@ -214,7 +213,6 @@ def _build_cells(
     columns: Sequence[tuple[str, int]],
     baseline: str,
 ) -> tuple[Cell, ...]:
-    """Set by set, budget by budget, recipe by recipe."""
     found = []
     for name, values in sets.items():
         for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):

@@ -132,7 +132,7 @@ def _table_rows(cells: Sequence[AnswerCell], shown: Sequence[str]) -> tuple[tupl
 
 
 def _format_measure(figure: MeasureSummary, questions: int) -> tuple[str, str]:
-    """Mean and difference; `of` how many, where not all questions have one."""
+    """Mean and difference, with the number of questions if not all have one."""
     if figure.mean is None:
         return EMPTY_CELL, EMPTY_CELL
     mean = f"{figure.mean:.3f}" + (f" (of {figure.known})" if figure.known < questions else "")

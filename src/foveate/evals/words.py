@@ -1,7 +1,7 @@
-"""The words of a text as the measures count them: letters and digits, CJK by character.
+r"""The words of a text as the measures count them: letters and digits, CJK by character.
 
-Not the words that stages compare (`core/text/words.py`): a measure must not share its eyes with
-what it measures, and these are those of the published reference figures.
+Deliberately not the words of the stages, so that a measure does not share their errors; these are
+those of the published reference figures.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Worker:
     def _embed_candidates(
         self, embedder: Embedder, candidates: tuple[Candidate, ...]
     ) -> tuple[Candidate, ...]:
-        """With vectors; the same text is embedded once."""
+        """Add vectors; equal texts are embedded once."""
         new = {
             c.chunk.content_hash: c.text
             for c in candidates

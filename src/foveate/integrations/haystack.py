@@ -1,9 +1,7 @@
-"""Haystack: a component that assembles what retrievers found, with typed sockets.
+r"""A Haystack component that assembles what retrievers found, with typed sockets.
 
-A dumped pipeline names this module. Haystack 3 loads classes of its own packages alone unless it is
-told what to trust:
-`Pipeline.loads(text, allowed_modules=["foveate.integrations.haystack"])`.
-Importing this changes none of Haystack's settings.
+Haystack 3 loads it from a dumped pipeline by `Pipeline.loads(text,
+allowed_modules=["foveate.integrations.haystack"])`.
 """
 
 # Haystack reads the types of the sockets from the annotations: they are not postponed here.

@@ -32,9 +32,9 @@ _FIELDS = tuple(f for f in fields(AssembleOptions) if f.name != "principals")
 
 
 def options_of(component: Any, **changes: Any) -> AssembleOptions:
-    """The options in the attributes of a component that are named as they are, with changes.
+    r"""The options in a component's attributes of the same names, with changes.
 
-    `k` of a component is `keep`: how many of the best are looked at.
+    A component's `k` is `keep`: how many of the best are considered.
     """
     found = {f.name: getattr(component, f.name) for f in _FIELDS if hasattr(component, f.name)}
     if hasattr(component, "k"):
@@ -65,11 +65,10 @@ def from_documents(
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
-    """The context of a framework's documents; None if there are none that may be read.
+    r"""The context of a framework's documents; None if none may be read.
 
-    To a framework a search that finds nothing is no error. Whether nothing was found or nothing
-    may be read cannot be told from that. `gap`: what its pieces are joined by, which keeps the
-    budget too; None sends the context as it is. Raises what `foveate.assemble` raises.
+    `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
+    is. Raises what `foveate.assemble` raises.
     """
     check_query(query)
     found = candidates_from_items(records_from_items(documents))
@@ -145,7 +144,6 @@ def _with_call(
     principals: Sequence[str],
     observers: StepObserver | None,
 ) -> Assembler:
-    """The assembler with the options of one call."""
     check_unused(options)
     keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
     if options.keep is not None:
@@ -162,12 +160,11 @@ def _with_call(
 def _fit(
     assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
 ) -> AssemblyResult:
-    """The result so that its pieces, joined by `gap`, keep the budget too."""
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
 def _check_nothing_found(error: BadInput) -> None:
-    """A search that finds nothing that may be read is no error here; any other goes on."""
+    """Pass over a search without readable results; raise any other error."""
     if error.field != "candidates":
         raise error
 

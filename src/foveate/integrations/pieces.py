@@ -1,9 +1,7 @@
-"""A context as pieces, one a block, for frameworks that hand documents on rather than a text.
+r"""A context as pieces, one a block, for frameworks that pass on documents instead of a text.
 
-A piece is the block as it stands in the context, its header with the marker included, so that
-what a framework puts together of them is what was counted. Joined by what the framework puts
-between documents they keep the budget too: `fitted` counts that, and assembles anew where the
-joined text is larger than the context.
+A piece is the block as it is in the context, with header and marker. `fit_pieces` counts the joined
+pieces and assembles again if they are over the budget.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One block for a framework.
+    r"""One block for a framework.
 
-    `text`: as it stands in the context. `id`, `metadata`: those of the first chunk that it shows.
-    `about`: what its citation says, plain data.
+    `text`: as it is in the context. `id`, `metadata`: of its first chunk. `citation_metadata`: its
+    citation as plain data.
     """
 
     text: str
@@ -50,10 +48,9 @@ class Piece:
 
 
 def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, ...]:
-    """The context's blocks in the order they stand.
+    r"""The context's blocks in order.
 
-    `named`: put source, title, page and the like into the metadata too, where a chunk comes from a
-    store, which keeps them apart.
+    `named`: add source, title, page and the like to the metadata, for chunks of a store.
     """
     inputs, context = inputs_of(made), made.context
     renderer = renderer_for_recipe(inputs.recipe)
@@ -86,10 +83,9 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
 
 
 def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple[Piece, ...]:
-    """One piece a marker, in the order of the markers: piece n is what `[n]` stands for.
+    r"""One piece a marker, in the order of the markers: piece n is `[n]`.
 
-    Blocks that share a marker, those of a document where documents are cited, become one; side
-    knowledge, which cannot be cited, is left out.
+    Blocks of one marker are joined; side knowledge, which cannot be cited, is left out.
     """
     together: dict[int, list[Piece]] = {}
     for piece in found:
@@ -104,9 +100,9 @@ def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple
 def fit_pieces(
     made: AssemblyResult, tokenizer: Tokenizer, gap: str = PIECE_SEPARATOR
 ) -> AssemblyResult:
-    """The same, or assembled again in less room, so that the joined pieces keep the budget.
+    r"""The result, assembled again in less room until the joined pieces keep the budget.
 
-    Raises `BudgetTooSmall` where nothing does.
+    Raises `BudgetTooSmall` if nothing fits.
     """
     budget, text = inputs_of(made).budget, join_pieces(made, gap)
     if text == made.context.text:
@@ -156,7 +152,6 @@ def _is_within_budget(text: str, budget: Budget, tokenizer: Tokenizer) -> bool:
 
 
 def _assemble_with_room(made: AssemblyResult, tokenizer: Tokenizer, room: int) -> AssemblyResult:
-    """Assembled in this room: tokens, or characters where the budget has no tokens."""
     inputs = inputs_of(made)
     budget = inputs.budget
     name = "characters" if budget.documents is None else "documents"
@@ -165,7 +160,7 @@ def _assemble_with_room(made: AssemblyResult, tokenizer: Tokenizer, room: int) -
 
 
 def _split_blocks(context: Context, renderer: Renderer) -> list[tuple[Block, str, int]]:
-    """Each block, as it stands, with its piece of the text and where in that its body begins."""
+    """Each block with its piece of the text and the offset of its body in that."""
     blocks = sorted(context.blocks, key=lambda block: block.span)
     found = []
     for place, block in enumerate(blocks):
@@ -185,19 +180,18 @@ def _chunk_metadata(chunk: Chunk, *, named: bool) -> dict[str, Any]:
 
 
 def _remove_own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what an earlier assembly said, which is not true of this one."""
+    """The metadata without that of an earlier assembly."""
     return {key: _copy_nested(value) for key, value in metadata.items() if key != METADATA_KEY}
 
 
 def _copy_nested(value: Any) -> Any:
-    """A copy of what could be changed, for who changes it would change what it was found with."""
+    """A copy of nested lists and objects, so that changes do not reach the input."""
     if type(value) is dict:
         return {key: _copy_nested(one) for key, one in value.items()}
     return [_copy_nested(one) for one in value] if type(value) is list else value
 
 
 def _citation_metadata(block: Block, label: str) -> dict[str, Any]:
-    """What the citation says, as plain data; the same keys always."""
     return {
         "marker": block.marker,
         "label": label,

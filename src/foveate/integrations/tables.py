@@ -1,8 +1,6 @@
-"""A context as tables: its blocks, its citations, its stages and their decisions, row by row.
+r"""A context as tables of blocks, citations, stages and decisions, for pandas, polars and Arrow.
 
-What it is: the way out to pandas, polars, Arrow and whatever reads Arrow's C stream. The columns
-and their types are the same whatever is in the context, also where nothing is. The way in is
-`assemble`, which takes their tables as they are.
+Columns and types do not depend on the context. `assemble` takes such tables as candidates.
 """
 
 from __future__ import annotations

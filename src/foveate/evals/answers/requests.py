@@ -1,6 +1,7 @@
-"""What the model is asked: the request of each case and trial, made of what users get.
+r"""The request of each case and trial, and the log of a model's replies.
 
-A case to which nothing fits is asked without a context, as a user without one would.
+A case without a context is asked without one. A logged call is found under a hash of its request,
+so recipes with equal contexts share an answer; failed calls are not logged.
 """
 
 from __future__ import annotations
@@ -34,10 +35,7 @@ class AnswerRequest:
 
     @property
     def gold(self) -> str:
-        """The first that the case gives, the same for every recipe, white space as single spaces.
-
-        Empty where there is none.
-        """
+        """The case's first answer that is not blank, on one line; empty if there is none."""
         return next((text for one in self.case.answers if (text := " ".join(one.split()))), "")
 
 

@@ -1,7 +1,7 @@
-"""Counts of right answers by place → a curve, with intervals, and whether it is one at all.
+r"""Turns counts of right answers by place into a curve, with intervals and a test of flatness.
 
-Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: the spread between the best
-and the worst place, against what chance gives when places are dealt anew (a permutation test).
+Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: a permutation test of the
+spread between the best and the worst place.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def fit_curve(
 
 
 def _permutation_p_value(sizes: Sequence[int], points: Sequence[Point], seed: int) -> float:
-    """How often dealing the outcomes to places at random gives as large a spread."""
+    """How often a random assignment to places gives as large a spread."""
     pool = [n < sum(p.right for p in points) for n in range(sum(sizes))]
     spread = _spread([point.accuracy for point in points])
     if spread <= 0:

@@ -1,8 +1,9 @@
-"""Ask a model for the same kinds of things at every place, and count.
+r"""Asks a model for facts at every place of a context, and counts right answers.
 
-Rules: an empty answer is a wrong one, and is counted apart; a question that failed is asked once
-more, then left out of the curves and counted; a model that fails most questions, or several in a
-row, is given up.
+Probes: `pairs` (a JSON object of random keys, as in Liu et al., "Lost in the middle", 2023) and
+`facts` (sentences about invented towns), pure functions of their seed. An empty answer is wrong and
+counted apart; a failed question is asked once more, then left out and counted; a model that fails
+mostly is given up.
 """
 
 from __future__ import annotations
@@ -135,10 +136,10 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """A curve for each kind of probe, and `all` of them together; what the answers were like.
+    r"""A curve for each kind of probe, and `all` together.
 
-    `answers`: that came; `empty` of them said nothing, `cut` of those because their limit was
-    spent. `failures`: why questions had no answer, one for each.
+    `answers`: received; `empty`: blank ones, `cut`: blank because their limit was spent.
+    `failures`: reasons, one a question without an answer.
     """
 
     curves: dict[str, Curve]
@@ -150,7 +151,7 @@ class SweepResult:
 
 @dataclass(slots=True, kw_only=True)
 class _SweepCounts:
-    """What came so far: outcomes by kind and place."""
+    """Outcomes by kind and place."""
 
     right: dict[str, list[list[bool]]]
     answers: int = 0
@@ -181,10 +182,10 @@ class _SweepCounts:
 
 
 def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> SweepResult:
-    """The curves; raises `ExternalError` where most questions fail, or all of a place.
+    r"""The curves; raises `ExternalError` if most questions fail, or all of a place.
 
-    Every place is asked the same questions, so that places differ by nothing else; rounds go
-    around the places, so that a server that tires does so for all of them.
+    Every place gets the same questions; rounds go through all places, so that a slowing server
+    affects all alike.
     """
     counts = _SweepCounts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
     done = 0
@@ -213,7 +214,7 @@ def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None
 
 
 def _ask_with_retry(model: Model, sweep: Sweep, one: Probe) -> Reply | ExternalError:
-    """The answer, of one attempt or of another; why there is none."""
+    """The answer, of two attempts, or the reason why there is none."""
     for attempt in (1, 2):
         try:
             return model.complete(one.messages, max_tokens=sweep.max_tokens, timeout=sweep.timeout)
@@ -267,7 +268,6 @@ def _describe_no_right_answer(measured: SweepResult) -> str:
 
 
 def _describe_empty_answers(measured: SweepResult) -> str:
-    """How many, and what may help."""
     told = f"the model gave empty answers to {measured.empty} of {measured.answers} questions"
     if measured.cut:
         return f"{told}, its limit spent on {measured.cut}; give it more --max-tokens"
@@ -275,7 +275,6 @@ def _describe_empty_answers(measured: SweepResult) -> str:
 
 
 def _describe_caveats(measured: SweepResult) -> Sequence[str]:
-    """What takes from the curve's worth."""
     found = [f"{_describe_empty_answers(measured)}; they count as wrong"] if measured.empty else []
     if measured.failures:
         asked = measured.answers + len(measured.failures)
@@ -287,9 +286,4 @@ def _describe_caveats(measured: SweepResult) -> Sequence[str]:
 
 
 def _format_p_value(p: float) -> str:
-    """How likely chance alone is to do as much.
-
-    >>> _format_p_value(0.3012), _format_p_value(0.0)
-    ('p = 0.301', 'p < 0.001')
-    """
     return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"

@@ -1,8 +1,9 @@
-"""What was read → records of golden cases: pools ranked by BM25, gold marked, all of it verified.
+r"""Builds golden cases from a data set: pools ranked by BM25, gold marked and verified.
 
-A pool is a question's own passages, filled up with the best of all others. No gold passage is
-forced in: a question of which none is among the candidates is left out and counted. This favours
-lexical retrieval, as the reference data does.
+A pool is a question's own passages and the best others. A question without a gold passage in its
+pool is left out and counted, which favours lexical retrieval. BM25 is Lucene's variant: idf = ln(1
++ (N - df + 0.5) / (df + 0.5)), tf / (tf + k1 (1 - b + b dl / avgdl)), k1 = 1.2, b = 0.75, over the
+measures' words.
 """
 
 from __future__ import annotations
@@ -127,7 +128,6 @@ def build_records(
 
 
 def _first_failure(source: SourceDataset) -> str:
-    """What was wrong with the first record that failed, where one did."""
     failed = source.failed
     said = (f"; {len(failed)} failed, the first: {one.path}: {one.reason}" for one in failed)
     return next(said, "")
@@ -136,9 +136,9 @@ def _first_failure(source: SourceDataset) -> str:
 def _rank_pool(
     index: Bm25, query: str, own: Sequence[int], size: int, itself: int | None
 ) -> list[tuple[int, float]]:
-    """(passage, score), best first: all that are its own, and the best others up to the size.
+    r"""(passage, score), best first: its own passages, and the best others up to the size.
 
-    The passage that is the query `itself` is none of them.
+    The passage that is the query `itself` is left out.
     """
     scores = index.scores(query)
     if itself is not None:
@@ -155,7 +155,7 @@ def _rank_pool(
 def _build_record(
     dataset: str, question: Question, ranked: Sequence[tuple[SourcePassage, float]]
 ) -> dict[str, Any] | None:
-    """The case; None where no gold place is in its pool."""
+    """The case; None if its pool holds no gold passage."""
     chunks = [_build_chunk(dataset, passage, score, question.gold) for passage, score in ranked]
     if not any(chunk["is_gold"] for chunk in chunks):
         return None
@@ -201,7 +201,7 @@ def _build_evidence(
 
 
 def _gold_span_in(passage: SourcePassage, gold: GoldSpan) -> tuple[int, int] | None:
-    """Where the gold place stands in the passage; its text must be there, to the character."""
+    """The gold range in the passage; its text must match."""
     if passage.document_id != gold.document_id:
         return None
     start = max(gold.start - passage.start, 0)

@@ -12,11 +12,11 @@ from foveate.ports import Document, Embedder, Store
 
 
 def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """The cases, with names that mean different things made different.
+    r"""The cases, with different documents or chunks of one name renamed.
 
-    Cases of one corpus share documents, and others call every document `d0`. Two documents of one
-    name are the same unless a chunk of the same id, or at the same place, has another text; the
-    second one becomes `d0 (2)`. A chunk whose id another document has is renamed likewise.
+    Two documents of one name are the same unless a chunk with the same id, or at the same place,
+    has another text; the second becomes `d0 (2)`. A chunk id of another document is renamed
+    likewise.
     """
     documents: dict[str, _Known] = {}
     owners: dict[str, str] = {}
@@ -24,7 +24,7 @@ def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 class _Known:
-    """What is known of a document: its texts by the chunks' ids, and by where they begin."""
+    """A document's texts by chunk id and by start."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, str] = {}

@@ -91,11 +91,11 @@ CurrentText = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceTrail:
-    """Where one evidence unit was seen; shares are of its words.
+    r"""Where one evidence unit was seen; shares are of its words.
 
     `indexed`: its document is in the store. `document`, `chunk`, `pool`, `context`: the shares in
-    the stored document, in its best chunk, in candidates with neighbours, in the context. Ranks
-    count from 1, None beyond what was looked at. `reason`: the stage that let it go, and why.
+    the document, its best chunk, the candidates with neighbours, the context. Ranks count from 1;
+    None if not ranked. `reason`: the stage that dropped it, and why.
     """
 
     evidence: Evidence
@@ -161,7 +161,7 @@ def probe_case(
 def _assemble_case(
     case: Case, shelf: StoreReader, assembler: Assembler
 ) -> tuple[list[Chunk], Context | None, str]:
-    """The chunks at hand, the context made of them, or why there is none."""
+    """The chunks, their context, or why there is none."""
     who = shelf.principals
     try:
         result = assembler.run(case.question, cached=False, principals=who)
@@ -177,7 +177,7 @@ def _assemble_case(
 
 
 def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
-    """The chunks that hold the evidence; where none holds enough, those that hold most."""
+    """The chunks that hold the evidence, or else those that hold most of it."""
     shares = {c.id: evidence_share(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
     best = max(shares.values(), default=0.0)
     return frozenset(
@@ -187,8 +187,6 @@ def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _PipelineOutput:
-    """What the pipeline made of the question."""
-
     rankings: Rankings
     reranked: tuple[str, ...] | None
     pool: Sequence[Chunk]

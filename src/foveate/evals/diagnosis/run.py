@@ -31,10 +31,10 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosisInputs:
-    """What is known beside the golden set.
+    r"""What is known besides the golden set.
 
-    `current`: documents as they are now. `said`, `sessions`: per case id, what was answered, and
-    the turns of an agent.
+    `current`: present texts of documents. `answers`, `sessions`: by case id, recorded answers, and
+    an agent's turns.
     """
 
     current: CurrentText | None = None
@@ -92,7 +92,7 @@ def diagnose(
 def _naive_evidence_share(
     followed: Probe, assembler: Assembler, principals: Sequence[str]
 ) -> float:
-    """The evidence that the same candidates hold, joined by score in the same budget."""
+    """The evidence in the same candidates joined by score, in the same budget."""
     resolved = assembler.resolve()
     candidates = followed.rankings.fused[: resolved.options.limit]
     try:

@@ -1,8 +1,4 @@
-"""From what was seen of a question to the layer that lost it; a pure function of the probe.
-
-Layers are asked in the order in which they work: the first that lost the evidence is named, for
-what comes after it never had a chance.
-"""
+"""Decides which layer lost a question: the first, in pipeline order, that lost its evidence."""
 
 from __future__ import annotations
 
@@ -97,7 +93,7 @@ def _layer_of_trail(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str
 
 
 def _retrieval_layer(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str]:
-    """Where words find it and vectors do not, it is the embedder; else how the legs are used."""
+    """The embedder if words find it and vectors do not; else the search strategy."""
     said = f"rank {_format_rank(trail.words)} by words, {_format_rank(trail.vectors)} by vectors"
     said += f", {_format_rank(trail.fused)} together; {limit} are taken"
     if not trail.with_vectors:
@@ -113,7 +109,7 @@ def _format_rank(rank: int | None) -> str:
 
 
 def _agent_loss(probe: Probe, session: Sequence[AgentTurn]) -> tuple[str, str]:
-    """The evidence was in front of the agent, and was gone at its last turn; or it went round."""
+    """Whether an agent lost the evidence by its last turn, or found nothing new."""
     had = [bool(probe.gold & set(turn.chunk_ids)) for turn in session]
     if any(had) and not had[-1]:
         return layers.AGENT.name, f"there at turn {had.index(True) + 1}, gone at {len(session)}"

@@ -80,7 +80,6 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
         return await run_in_executor(None, self._prompt, question, made)
 
     def _prompt(self, question: Question, made: AssemblyResult | None) -> ContextPrompt:
-        """System prompt, history, context and question."""
         stored = question.documents is None and self.assembler is not None
         if made is None:
             found = messages_without_context(question.text, options_of(self))

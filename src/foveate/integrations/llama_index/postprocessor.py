@@ -25,12 +25,11 @@ from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
 
 
 class FoveatePostprocessor(BaseNodePostprocessor):
-    """What a retriever found → the blocks of a context, within a budget of tokens.
+    r"""What a retriever found → the blocks of a context, within a budget of tokens.
 
-    Fields are named and checked as the options of `foveate.assemble`. `principals`: who asks, as
-    names or as a function that gives them at each call; it is not written down with the rest.
-    `separator`: what the synthesizer puts between nodes, which is counted too. Use it alone or
-    `FoveateSynthesizer`, which assembles by itself.
+    The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
+    under, or a function that returns them at each call; they are not serialised. `separator`: the
+    text between nodes, which is counted. Use this or `FoveateSynthesizer`, not both.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -72,7 +71,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        """The blocks in the order they are to be read; none where none may be read."""
+        """The blocks in reading order; none if none may be read."""
         if query_bundle is None:
             raise BadInput("is missing; give query_str or query_bundle", field="query")
         made = from_documents(
