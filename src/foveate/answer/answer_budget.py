@@ -1,4 +1,4 @@
-r"""The tokens that a request leaves for the answer, in the context's and the model's window.
+"""The tokens that a request leaves for the answer, in the context's and the model's window.
 
 A limit of the caller is kept or refused. The default limit is lowered to what is left, if that is
 enough for an answer. An unknown model has the context's window alone.
@@ -29,7 +29,7 @@ GGUF_PREFIX = "gguf:"
 def answer_limit(
     context: Context, sent: Sequence[Message], *, model: str, wanted: int | None, window: int | None
 ) -> int:
-    r"""Tokens that the model may write; raises `BadOption` if they, or the request, do not fit.
+    """Tokens that the model may write; raises `BadOption` if they, or the request, do not fit.
 
     `wanted` None: what the context's budget keeps for the answer. `window`: the model's, in place
     of the registry's.
@@ -67,7 +67,7 @@ def answer_limit(
 
 
 def find_answer_model(name: str, window: int | None = None) -> Model | None:
-    r"""The registered model with the caller's window; None if it is unknown.
+    """The registered model with the caller's window; None if it is unknown.
 
     A model file states its own tokenizer and chat template.
     """

@@ -32,7 +32,7 @@ from foveate.providers.chat.request import adapt_messages, check_messages, check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    r"""An answer, its citations and its check.
+    """An answer, its citations and its check.
 
     `citations`: the citations of the text, or in the voice channel the sources it rests on, each
     once. `cost`: US dollars at the list price, None if price or usage is unknown.
@@ -55,7 +55,7 @@ AskEvent: TypeAlias = StreamEvent | Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
-    r"""The options of `messages`, and the limits of the answer.
+    """The options of `messages`, and the limits of the answer.
 
     `max_tokens` None: what the context's budget keeps for the answer, or less if the model's window
     leaves less. `window`: the model's, if the registry lacks it or is wrong. `timeout` in seconds.
@@ -86,7 +86,7 @@ def ask(
     *,
     sent: Sequence[Message] | None = None,
 ) -> Answer:
-    r"""The checked answer to the context's question.
+    """The checked answer to the context's question.
 
     `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). `sent`: the
     request of a conversation or a session in place of `messages(context)`. Raises `ExternalError`

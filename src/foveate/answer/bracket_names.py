@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\s.!?。！？:;]{0,20}\s?\Z")
 
 
 def names_from_context(context: Context) -> NameResolver:
-    r"""Labels, sources, titles, document ids and chunk ids → markers; shared names have several.
+    """Labels, sources, titles, document ids and chunk ids → markers; shared names have several.
 
     Corroborating sources count as shown. A chunk that is not shown keeps its name, so that citing
     it is noticed.
@@ -49,7 +49,7 @@ def names_from_context(context: Context) -> NameResolver:
 
 
 def left_out_reasons(context: Context) -> dict[str, str]:
-    r"""Lower-case ids of candidates that are not shown → stage and reason.
+    """Lower-case ids of candidates that are not shown → stage and reason.
 
     A merged candidate has the reason of the one it was merged into.
     """
@@ -74,7 +74,7 @@ def left_out_reasons(context: Context) -> dict[str, str]:
 
 
 class PlainBracketFilter:
-    r"""Turns brackets that are no citations into text: an index, or a copy from a source.
+    """Turns brackets that are no citations into text: an index, or a copy from a source.
 
     Examples: `a[0]`; `[2019]` in a source that names nothing shown; and brackets read as such in
     the context itself, with the word before them. Pieces arrive in order, cut anywhere.

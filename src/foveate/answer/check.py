@@ -1,4 +1,4 @@
-r"""Checks an answer against its context: what it cites, and whether the source says so.
+"""Checks an answer against its context: what it cites, and whether the source says so.
 
 Structure is certain: a marker without a block, a claim without a marker, a quotation that is not
 there. Support is an estimate, given with its passage: the share of the claim's words in the best
@@ -41,7 +41,7 @@ class DanglingMarker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    r"""A sentence that makes a statement, with its citations.
+    """A sentence that makes a statement, with its citations.
 
     `support`: the best passage among its markers; None without a shown one. `other_support`: a
     passage of another marker that supports it clearly better. `over_cited`: markers whose blocks

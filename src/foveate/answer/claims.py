@@ -1,4 +1,4 @@
-r"""Divides an answer into sentences, each with its markers.
+"""Divides an answer into sentences, each with its markers.
 
 A marker belongs to the words before it on its line, else to those after it; alone on a line, to the
 text above. Headings, code, questions, lead-ins with a colon, lists of sources and statements of
@@ -108,7 +108,7 @@ _CONCESSION = re.compile(
 
 
 def find_assertion_start(text: str) -> int | None:
-    r"""Where a claim begins in a sentence that states missing information; None if nowhere.
+    """Where a claim begins in a sentence that states missing information; None if nowhere.
 
     0 if the sentence states nothing missing.
 
@@ -229,7 +229,7 @@ def _remove_marks(
 
 
 def _owning_sentence(plain: str, at: int, spans: Sequence[Span]) -> int | None:
-    r"""The sentence before this place on its line; else the one after it.
+    """The sentence before this place on its line; else the one after it.
 
     A marker alone on a line belongs to the text above, unless a blank line is between them and none
     before the text below.

@@ -1,4 +1,4 @@
-r"""Normalises the figures of a text, to find those of a claim in its sources.
+"""Normalises the figures of a text, to find those of a claim in its sources.
 
 Equal: 1,000 and 1000 and 1.000; 5 % and 5%; `twenty` and 20; 3.50 and 3.5; 1.5 million and
 1,500,000; 9:30 and 9.30 of a clock. Values are compared without units. A claim's minus must be in
@@ -83,7 +83,7 @@ def find_numbers(text: str) -> list[str]:
 
 
 def number_spellings(text: str) -> set[str]:
-    r"""Every spelling of every figure of a source: also of list items, parts of dates and clocks.
+    """Every spelling of every figure of a source: also of list items, parts of dates and clocks.
 
     A part of the digits is no figure: 1,200 is not 200.
     """

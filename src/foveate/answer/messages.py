@@ -1,4 +1,4 @@
-r"""A context as messages: system prompt, then context and question.
+"""A context as messages: system prompt, then context and question.
 
 The last message is what `foveate.core.message` makes and `foveate.core.window` counts; a request
 over the model's window is refused.
@@ -37,7 +37,7 @@ def messages(
     language: str = "en",
     tokenizer: Tokenizer | None = None,
 ) -> list[Message]:
-    r"""System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
+    """System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
 
     Content parts (formats `openai-parts`, `anthropic-search-result`, `anthropic-document`) are sent
     as parts, with the question as the last. `prompt`: `grounded`, `strict`, `soft`, `voice`, one of
@@ -67,7 +67,7 @@ def messages(
 def format_for_anthropic(
     found: Sequence[Message], *, cache: Literal["5m", "1h"] | None = None
 ) -> dict[str, Any]:
-    r"""The messages for Anthropic's client: `{"system": …, "messages": […]}`.
+    """The messages for Anthropic's client: `{"system": …, "messages": […]}`.
 
     `cache`: lifetime of cache breakpoints, set after the system prompt and after the last part of
     the context, so that another question reads both from the cache. A context in one string with
@@ -91,7 +91,7 @@ def format_for_anthropic(
 def format_for_openai(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[dict[str, Any]]:
-    r"""The messages for OpenAI's chat completions.
+    """The messages for OpenAI's chat completions.
 
     `cache`: with cache breakpoints, as for Anthropic; OpenAI also finds prefixes without them.
 
@@ -172,7 +172,7 @@ def format_user_message(context: Context) -> str:
 
 
 def role_text_pairs(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
-    r"""Messages as they are counted: parts of the last one as the context's text.
+    """Messages as they are counted: parts of the last one as the context's text.
 
     Parts of other messages count as their texts, tool calls as their JSON.
     """

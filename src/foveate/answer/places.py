@@ -1,4 +1,4 @@
-r"""Maps ranges of the text that a provider was sent to the context and to the document.
+"""Maps ranges of the text that a provider was sent to the context and to the document.
 
 A block's text is neutralised when sent, escaped as JSON in the context, and original in the
 document. A document range is given only if it is certain to the character.
@@ -127,7 +127,7 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
 
 
 def _document_ranges_in_block(block: Block) -> list[Span]:
-    r"""The range of each document span in the block's text; empty if it is uncertain.
+    """The range of each document span in the block's text; empty if it is uncertain.
 
     Adjacent spans touch, others have the elision mark between them; the lengths must add up.
     """

@@ -1,4 +1,4 @@
-r"""Checks the citations of a provider's response and converts them to ours.
+"""Checks the citations of a provider's response and converts them to ours.
 
 Kinds: Anthropic's `search_result_location`, `char_location`, `content_block_location`,
 `page_location` and `web_search_result_location`; OpenAI's `url_citation`, `file_citation` and
@@ -46,7 +46,7 @@ a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedCitation:
-    r"""A provider's citation that holds. `span`: the range of the answer that it supports.
+    """A provider's citation that holds. `span`: the range of the answer that it supports.
 
     `context_spans` and `document_spans`: where the quoted text is in the context and in the
     document, if known; both empty for citations by name.
@@ -90,7 +90,7 @@ class ProviderAnswer:
 def resolve_provider_citations(
     response: Any, context: Context, *, before: int = 0
 ) -> ProviderAnswer:
-    r"""The answer with its provider's citations, checked against the context that was sent.
+    """The answer with its provider's citations, checked against the context that was sent.
 
     `response`: Anthropic's message, or OpenAI's chat completion or response, as the client's object
     or plain JSON. `before`: the number of blocks of the same kind earlier in the request, which a
@@ -133,7 +133,7 @@ def check_provider_citations(
 
 
 def _insert_markers(text: str, given: tuple[ConfirmedCitation, ...], own: Iterable[int]) -> str:
-    r"""Insert markers after the supported ranges, each once a place.
+    """Insert markers after the supported ranges, each once a place.
 
     Markers come before trailing white space, because on the next line they would belong to its
     text. `own`: where a bracket opens that is no marker.
@@ -215,17 +215,14 @@ class _CitationChecker:
         """A range of characters of a document of plain text."""
         sent = self._document_block(said)
         start, end = _get_integer(said, "start_char_index"), _get_integer(said, "end_char_index")
-        return self._check_quotation(
-            said, sent, *self._check_range(sent, start, end, len(sent.text))
-        )
+        _check_range(sent, start, end, len(sent.text))
+        return self._check_quotation(said, sent, start, end)
 
     def check_pages(self, said: RawCitation) -> ConfirmedCitation:
         """Pages of a file that was sent in the place of a block; the last one is not meant."""
         sent = self._document_block(said)
-        first, behind = (
-            _get_integer(said, "start_page_number"),
-            _get_integer(said, "end_page_number"),
-        )
+        first = _get_integer(said, "start_page_number")
+        behind = _get_integer(said, "end_page_number")
         if not any(first <= page < behind for page in sent.block.pages):
             raise _CitationError("other_page", sent)
         quoted = _get_text(said, "cited_text")
@@ -268,20 +265,12 @@ class _CitationChecker:
         return own[place]
 
     def _check_text_range(self, said: RawCitation, sent: CitableBlock) -> ConfirmedCitation:
-        first, behind = (
-            _get_integer(said, "start_block_index"),
-            _get_integer(said, "end_block_index"),
-        )
-        first, behind = self._check_range(sent, first, behind, len(sent.texts))
+        first = _get_integer(said, "start_block_index")
+        behind = _get_integer(said, "end_block_index")
+        _check_range(sent, first, behind, len(sent.texts))
         start = sum(map(len, sent.texts[:first]))
-        return self._check_quotation(
-            said, sent, start, start + sum(map(len, sent.texts[first:behind]))
-        )
-
-    def _check_range(self, sent: CitableBlock, start: int, end: int, size: int) -> Span:
-        if not 0 <= start < end <= size:
-            raise _CitationError("no_such_place", sent)
-        return start, end
+        end = start + sum(map(len, sent.texts[first:behind]))
+        return self._check_quotation(said, sent, start, end)
 
     def _check_quotation(
         self, said: RawCitation, sent: CitableBlock, start: int, end: int
@@ -301,6 +290,11 @@ class _CitationChecker:
 
 
 _NAME_KEYS = ("url", "filename", "file_id")
+
+
+def _check_range(sent: CitableBlock, start: int, end: int, size: int) -> None:
+    if not 0 <= start < end <= size:
+        raise _CitationError("no_such_place", sent)
 
 
 def _strip_ellipsis(quoted: str) -> str:

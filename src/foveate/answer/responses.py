@@ -1,4 +1,4 @@
-r"""Reads a provider's response as text and citations.
+"""Reads a provider's response as text and citations.
 
 Anthropic's message: text blocks with citations. OpenAI's chat completion: one text with
 annotations; its response: messages of output texts with annotations.

@@ -1,4 +1,4 @@
-r"""Finds the sources of a spoken answer, which has no markers.
+"""Finds the sources of a spoken answer, which has no markers.
 
 A claim's source is the block that supports it best, if it does so well enough; `attribution` names
 the sources in one sentence.

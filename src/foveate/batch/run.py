@@ -1,4 +1,4 @@
-r"""Answers partitions of requests on any engine.
+"""Answers partitions of requests on any engine.
 
 Partitions are written atomically, one at a time and in order. A lost or unreadable request costs
 its own partition alone.
@@ -43,7 +43,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    r"""The result of a run. `contexts` and `refused` count requests, `partitions` those written.
+    """The result of a run. `contexts` and `refused` count requests, `partitions` those written.
 
     `unchanged`: partitions that were done before; `left_over`: answers without requests.
     """
@@ -68,16 +68,16 @@ def run_partitions(
     anew: bool = False,
     on_progress: Progress | None = None,
 ) -> Report:
-    r"""Answer all requests. `anew`: also those of partitions that are done.
+    """Answer all requests. `anew`: also those of partitions that are done.
 
     Raises `ExternalError` if nothing can be written or the engine fails as a whole; finished
     partitions stay, and the next run continues.
     """
-    books = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
-    with closing(engine.map_values(answer_slice, books.slices())) as results:
+    state = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
+    with closing(engine.map_values(answer_slice, state.slices())) as results:
         for number, group in groupby(results, key=lambda pair: pair[0].partition):
-            books.write_partition(number, group)
-    return books.report()
+            state.write_partition(number, group)
+    return state.report()
 
 
 class _BatchRun:
@@ -183,7 +183,7 @@ class _BatchRun:
             self._on_progress(self._done, max(self._total, self._done), partition.name)
 
     def report(self) -> Report:
-        """The books, closed."""
+        """The result of the run."""
         return Report(
             contexts=self._contexts,
             refused=self._refused,

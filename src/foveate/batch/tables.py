@@ -1,4 +1,4 @@
-r"""Parquet files of requests and answers.
+"""Parquet files of requests and answers.
 
 Requests: a column `request` with the JSON of one request a row, or columns with the names of a
 request's keys, where `chunks` and `messages` are lists of structs or JSON. A null is a missing key.

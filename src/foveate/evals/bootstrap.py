@@ -1,4 +1,4 @@
-r"""Paired bootstrap intervals of means over questions.
+"""Paired bootstrap intervals of means over questions.
 
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13 (percentile intervals).
 Questions are drawn with replacement within each set, with the same draws for every recipe and

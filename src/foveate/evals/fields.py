@@ -1,4 +1,4 @@
-r"""Reads typed values out of parsed JSON; errors name the field.
+"""Reads typed values out of parsed JSON; errors name the field.
 
 `where` is the path of the record in the line (`chunks[3]`), empty at the top.
 """

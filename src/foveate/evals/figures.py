@@ -1,4 +1,4 @@
-r"""The figures of an evaluation: cells, overall lines, and the summary.
+"""The figures of an evaluation: cells, overall lines, and the summary.
 
 *Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
 recipe's missed over the baseline's. *Without* a set is the ratio over the other sets, which shows
@@ -17,7 +17,7 @@ MEASURES = ("logprob", "f1", "exact", "inside", "supported")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureSummary:
-    r"""One measure. `mean`: over the `known` questions with a value, None without any.
+    """One measure. `mean`: over the `known` questions with a value, None without any.
 
     `difference`: from the baseline, over the `pairs` questions with both values.
     """
@@ -56,7 +56,7 @@ class AnswersSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    r"""A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
+    """A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
 
     `price`: tokens of all contexts over covered evidence units. `failed`: questions to which
     nothing fitted.

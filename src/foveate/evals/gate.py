@@ -48,7 +48,7 @@ class Rules:
 
 
 def read_rules(name: str) -> Rules:
-    r"""The rules of a file; others keep their built-in values.
+    """The rules of a file; others keep their built-in values.
 
     Raises `BadInput` with the file's name.
     """
@@ -135,7 +135,7 @@ _NOT_A_SUMMARY = "is no summary of an evaluation; give the summary.json of one"
 
 
 def find_regressions(summary: Summary, earlier: Mapping[str, Any]) -> list[str]:
-    r"""Where this evaluation recalls significantly less than an earlier one.
+    """Where this evaluation recalls significantly less than an earlier one.
 
     `earlier`: the content of its `summary.json`. Questions are paired by id. Raises `BadInput` if
     they share nothing, or it is no summary.

@@ -34,7 +34,7 @@ CURVE_CONTEXT_TOKENS = 2_650
 
 
 def attention_weight(position: float, tokens: int, curve: str = DEFAULT_CURVE) -> float:
-    r"""How much a text at this relative position counts, at most 1, in a context of `tokens`.
+    """How much a text at this relative position counts, at most 1, in a context of `tokens`.
 
     Interpolates the published curve, divided by its best value. The dip shrinks with the square
     root of the context's share of `CURVE_CONTEXT_TOKENS`, as measured with ten passages.

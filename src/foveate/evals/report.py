@@ -1,4 +1,4 @@
-r"""Writes a summary as `summary.json`, `report.md`, `recall.png` and `report.html`.
+"""Writes a summary as `summary.json`, `report.md`, `recall.png` and `report.html`.
 
 The page includes its chart and style and loads nothing. Without matplotlib (extra `eval`) there is
 no chart and no page. The same figures give the same bytes.

@@ -1,4 +1,4 @@
-r"""Rows of results, a line of JSON for each case and trial, in a file that a run can continue.
+"""Rows of results, a line of JSON for each case and trial, in a file that a run can continue.
 
 A row is reused only under its own key; a torn line is no row; a finished run leaves its rows in
 order.
@@ -24,7 +24,7 @@ _FIRST_BYTES = b'{"key": '
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    r"""The measures of one trial on one case.
+    """The measures of one trial on one case.
 
     `failed`: empty, or why there was no context, which counts as an empty one.
     """
@@ -67,7 +67,7 @@ def load_rows(path: Path) -> dict[str, Row]:
 
 
 def load_json_lines(path: Path, parse: Callable[[Any], T], what: str) -> dict[str, T]:
-    r"""The readable records by their keys; torn lines are passed over.
+    """The readable records by their keys; torn lines are passed over.
 
     Raises `BadInput` for a file of something else, which would be overwritten.
     """

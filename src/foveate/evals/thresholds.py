@@ -1,4 +1,4 @@
-r"""Counts what near-duplicate thresholds would drop from a user's chunks, by running `DedupNear`.
+"""Counts what near-duplicate thresholds would drop from a user's chunks, by running `DedupNear`.
 
 Each pool (a file, a store or a golden case) is tried at every threshold. A pair is (the kept text,
 the dropped text).
@@ -40,7 +40,7 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    r"""The effect of one threshold.
+    """The effect of one threshold.
 
     `new`: dropped chunks that the next higher threshold keeps. `examples`: pairs of those, the
     least alike first.
@@ -83,7 +83,7 @@ def sweep_thresholds(
     method: Method = "jaccard",
     examples: int = MAX_EXAMPLES,
 ) -> Iterator[Level]:
-    r"""One level a threshold, in the given order (highest first, for `new`).
+    """One level a threshold, in the given order (highest first, for `new`).
 
     The method `semantic` needs candidates with embeddings.
     """

@@ -1,4 +1,4 @@
-r"""The trials of an evaluation: recipes x budgets, with the options that `assemble` uses.
+"""The trials of an evaluation: recipes x budgets, with the options that `assemble` uses.
 
 A trial's hash covers everything but the case that can change its result: recipe, budget, tokenizer,
 embedder and our own code.
@@ -29,7 +29,7 @@ _HASHED_PACKAGES = ("numpy", "sentencex", "toktok-rs", "wordllama")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    r"""What an evaluation tries, as values that can be pickled.
+    """What an evaluation tries, as values that can be pickled.
 
     `recipes`: (label, recipe). `tokenizer` counts for all of them. `embedder` empty: candidates
     without vectors; `vectors`: its fingerprint.
@@ -60,7 +60,7 @@ def build_setting(
     tokenizer: str = "cl100k_base",
     embedder: str = "",
 ) -> tuple[Setting, str]:
-    r"""The setting and the baseline's label; the baseline is put first if it is not named.
+    """The setting and the baseline's label; the baseline is put first if it is not named.
 
     Raises `UnknownName` or `BadOption`.
     """
@@ -119,7 +119,7 @@ def build_trials(made: Setting) -> tuple[Trial, ...]:
 
 
 def _embedder_fingerprint(name: str) -> str:
-    r"""A hash of some texts' vectors, which tells models of one name apart.
+    """A hash of some texts' vectors, which tells models of one name apart.
 
     For `_NONDETERMINISTIC_EMBEDDERS` the name alone.
     """
@@ -132,7 +132,7 @@ def _embedder_fingerprint(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def code_hash() -> str:
-    r"""A hash of our source, the faces apart, and of the versions that affect results.
+    """A hash of our source, the faces apart, and of the versions that affect results.
 
     Plugins are not included.
     """

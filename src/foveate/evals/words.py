@@ -1,4 +1,4 @@
-r"""The words of a text as the measures count them: letters and digits, CJK by character.
+"""The words of a text as the measures count them: letters and digits, CJK by character.
 
 Deliberately not the words of the stages, so that a measure does not share their errors; these are
 those of the published reference figures.

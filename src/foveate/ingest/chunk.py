@@ -1,4 +1,4 @@
-r"""Cuts a document's text into chunks: whole sentences, never across a heading or page.
+"""Cuts a document's text into chunks: whole sentences, never across a heading or page.
 
 Units (sentences, code lines, table rows) are packed greedily. A heading opens a chunk and stays
 with its text; a chunk that continues a section begins with the last units of the previous one.
@@ -29,7 +29,7 @@ _INDENT = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    r"""A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
+    """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
     `section`, `page` and `row` are those of its first text that is not a heading.
     """
@@ -89,7 +89,7 @@ def each_chunk(
     language: str = "en",
     front: int = 0,
 ) -> Iterator[Piece]:
-    r"""Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
+    """Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
 
     Sections smaller than a tenth of `size` share a chunk with the next. Two pages or rows never
     share one, because a citation names one place; the exception are small rows of a table of more
@@ -132,7 +132,7 @@ def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bo
     if unit.row:
         return _row_ends(found, so_far, at, size)
     if unit.opens:
-        return unit.apart or found.of(own, at) >= size // _SMALL
+        return unit.separate or found.of(own, at) >= size // _SMALL
     if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = found.of_block(at, size)
@@ -182,7 +182,7 @@ def _merge_tail(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterato
 
 def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> bool:
     opens = found[tail.own]
-    if opens.apart or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
+    if opens.separate or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
         return False
     return found.of(before.first, tail.last) <= size
 
@@ -201,7 +201,7 @@ def _fit_to_size(
 def _fitted(
     text: str, found: Window, runs: list[_UnitRange], count: CountBatch, size: int, *, begun: int
 ) -> list[tuple[_UnitRange, int]]:
-    r"""Runs with their true counts; a run over size gives up overlap, then is halved.
+    """Runs with their true counts; a run over size gives up overlap, then is halved.
 
     `begun`: where the previous run begins. After a halved run, the next one gives up overlap until
     it begins after both halves.

@@ -1,4 +1,4 @@
-r"""Turns one file into documents for a store: the step that processes or machines share.
+"""Turns one file into documents for a store: the step that processes or machines share.
 
 `Preparer`, its tasks and its results can be pickled. The result depends on the file, the task and
 the preparer alone. Parts come one at a time, because a file may hold a million documents.
@@ -36,7 +36,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    r"""A document to write. `counts`: tokens of each chunk; `readings`: analyses of its texts.
+    """A document to write. `counts`: tokens of each chunk; `readings`: analyses of its texts.
 
     `brought`: which of `summary` and `questions` the document had itself. `vectors`: float32, shape
     (chunks, dimensions); None if they are not computed yet.
@@ -69,7 +69,7 @@ PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
-    r"""How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
+    """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
     `moved`: digests of documents whose vectors are known already.
     """
@@ -80,8 +80,8 @@ class Preparer:
     limits: Limits = field(default_factory=Limits)
     moved: frozenset[str] = frozenset()
 
-    def parts(self, task: Task, apart: Sandbox) -> Iterator[PreparedPart]:
-        r"""Yield the parts of the file in order; `apart` reads formats that need a sandbox.
+    def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
+        """Yield the parts of the file in order; `sandbox` reads formats that need a sandbox.
 
         Raises what the tokenizer and the embedder raise (`ExternalError`).
         """
@@ -95,7 +95,7 @@ class Preparer:
         except (InvalidRequest, OSError) as error:
             yield Refusal(reason=_error_reason(error))
             return
-        found = load_file(data, file.path, self.limits, apart)
+        found = load_file(data, file.path, self.limits, sandbox)
         del data
         while True:
             try:

@@ -1,4 +1,4 @@
-r"""Summaries of documents and questions of chunks, taken from their own words.
+"""Summaries of documents and questions of chunks, taken from their own words.
 
 A summary or question that the document brings stays. A summary uses only chunks that every reader
 of the document may read. A question is made of its own chunk and stored with it.

@@ -1,4 +1,4 @@
-r"""Reads a file's bytes as documents, within limits; every failure is a `BadInput` with its reason.
+"""Reads a file's bytes as documents, within limits; every failure is a `BadInput` with its reason.
 
 Markdown, text, HTML and JSON Lines have linear readers and are read in this process. Other formats
 are read by the sandbox, which can be ended.
@@ -28,7 +28,7 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
 
 
-def opened(file: File) -> IO[bytes]:
+def open_regular_file(file: File) -> IO[bytes]:
     """The file, to be read. Raises `BadInput` where it was replaced, and `OSError`."""
     try:
         descriptor = _descriptor(file)
@@ -78,7 +78,7 @@ _HEAD = 1024  # a PDF may begin this much later, says its specification
 
 
 def check_format(data: bytes, path: Path, kind: str) -> None:
-    r"""Raise `BadInput` where the bytes are of another format than `kind`, the name's loader.
+    """Raise `BadInput` where the bytes are of another format than `kind`, the name's loader.
 
     >>> check_format(b"%PDF-1.7", Path("a.docx"), "docx")
     Traceback (most recent call last):
@@ -101,19 +101,22 @@ def check_format(data: bytes, path: Path, kind: str) -> None:
 
 def read_file(file: File, limits: Limits) -> bytes:
     """The file's bytes; nothing larger than the limit. Raises `BadInput` and `OSError`."""
-    with opened(file) as stream:
+    with open_regular_file(file) as stream:
         data = stream.read(limits.file_bytes + 1)
     limits.check_bound("file_bytes", len(data), "bytes")
     return data
 
 
 def load_file(
-    data: bytes, path: Path, limits: Limits, apart: Sandbox
+    data: bytes, path: Path, limits: Limits, sandbox: Sandbox
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, one at a time. Raises `BadInput`."""
     kind = format_from_path(path)
     check_format(data, path, kind)
-    yield from apart.load(data, path) if is_sandboxed(kind) else load_in_process(data, path, limits)
+    if is_sandboxed(kind):
+        yield from sandbox.load(data, path)
+    else:
+        yield from load_in_process(data, path, limits)
 
 
 def load_in_process(data: bytes, path: Path, limits: Limits) -> Iterator[LoadedDocument | BadInput]:

@@ -1,4 +1,4 @@
-r"""Prepares files on the workers of a Ray cluster: the same step and the same order.
+"""Prepares files on the workers of a Ray cluster: the same step and the same order.
 
 A task is a batch of files; if its worker dies repeatedly, the rest of the batch is tried file by
 file. Parts arrive in pieces of a megabyte while their file is still being read, so no process holds
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BATCH_BYTES = 4 << 20
-"""Of the files of a bunch, as they are on the disk."""
+"""Of the files of a batch, as they are on the disk."""
 
 PIECE_BYTES = 1 << 20
 """Of parts that are handed over together, unless one alone has more."""
@@ -42,17 +42,17 @@ class TaskBatch:
 
 
 Piece: TypeAlias = list[tuple[int, bytes]]
-"""Parts, pickled, each after the number of its file in the bunch."""
+"""Parts, pickled, each after the number of its file in the batch."""
 
 
-def prepare_batch(bunch: TaskBatch) -> Iterator[Piece]:
-    """The parts of the files, in order; what is mapped over bunches."""
-    preparer = _load_preparer(bunch.preparer)
+def prepare_batch(batch: TaskBatch) -> Iterator[Piece]:
+    """The parts of the files, in order; what is mapped over batches."""
+    preparer = _load_preparer(batch.preparer)
     piece: Piece = []
     size = 0
-    with Sandbox(preparer.limits) as apart:
-        for number, task in enumerate(bunch.tasks):
-            for part in preparer.parts(task, apart):
+    with Sandbox(preparer.limits) as sandbox:
+        for number, task in enumerate(batch.tasks):
+            for part in preparer.parts(task, sandbox):
                 data = pickle.dumps(part, pickle.HIGHEST_PROTOCOL)
                 if piece and size + len(data) > PIECE_BYTES:
                     yield piece
@@ -79,29 +79,29 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
         if not tasks:
             yield iter(())
             return
-        with open_ray(workers, address) as fleet:
-            yield prepare_on_fleet(fleet, preparer, tasks)
+        with open_ray(workers, address) as engine:
+            yield prepare_on_ray(engine, preparer, tasks)
 
     return prepared
 
 
-def prepare_on_fleet(
-    fleet: RayEngine, preparer: Preparer, tasks: Sequence[Task]
+def prepare_on_ray(
+    engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]
 ) -> Iterator[Iterator[PreparedPart]]:
     """The parts of each task, in order. Raises `BadOption` where the preparer cannot be sent."""
     pickled = _pickle_preparer(preparer)
-    bunches = (
+    batches = (
         TaskBatch(preparer=pickled, tasks=some)
-        for some in batch_tasks(tasks, most=fleet.batch_size, most_bytes=BATCH_BYTES)
+        for some in batch_tasks(tasks, most=engine.batch_size, most_bytes=BATCH_BYTES)
     )
-    for bunch, pieces in fleet.stream_values(prepare_batch, bunches):
-        coming = _PartStream(fleet, bunch, _flatten(pieces))
-        for number in range(len(bunch.tasks)):
+    for batch, pieces in engine.stream_values(prepare_batch, batches):
+        coming = _PartStream(engine, batch, _flatten(pieces))
+        for number in range(len(batch.tasks)):
             yield coming.parts_for(number)
 
 
 def batch_tasks(tasks: Iterable[Task], *, most: int, most_bytes: int) -> Iterator[tuple[Task, ...]]:
-    """In order; a file that alone has more bytes than that is a bunch of its own."""
+    """In order; a file that alone has more bytes than that is a batch of its own."""
     kept: list[Task] = []
     size = 0
     for task in tasks:
@@ -129,13 +129,13 @@ class _PartStream:
     """The parts of a batch's files as they arrive; missing ones are asked for again."""
 
     def __init__(
-        self, fleet: RayEngine, bunch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
+        self, engine: RayEngine, batch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
     ) -> None:
-        self._fleet, self._bunch, self._given = fleet, bunch, given
+        self._engine, self._batch, self._given = engine, batch, given
         self._head = next(given, None)
 
     def parts_for(self, number: int) -> Iterator[PreparedPart]:
-        """Those of one file, which is that number in the bunch; asked for in order."""
+        """Those of one file, which is that number in the batch; asked for in order."""
         brought = 0
         while isinstance(self._head, tuple) and self._head[0] == number:
             yield _unpickle_part(self._head[1])
@@ -146,8 +146,8 @@ class _PartStream:
 
     def _retry_alone(self, number: int, brought: int) -> Iterator[PreparedPart]:
         """Prepare the file by itself, to find out whether it is the one that kills its worker."""
-        single = TaskBatch(preparer=self._bunch.preparer, tasks=(self._bunch.tasks[number],))
-        with closing(self._fleet.stream_values(prepare_batch, [single])) as streamed:
+        single = TaskBatch(preparer=self._batch.preparer, tasks=(self._batch.tasks[number],))
+        with closing(self._engine.stream_values(prepare_batch, [single])) as streamed:
             for _, pieces in streamed:
                 for i, given in enumerate(_flatten(pieces)):
                     if isinstance(given, FailedTask):

@@ -1,4 +1,4 @@
-r"""Prepares files in several processes, with their results in the order of the tasks.
+"""Prepares files in several processes, with their results in the order of the tasks.
 
 Each process has a thread that talks to it. A process that dies gets a successor and the file once
 more; if that one dies too, the file is refused. Whatever ends the caller ends the processes.
@@ -35,7 +35,7 @@ class TransferStopped(Exception):
 
 
 class OrderedTransfer:
-    r"""Hands results of several threads to one reader, in the order of the tasks.
+    """Hands results of several threads to one reader, in the order of the tasks.
 
     At most `ahead` numbers are given out before the one that is read, and at most `most` bytes
     wait, beside one piece of each thread. The task that is being read may always add a piece, so
@@ -138,7 +138,7 @@ _ATTEMPTS = 2
 def prepare_in_processes(
     preparer: Preparer, tasks: Sequence[Task], jobs: int
 ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
-    r"""The parts of each task, in order, prepared by `jobs` processes.
+    """The parts of each task, in order, prepared by `jobs` processes.
 
     Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
     the embedder cannot be pickled.

@@ -1,4 +1,4 @@
-r"""Turns a loaded file into a document, its chunks and their counts. Embeds nothing.
+"""Turns a loaded file into a document, its chunks and their counts. Embeds nothing.
 
 The content hash decides whether a document must be written again and names its file
 (`<hash>@<file>@<root>`); `root` is a digest that tells folders of one name apart. It covers the
@@ -101,7 +101,7 @@ def build_chunks(
     tokenizer: Tokenizer,
     limits: Limits,
 ) -> tuple[list[Chunk], list[int]]:
-    r"""The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
+    """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
 
     Raises `BadInput` as soon as the limit is exceeded.
     """

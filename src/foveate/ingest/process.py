@@ -1,4 +1,4 @@
-r"""Child processes, and messages over their pipes: bytes after their length.
+"""Child processes, and messages over their pipes: bytes after their length.
 
 `multiprocessing` is not used, because it starts the caller's script again, which must then guard
 its main part.
@@ -27,7 +27,7 @@ class WorkerFailure:
 
 
 def start_process(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
-    r"""Start one of our modules in our interpreter.
+    """Start one of our modules in our interpreter.
 
     `group`: start a process group, which gets no Ctrl-C and is ended as a whole.
     """
@@ -35,19 +35,19 @@ def start_process(module: str, *words: str, group: bool = False) -> subprocess.P
     command = [sys.executable, "-P", "-m", module, *words]
     root = str(Path(__file__).parents[2])
     known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
-    apart: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
+    options: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(known)},
-        **apart,
+        **options,
     )
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End it, and the group apart that it was started in, without waiting."""
+    """End the process and its group, without waiting."""
     with contextlib.suppress(OSError):
         process.kill()
         if os.name == "posix":
@@ -72,9 +72,8 @@ def format_exit(code: int) -> str:
 
 
 def send(pipe: IO[bytes], data: bytes) -> None:
-    """Put it into the pipe, and hand it over."""
-    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "little"))
-    pipe.write(data)
+    """Write a message and its length."""
+    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
     pipe.flush()
 
 

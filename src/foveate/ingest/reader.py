@@ -1,4 +1,4 @@
-r"""The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
+"""The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
 A request is a line of JSON (`name`, `size`) and that many bytes; an answer is a line of JSON. It
 ends with its input. Where the system allows, its memory is limited and an alarm ends it.

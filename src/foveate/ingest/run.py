@@ -1,4 +1,4 @@
-r"""Brings a store up to date with files and folders: writes changes, deletes what is gone.
+"""Brings a store up to date with files and folders: writes changes, deletes what is gone.
 
 Each document is one transaction, or shares one (`at_once`); its content hash records that it is
 done, so a stopped run continues. A bad file or line is reported and the rest goes on; documents of
@@ -61,7 +61,7 @@ def ingest(
     at_once: int = 1,
     on_progress: Progress | None = None,
 ) -> Report:
-    r"""Index files and folders; afterwards the store holds their present content.
+    """Index files and folders; afterwards the store holds their present content.
 
     `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
     one file is read; a file over them is reported. `enrich`: add summaries to documents and
@@ -89,7 +89,7 @@ def ingest(
     describe = None
     if model is not None and (settings.enrich.summaries or settings.enrich.questions):
         describe = ModelEnricher(model=model, tokenizer=tokenizer, options=settings.enrich)
-    books = RunState(
+    state = RunState(
         store,
         embedder,
         tokenizer.fingerprint,
@@ -102,24 +102,24 @@ def ingest(
         tokenizer=tokenizer,
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
-        moved=books.moved_digests(),
+        moved=state.moved_digests(),
     )
-    _run_tasks(books, preparer, engine or local_engine(jobs), on_progress)
-    books.delete_missing()
-    return books.report()
+    _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
+    state.delete_missing()
+    return state.report()
 
 
 def _run_tasks(
-    books: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
+    state: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
 ) -> None:
-    tasks = books.tasks()
+    tasks = state.tasks()
     with engine(preparer, tasks) as prepared:
         for done, (task, parts) in enumerate(zip(tasks, prepared, strict=True), 1):
             for part in parts:
-                books.add_part(task.file, part)
+                state.add_part(task.file, part)
             if on_progress is not None:
                 on_progress(done, len(tasks), task.file.name)
-    books.flush()
+    state.flush()
 
 
 def local_engine(jobs: int | None) -> Engine:
@@ -152,8 +152,8 @@ def prepare_in_process(
     preparer: Preparer, tasks: Sequence[Task]
 ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
     """The parts of each task, in order, prepared in this process."""
-    with Sandbox(preparer.limits) as apart:
-        yield (preparer.parts(task, apart) for task in tasks)
+    with Sandbox(preparer.limits) as sandbox:
+        yield (preparer.parts(task, sandbox) for task in tasks)
 
 
 def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:

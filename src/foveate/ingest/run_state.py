@@ -1,4 +1,4 @@
-r"""The state of one run: what the store had, what was found, and what was written.
+"""The state of one run: what the store had, what was found, and what was written.
 
 Everything is written here in the order of the walk, so the store does not depend on which process
 was first.
@@ -36,7 +36,7 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    r"""The result of a run, in documents; `chunks` counts those written. `skipped`: nothing wrong.
+    """The result of a run, in documents; `chunks` counts those written. `skipped`: nothing wrong.
 
     `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
     written with a generated summary. `questions`: those of the chunks written. `without_model`:
@@ -57,7 +57,7 @@ class Report:
 
 
 class RunState:
-    r"""Takes prepared documents, writes them, and reports the result.
+    """Takes prepared documents, writes them, and reports the result.
 
     `embedder` computes missing vectors for several documents at once; a renamed document keeps
     those of the store. `at_once`: how many documents share a transaction (`batch`). Raises
@@ -275,7 +275,7 @@ class RunState:
                 self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
 
     def report(self) -> Report:
-        """The books, closed."""
+        """The result of the run."""
         skipped = tuple(failure for each in self._walks for failure in each.skipped)
         return Report(
             failed=tuple(self._failed),

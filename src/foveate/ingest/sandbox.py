@@ -1,4 +1,4 @@
-r"""A process that reads the files which could hang, exhaust or crash a parser.
+"""A process that reads the files which could hang, exhaust or crash a parser.
 
 It starts with the first such file and reads the next ones too. A file over its time limit ends it,
 and the next file gets a new process. `concurrent.futures` cannot end a task, and one crash breaks

@@ -1,4 +1,4 @@
-r"""Splits a text into the units of chunks (sentences, code lines, table rows) and counts them.
+"""Splits a text into the units of chunks (sentences, code lines, table rows) and counts them.
 
 Units come in slices, counted in a few batches, so memory holds a slice of any text.
 """
@@ -33,11 +33,11 @@ _LONGEST_CLUSTER = 64
 
 
 class Unit(NamedTuple):
-    r"""`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
+    """`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of wide white space before it. `opens`: a section begins here; `apart`: on another
-    page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer to keep
-    the block in one chunk (code, tables).
+    `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
+    another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
+    to keep the block in one chunk (code, tables).
     """
 
     start: int
@@ -46,7 +46,7 @@ class Unit(NamedTuple):
     gap: int = 0
     heading: bool = False
     opens: bool = False
-    apart: bool = False
+    separate: bool = False
     row: bool = False
     block: int = 0
     whole: bool = False
@@ -80,14 +80,14 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
             while following is not None and following.start <= start:
                 here, following = following, next(coming, None)
             opens = here is not before
-            apart = opens and _page_and_row(here) != _page_and_row(before)
-            row = apart and gathers and _are_rows(before, here)
+            separate = opens and _page_and_row(here) != _page_and_row(before)
+            row = separate and gathers and _are_rows(before, here)
             yield Unit(
                 start=start,
                 end=end,
                 heading=kind == "heading",
                 opens=opens,
-                apart=apart and not row,
+                separate=separate and not row,
                 row=row,
                 block=number,
                 whole=kind in ("code", "table"),
@@ -108,7 +108,7 @@ def _are_rows(one: Section | None, other: Section | None) -> bool:
 def _count_units(
     text: str, found: list[Unit], before: int, count: CountBatch, size: int
 ) -> list[Unit]:
-    r"""Count all units, each with the space before it, and wide gaps, in one batch.
+    """Count all units, each with the space before it, and wide gaps, in one batch.
 
     `before`: where the previous unit ends; negative if there is none.
     """
@@ -158,7 +158,7 @@ def _cut_long_units(
 
 
 def _unit_limits(found: list[Unit], size: int, taken: int) -> tuple[list[int], int]:
-    r"""The limit of each unit: less after headings, which the chunk must hold too.
+    """The limit of each unit: less after headings, which the chunk must hold too.
 
     `taken`: tokens of the headings before these units; returned for those at their end.
     """
@@ -188,7 +188,7 @@ def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
                     end=end,
                     gap=gap,
                     opens=unit.opens and first,
-                    apart=unit.apart and first,
+                    separate=unit.separate and first,
                     row=unit.row and first,
                 )
             )

@@ -1,4 +1,4 @@
-r"""Lists the files under a folder in a fixed order, and what was left out and why.
+"""Lists the files under a folder in a fixed order, and what was left out and why.
 
 Hidden entries are passed over silently. Links are followed to files inside the folder only. Names
 that are not UTF-8 are not read, because they cannot be stored or printed.
@@ -32,7 +32,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    r"""A file to read: its path, its name in the store, and its walk's `root`.
+    """A file to read: its path, its name in the store, and its walk's `root`.
 
     `folder`: the folder of the walk with links resolved, and `steps`: the names from there to the
     file; None for a file that was given itself.
@@ -47,7 +47,7 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    r"""The files under one path. `scope`: the name, or prefix of names, that belongs to it.
+    """The files under one path. `scope`: the name, or prefix of names, that belongs to it.
 
     `root`: a digest of where the path is on this machine, which tells paths of one scope apart.
     """
@@ -60,7 +60,7 @@ class Walk:
 
 
 def walk(root: Path, suffixes: frozenset[str]) -> Walk:
-    r"""The readable files under a folder, or the file itself; names begin with the folder's name.
+    """The readable files under a folder, or the file itself; names begin with the folder's name.
 
     Names have forward slashes: `docs/guide/intro.md`. Raises `BadInput` if the path is missing.
     """

@@ -1,4 +1,4 @@
-r"""Watches files and folders for changes, by `watchfiles`.
+"""Watches files and folders for changes, by `watchfiles`.
 
 The system does not report a mounted or replaced folder, nor a file that an editor replaces, so the
 paths themselves are checked once a second. A burst of changes is one change.

@@ -1,4 +1,4 @@
-r"""The preparing process, `python -m foveate.ingest.worker`: tasks in, parts out, pickled.
+"""The preparing process, `python -m foveate.ingest.worker`: tasks in, parts out, pickled.
 
 Both sides are ours and trusted; hostile files are read by the sandbox of each worker. First come
 module paths, the preparer and its embedder. The answer to them, and the end of each task, is an
@@ -27,9 +27,9 @@ def main() -> None:
     try:
         preparer = _receive_preparer(tasks)
         send(answers, b"")
-        with Sandbox(preparer.limits) as apart:
+        with Sandbox(preparer.limits) as sandbox:
             while (asked := receive(tasks)) is not None:
-                for part in preparer.parts(_unpickle(asked), apart):
+                for part in preparer.parts(_unpickle(asked), sandbox):
                     send(answers, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
                 send(answers, b"")
     except BrokenPipeError:

@@ -15,7 +15,7 @@ MODEL_BATCH = 32
 
 @dataclass(slots=True, kw_only=True)
 class WriteQueue:
-    r"""Documents in their order. `at_once`: how many share a transaction.
+    """Documents in their order. `at_once`: how many share a transaction.
 
     `describes`: a model writes about them; `embeds`: those without vectors get some.
     """

@@ -1,4 +1,4 @@
-r"""A Haystack component that assembles what retrievers found, with typed sockets.
+"""A Haystack component that assembles what retrievers found, with typed sockets.
 
 Haystack 3 loads it from a dumped pipeline by `Pipeline.loads(text,
 allowed_modules=["foveate.integrations.haystack"])`.

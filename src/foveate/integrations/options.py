@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
@@ -32,7 +33,7 @@ _FIELDS = tuple(f for f in fields(AssembleOptions) if f.name != "principals")
 
 
 def options_of(component: Any, **changes: Any) -> AssembleOptions:
-    r"""The options in a component's attributes of the same names, with changes.
+    """The options in a component's attributes of the same names, with changes.
 
     A component's `k` is `keep`: how many of the best are considered.
     """
@@ -65,7 +66,7 @@ def from_documents(
     gap: str | None = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
-    r"""The context of a framework's documents; None if none may be read.
+    """The context of a framework's documents; None if none may be read.
 
     `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
     is. Raises what `foveate.assemble` raises.
@@ -91,12 +92,9 @@ def from_store(
 ) -> AssemblyResult | None:
     """The same from a store, by the assembler's own recipe and budget."""
     own = _with_call(assembler, options, principals, observers)
-    try:
-        result = own.run(query, cached=False)
-    except BadInput as error:
-        _check_nothing_found(error)
-        return None
-    return _fit(own, query, result, gap)
+    with _nothing_found_allowed():
+        return _fit(own, query, own.run(query, cached=False), gap)
+    return None
 
 
 async def afrom_store(
@@ -110,12 +108,10 @@ async def afrom_store(
 ) -> AssemblyResult | None:
     """`from_store` without blocking the event loop; a store may be asynchronous."""
     own = _with_call(assembler, options, principals, observers)
-    try:
+    with _nothing_found_allowed():
         result = await own.arun(query, cached=False)
-    except BadInput as error:
-        _check_nothing_found(error)
-        return None
-    return await asyncio.to_thread(_fit, own, query, result, gap)
+        return await asyncio.to_thread(_fit, own, query, result, gap)
+    return None
 
 
 def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
@@ -163,10 +159,14 @@ def _fit(
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
-def _check_nothing_found(error: BadInput) -> None:
-    """Pass over a search without readable results; raise any other error."""
-    if error.field != "candidates":
-        raise error
+@contextmanager
+def _nothing_found_allowed() -> Iterator[None]:
+    """Pass over a search without readable results."""
+    try:
+        yield
+    except BadInput as error:
+        if error.field != "candidates":
+            raise
 
 
 def budget_to_json(budget: Any) -> Any:

@@ -1,4 +1,4 @@
-r"""A context as pieces, one a block, for frameworks that pass on documents instead of a text.
+"""A context as pieces, one a block, for frameworks that pass on documents instead of a text.
 
 A piece is the block as it is in the context, with header and marker. `fit_pieces` counts the joined
 pieces and assembles again if they are over the budget.
@@ -28,7 +28,7 @@ CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    r"""One block for a framework.
+    """One block for a framework.
 
     `text`: as it is in the context. `id`, `metadata`: of its first chunk. `citation_metadata`: its
     citation as plain data.
@@ -48,7 +48,7 @@ class Piece:
 
 
 def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, ...]:
-    r"""The context's blocks in order.
+    """The context's blocks in order.
 
     `named`: add source, title, page and the like to the metadata, for chunks of a store.
     """
@@ -83,7 +83,7 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
 
 
 def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple[Piece, ...]:
-    r"""One piece a marker, in the order of the markers: piece n is `[n]`.
+    """One piece a marker, in the order of the markers: piece n is `[n]`.
 
     Blocks of one marker are joined; side knowledge, which cannot be cited, is left out.
     """
@@ -100,7 +100,7 @@ def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple
 def fit_pieces(
     made: AssemblyResult, tokenizer: Tokenizer, gap: str = PIECE_SEPARATOR
 ) -> AssemblyResult:
-    r"""The result, assembled again in less room until the joined pieces keep the budget.
+    """The result, assembled again in less room until the joined pieces keep the budget.
 
     Raises `BudgetTooSmall` if nothing fits.
     """

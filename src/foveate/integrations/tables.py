@@ -1,4 +1,4 @@
-r"""A context as tables of blocks, citations, stages and decisions, for pandas, polars and Arrow.
+"""A context as tables of blocks, citations, stages and decisions, for pandas, polars and Arrow.
 
 Columns and types do not depend on the context. `assemble` takes such tables as candidates.
 """

@@ -81,24 +81,24 @@ class ProcessPoolEngine:
     def map_values(
         self, function: Callable[[A], B], items: Iterable[A]
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """In order. Raises `ExternalError` where a process died: a pool does not say at what."""
-        waiting: deque[tuple[A, Future[B]]] = deque()
-        for item in items:
-            waiting.append((item, self._submit(function, item)))
-            if len(waiting) >= TASKS_PER_WORKER * self.workers:
-                first, found = _pop_oldest(waiting)
-                yield first, found
-        while waiting:
-            first, found = _pop_oldest(waiting)
-            yield first, found
-
-    def _submit(self, function: Callable[[A], B], item: A) -> Future[B]:
+        """In order. Raises `ExternalError` if a process dies: a pool does not say at what."""
         from concurrent.futures.process import BrokenProcessPool
 
+        waiting: deque[tuple[A, Future[B]]] = deque()
         try:
-            return self._executor.submit(function, item)
+            for item in items:
+                waiting.append((item, self._executor.submit(function, item)))
+                if len(waiting) >= TASKS_PER_WORKER * self.workers:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            for first, future in waiting:
+                yield first, future.result()
         except BrokenProcessPool:
-            raise _worker_died_error() from None
+            raise ExternalError(
+                "a worker process died (out of memory, or a crash in a plugin); run again with one "
+                "worker to see where; a batch can also run with --engine ray, which tries again "
+                "and goes on with the rest"
+            ) from None
 
 
 @contextmanager
@@ -120,23 +120,6 @@ def _init_worker() -> None:
     """Ctrl-C reaches every process of a terminal; whoever started the pool answers it."""
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _pop_oldest(waiting: deque[tuple[A, Future[B]]]) -> tuple[A, B]:
-    from concurrent.futures.process import BrokenProcessPool
-
-    item, future = waiting.popleft()
-    try:
-        return item, future.result()
-    except BrokenProcessPool:
-        raise _worker_died_error() from None
-
-
-def _worker_died_error() -> ExternalError:
-    return ExternalError(
-        "a worker process died (out of memory, or a crash in a plugin); run again with one worker "
-        "to see where, or with --engine ray, which tries again and goes on with the rest"
-    )
 
 
 _ORPHAN_EXIT_CODE = 1
@@ -185,8 +168,8 @@ def open_engine(
     if name == "ray":
         from foveate.batch.engines.on_ray import open_ray
 
-        with open_ray(workers, address) as fleet:
-            yield fleet
+        with open_ray(workers, address) as engine:
+            yield engine
     elif workers is None or workers == 1:
         yield SequentialEngine()
     else:

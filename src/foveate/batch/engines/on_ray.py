@@ -15,7 +15,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ _MAX_FOLDER_LENGTH = 40
 
 @contextmanager
 def open_ray(workers: int | None = None, address: str | None = None) -> Iterator[RayEngine]:
-    """A fleet: of this machine, or of the cluster at `address`, or the one already connected to.
+    """An engine on this machine, or of the cluster at `address`, or the one already connected to.
 
     `workers`: how many at a time, as many as there are processors where it is None. Raises
     `MissingExtra`, and `ExternalError` where the cluster cannot be started or reached.
@@ -85,7 +85,7 @@ def _start_local_cluster(ray: Any, workers: int, home: Path) -> None:
     settings = _RAY_ENVIRONMENT | {"PYTHONPATH": _python_path()}
     with (
         _set_environment(settings),
-        _change_folder(home),
+        chdir(home),  # Ray puts the current folder on its workers' module path
         _use_loopback(ray._private.ray_constants),  # noqa: SLF001
     ):
         _init_ray(
@@ -112,7 +112,7 @@ def _connect_cluster(ray: Any, address: str, home: Path) -> None:
             settings |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
             stack.enter_context(_use_loopback(ray._private.ray_constants))  # noqa: SLF001
         stack.enter_context(_set_environment(settings))
-        stack.enter_context(_change_folder(home))
+        stack.enter_context(chdir(home))
         _init_ray(ray, failure, address=address)
 
 
@@ -195,14 +195,3 @@ def _use_loopback(constants: Any) -> Iterator[None]:
         yield
     finally:
         constants.ENABLE_RAY_CLUSTER = before
-
-
-@contextmanager
-def _change_folder(folder: Path) -> Iterator[None]:
-    """Ray puts the current folder on its workers' module path; it must not be the user's."""
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(here)

@@ -1,4 +1,4 @@
-r"""The request of each case and trial, and the log of a model's replies.
+"""The request of each case and trial, and the log of a model's replies.
 
 A case without a context is asked without one. A logged call is found under a hash of its request,
 so recipes with equal contexts share an answer; failed calls are not logged.

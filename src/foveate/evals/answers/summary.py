@@ -1,4 +1,4 @@
-r"""Summarises outcomes by set, budget and recipe, and compares recipes with the baseline.
+"""Summarises outcomes by set, budget and recipe, and compares recipes with the baseline.
 
 Differences are paired: taken over the questions with a value on both sides, with the same draws for
 every column of a set.

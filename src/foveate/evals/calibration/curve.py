@@ -1,4 +1,4 @@
-r"""Turns counts of right answers by place into a curve, with intervals and a test of flatness.
+"""Turns counts of right answers by place into a curve, with intervals and a test of flatness.
 
 Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: a permutation test of the
 spread between the best and the worst place.

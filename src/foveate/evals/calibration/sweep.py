@@ -1,4 +1,4 @@
-r"""Asks a model for facts at every place of a context, and counts right answers.
+"""Asks a model for facts at every place of a context, and counts right answers.
 
 Probes: `pairs` (a JSON object of random keys, as in Liu et al., "Lost in the middle", 2023) and
 `facts` (sentences about invented towns), pure functions of their seed. An empty answer is wrong and
@@ -136,7 +136,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    r"""A curve for each kind of probe, and `all` together.
+    """A curve for each kind of probe, and `all` together.
 
     `answers`: received; `empty`: blank ones, `cut`: blank because their limit was spent.
     `failures`: reasons, one a question without an answer.
@@ -182,7 +182,7 @@ class _SweepCounts:
 
 
 def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> SweepResult:
-    r"""The curves; raises `ExternalError` if most questions fail, or all of a place.
+    """The curves; raises `ExternalError` if most questions fail, or all of a place.
 
     Every place gets the same questions; rounds go through all places, so that a slowing server
     affects all alike.

@@ -57,7 +57,7 @@ def _parse_question(
     passages: Mapping[str, SourcePassage],
     judged: Mapping[str, Sequence[str]],
 ) -> Question:
-    r"""The query with its relevant documents; a document of its own id is the query itself.
+    """The query with its relevant documents; a document of its own id is the query itself.
 
     In ArguAna queries are documents of the corpus; they are neither candidate nor evidence.
     """

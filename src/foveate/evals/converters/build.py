@@ -1,4 +1,4 @@
-r"""Builds golden cases from a data set: pools ranked by BM25, gold marked and verified.
+"""Builds golden cases from a data set: pools ranked by BM25, gold marked and verified.
 
 A pool is a question's own passages and the best others. A question without a gold passage in its
 pool is left out and counted, which favours lexical retrieval. BM25 is Lucene's variant: idf = ln(1
@@ -136,7 +136,7 @@ def _first_failure(source: SourceDataset) -> str:
 def _rank_pool(
     index: Bm25, query: str, own: Sequence[int], size: int, itself: int | None
 ) -> list[tuple[int, float]]:
-    r"""(passage, score), best first: its own passages, and the best others up to the size.
+    """(passage, score), best first: its own passages, and the best others up to the size.
 
     The passage that is the query `itself` is left out.
     """

@@ -1,4 +1,4 @@
-r"""A public data set: passages, and questions with gold ranges in them.
+"""A public data set: passages, and questions with gold ranges in them.
 
 A bad record or line is noted with its place, what it added is removed, and the rest goes on; a file
 without a usable record is refused.
@@ -46,7 +46,7 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    r"""A question; `own` are its own passages, which are always candidates.
+    """A question; `own` are its own passages, which are always candidates.
 
     `itself`: the passage that is the question, which is never a candidate; empty if there is none.
     """
@@ -69,7 +69,7 @@ class RecordFailure:
 
 @dataclass(slots=True)
 class SourceDataset:
-    r"""A data set. `closed`: the candidates are a question's own passages only.
+    """A data set. `closed`: the candidates are a question's own passages only.
 
     `left_out` counts questions that cannot be cases, by reason; `failed` are the bad records.
     """
@@ -101,7 +101,7 @@ class SourceDataset:
     def read_records(
         self, name: str, form: str, records: Iterable[tuple[str, T]], keep: Callable[[T], None]
     ) -> None:
-        r"""Keep each usable (place, record) of a file, and note the others.
+        """Keep each usable (place, record) of a file, and note the others.
 
         Raises `BadInput` with the first failure and the wanted `form` if all fail.
         """

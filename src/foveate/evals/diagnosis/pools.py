@@ -11,8 +11,8 @@ from foveate.evals.cases import Case, Passage
 from foveate.ports import Document, Embedder, Store
 
 
-def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
-    r"""The cases, with different documents or chunks of one name renamed.
+def rename_conflicts(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The cases, with different documents or chunks of one name renamed.
 
     Two documents of one name are the same unless a chunk with the same id, or at the same place,
     has another text; the second becomes `d0 (2)`. A chunk id of another document is renamed

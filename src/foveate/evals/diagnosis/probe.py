@@ -91,7 +91,7 @@ CurrentText = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceTrail:
-    r"""Where one evidence unit was seen; shares are of its words.
+    """Where one evidence unit was seen; shares are of its words.
 
     `indexed`: its document is in the store. `document`, `chunk`, `pool`, `context`: the shares in
     the document, its best chunk, the candidates with neighbours, the context. Ranks count from 1;

@@ -31,7 +31,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosisInputs:
-    r"""What is known besides the golden set.
+    """What is known besides the golden set.
 
     `current`: present texts of documents. `answers`, `sessions`: by case id, recorded answers, and
     an agent's turns.

@@ -1,4 +1,4 @@
-r"""Reads an Office file as a zip archive of XML parts, within limits.
+"""Reads an Office file as a zip archive of XML parts, within limits.
 
 Nothing is unpacked to the disk and nested archives are never opened. Sizes are checked first; a
 part with a wrong size fails at the size that it states.
@@ -10,7 +10,7 @@ import io
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from xml.parsers import expat
@@ -18,6 +18,7 @@ from xml.parsers import expat
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import plain_title
+from foveate.ports import LoadedDocument, Section
 
 Event = tuple[str, str, dict[str, str]]
 """("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
@@ -78,7 +79,7 @@ class Archive:
         return next((target for kind, target in kin if kind == relation), "")
 
     def events(self, part: str) -> Iterator[Event]:
-        r"""The elements and texts of a part in order; empty if there is no such part.
+        """The elements and texts of a part in order; empty if there is no such part.
 
         Names are without namespaces, except ids of relations (`r:id`). Raises `BadInput` for a
         document type, where entities are declared, and for damage.
@@ -139,11 +140,22 @@ _MAX_PROPERTY_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Properties:
-    """The core properties; empty where the file does not say."""
+    """The core properties; empty if the file has none."""
 
     title: str = ""
     author: str = ""
     modified_at: datetime | None = None
+
+    def document(self, text: str, title: str, sections: Sequence[Section]) -> LoadedDocument:
+        """The file's document; `title` if the properties have none."""
+        return LoadedDocument(
+            text=text,
+            title=self.title or title,
+            sections=sections,
+            metadata={"author": self.author} if self.author else {},
+            modified_at=self.modified_at,
+            lines=False,
+        )
 
 
 def read_properties(archive: Archive) -> Properties:

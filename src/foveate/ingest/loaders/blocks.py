@@ -72,7 +72,7 @@ _FIELDS = 4
 
 
 class Rows(Sequence[Section]):
-    r"""Sections of rows in order, built on access; equal to a tuple of the same.
+    """Sections of rows in order, built on access; equal to a tuple of the same.
 
     `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
     """

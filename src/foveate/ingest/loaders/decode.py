@@ -1,4 +1,4 @@
-r"""Decodes bytes as text, or refuses them.
+"""Decodes bytes as text, or refuses them.
 
 A byte order mark decides, then UTF-8, then the encoding that the file declares. Nothing is guessed:
 charset-normalizer read short French text as Czech, and a wrong guess would be cited unnoticed.

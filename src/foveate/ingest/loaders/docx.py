@@ -1,4 +1,4 @@
-r"""Reads Word files: headings as sections, lists with their marks, tables as rows.
+"""Reads Word files: headings as sections, lists with their marks, tables as rows.
 
 There are no page numbers before layout. Notes appear in brackets at their reference. Left out:
 headers, footers, comments, deleted and hidden text.
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive, Properties, read_properties
+from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.text import sections_from_headings
@@ -160,21 +160,10 @@ def load_docx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple
     )
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)
-    told = read_properties(archive)
-    return (_build_document(body, told, path),)
-
-
-def _build_document(body: _Body, told: Properties, path: Path) -> LoadedDocument:
-    text = body.blocks.text()
-    first = next((title for _, level, title in body.blocks.headings if level == 1), path.stem)
-    return LoadedDocument(
-        text=text,
-        title=told.title or body.title or first,
-        sections=sections_from_headings(text, body.blocks.headings),
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
+    text, headings = body.blocks.text(), body.blocks.headings
+    title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
+    sections = sections_from_headings(text, headings)
+    return (read_properties(archive).document(text, title, sections),)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-r"""Reads saved mail (RFC 5322): headers, text and attachments.
+"""Reads saved mail (RFC 5322): headers, text and attachments.
 
 Plain text is preferred to HTML. The metadata names all attachments; those of a known format become
 documents whose sections begin with their name. A mail inside a mail is only named.
@@ -26,7 +26,7 @@ _MAX_HEADER_LENGTH = 1_000
 def load_eml(
     data: bytes, path: Path, *, limits: Limits | None = None, loader_for: LoaderFor | None = None
 ) -> Sequence[LoadedDocument | BadInput]:
-    r"""The mail as one document, and each readable attachment as another.
+    """The mail as one document, and each readable attachment as another.
 
     An unreadable attachment is a `BadInput` in its place.
     """

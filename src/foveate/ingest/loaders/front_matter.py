@@ -1,4 +1,4 @@
-r"""Reads simple YAML front matter: texts, lists, folded and literal blocks.
+"""Reads simple YAML front matter: texts, lists, folded and literal blocks.
 
 All values are texts or lists of texts (`draft: true` is `"true"`); deeper nesting is kept as text.
 If one line has another form, there is no front matter. Linear; no anchors, tags or types.

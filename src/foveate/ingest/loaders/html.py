@@ -1,4 +1,4 @@
-r"""Reads HTML as the visible text of the page, with Markdown's block marks.
+"""Reads HTML as the visible text of the page, with Markdown's block marks.
 
 Offsets are those of this text. Scripts, styles, navigation, form controls and hidden elements are
 left out.

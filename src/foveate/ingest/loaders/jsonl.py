@@ -1,4 +1,4 @@
-r"""Reads JSON Lines: each line is an object and a document, with at least `text`.
+"""Reads JSON Lines: each line is an object and a document, with at least `text`.
 
 Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals` (list
 of strings), `metadata` (object); other keys become metadata. A bad line is a `BadInput` with its

@@ -11,7 +11,7 @@ _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    r"""Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
+    """Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
 
     `file_bytes`: on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file's zip
     archive; the ratio counts beyond a megabyte. `depth`: nesting of elements. `pages`: of a PDF, or

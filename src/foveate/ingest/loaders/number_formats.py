@@ -1,4 +1,4 @@
-r"""Formats a spreadsheet's numbers and dates as its number formats show them.
+"""Formats a spreadsheet's numbers and dates as its number formats show them.
 
 Supported: sections by sign, digits, thousands, per cent, literal text and parts of dates. With
 fractions, exponents, colours or conditions a number is shown as stored, to fifteen digits.

@@ -1,4 +1,4 @@
-r"""Converts the tags of a page to text with Markdown's block marks.
+"""Converts the tags of a page to text with Markdown's block marks.
 
 Headings become `#` lines, list items `-` or `1.`, table rows `| a | b |`, `pre` a fence.
 """

@@ -1,4 +1,4 @@
-r"""Reads PDF by PDFium: the text of each page with its number, bookmarks as sections.
+"""Reads PDF by PDFium: the text of each page with its number, bookmarks as sections.
 
 A file without any text, such as scanned pages, is refused. PDFium is not thread-safe.
 """
@@ -25,7 +25,7 @@ _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognit
 
 
 def load_pdf(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
-    r"""The file as one document, titled by its title or its name; a section is a page.
+    """The file as one document, titled by its title or its name; a section is a page.
 
     Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
     without `pypdfium2`.

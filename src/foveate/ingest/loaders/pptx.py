@@ -1,4 +1,4 @@
-r"""Reads PowerPoint: a slide is a page, its title a section, its notes follow it.
+"""Reads PowerPoint: a slide is a page, its title a section, its notes follow it.
 
 Slide numbers, dates and footers are left out; hidden slides are read. A repeated slide is read
 once. Shapes come in the order of the file.
@@ -31,26 +31,18 @@ def load_pptx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple
     for slide, number in _first_places(slides).items():
         if section := _write_slide(archive, slide, number, blocks):
             sections.append(section)
-    told = read_properties(archive)
-    loaded = LoadedDocument(
-        text=blocks.text(),
-        title=told.title or next((each.path for each in sections if each.path), path.stem),
-        sections=tuple(sections),
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
-    return (loaded,)
+    title = next((each.path for each in sections if each.path), path.stem)
+    return (read_properties(archive).document(blocks.text(), title, tuple(sections)),)
 
 
 def _slide_parts(archive: Archive, part: str) -> list[str]:
     """The slides' parts in presentation order."""
     known = archive.relations(part)
-    found: list[str] = []
-    for kind, name, given in archive.events(part):
-        if kind == "start" and name == "sldId":
-            found.append(known.get(given.get("r:id", ""), ("", ""))[1])
-    return found
+    return [
+        known.get(given.get("r:id", ""), ("", ""))[1]
+        for kind, name, given in archive.events(part)
+        if (kind, name) == ("start", "sldId")
+    ]
 
 
 def _first_places(slides: list[str]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-r"""Reads HTML as a stream of tags and texts, in linear time for any input.
+"""Reads HTML as a stream of tags and texts, in linear time for any input.
 
 There is no tree: tree builders are quadratic in nesting (lexbor took 252 s for 1.2 MB of open
 `div`s), and `html.parser` is quadratic in unclosed tags. The tokens are those of the HTML standard

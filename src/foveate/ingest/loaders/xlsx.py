@@ -177,16 +177,7 @@ def load_xlsx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple
         for row, cells in read_rows(archive, sheet, values, bounds):
             records.add_row(row, cells)
         records.end_sheet()
-    told = read_properties(archive)
-    loaded = LoadedDocument(
-        text=blocks.text(),
-        title=told.title or path.stem,
-        sections=records.sections,
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
-    return (loaded,)
+    return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
 
 
 def _visible_sheets(archive: Archive, part: str) -> Iterator[tuple[str, str]]:

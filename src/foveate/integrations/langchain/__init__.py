@@ -1,4 +1,4 @@
-r"""LangChain: a document compressor, a retriever, and a runnable that returns messages.
+"""LangChain: a document compressor, a retriever, and a runnable that returns messages.
 
 The text of a `Document` is the block as it is in the context, marker and source included, so a
 chain that joins documents sends what was counted. Its metadata has its origin under `foveate`;

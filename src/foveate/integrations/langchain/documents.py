@@ -17,7 +17,7 @@ from foveate.pipeline.flow import AssemblyResult
 
 
 class Block(Document):
-    r"""A block of a context as a `Document`; `page_content` is its text in the context.
+    """A block of a context as a `Document`; `page_content` is its text in the context.
 
     Dumped and loaded it is a plain `Document` with the same metadata.
     """
@@ -31,7 +31,7 @@ class Block(Document):
 
 
 class ContextPrompt(ChatPromptValue):
-    r"""The messages for a chat model, with their context and citations.
+    """The messages for a chat model, with their context and citations.
 
     Both are empty if nothing was found that may be read.
     """
@@ -61,7 +61,7 @@ class ContextPrompt(ChatPromptValue):
 
 
 def context_from_documents(documents: Iterable[Any]) -> Context | None:
-    r"""The context of these documents; None if they have none.
+    """The context of these documents; None if they have none.
 
     Raises `BadInput` for documents of several contexts.
     """

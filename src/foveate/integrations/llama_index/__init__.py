@@ -1,4 +1,4 @@
-r"""LlamaIndex: a node postprocessor, and a response synthesizer that keeps the numbering.
+"""LlamaIndex: a node postprocessor, and a response synthesizer that keeps the numbering.
 
 A node's text is the block as it is in the context, marker and source included; a model is not shown
 its metadata, which has its origin under `foveate`. `context_from_nodes(nodes)` is the context. The

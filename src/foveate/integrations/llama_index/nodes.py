@@ -20,7 +20,7 @@ class Block(TextNode):
 
 
 def context_from_nodes(found: Any) -> Context | None:
-    r"""The context of these nodes, or of an answer's sources; None if they have none.
+    """The context of these nodes, or of an answer's sources; None if they have none.
 
     Raises `BadInput` for nodes of several contexts.
     """
@@ -33,7 +33,7 @@ def context_from_nodes(found: Any) -> Context | None:
 
 
 def group_nodes_by_marker(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:
-    r"""One node a marker, in the order of the markers.
+    """One node a marker, in the order of the markers.
 
     Raises `BadInput` if nodes of the context are missing, or others are among them.
     """

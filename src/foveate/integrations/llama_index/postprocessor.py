@@ -25,7 +25,7 @@ from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
 
 
 class FoveatePostprocessor(BaseNodePostprocessor):
-    r"""What a retriever found → the blocks of a context, within a budget of tokens.
+    """What a retriever found → the blocks of a context, within a budget of tokens.
 
     The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
     under, or a function that returns them at each call; they are not serialised. `separator`: the

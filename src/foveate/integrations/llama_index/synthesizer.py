@@ -37,7 +37,7 @@ from foveate.ports import text_from_content
 
 
 class FoveateSynthesizer(BaseSynthesizer):
-    r"""Nodes → a context within a budget → an answer whose marker n is `source_nodes[n - 1]`.
+    """Nodes → a context within a budget → an answer whose marker n is `source_nodes[n - 1]`.
 
     Options are those of `foveate.assemble`. Without `budget` and `model` the context gets what the
     window of the `llm` leaves. `prompt`: name or file of the system prompt; `system`: its text.
