@@ -1,4 +1,4 @@
-"""What a bracket's words can name in a context: a source shown, or a chunk that was left out."""
+"""Resolves the words in brackets to markers: of shown sources, or of chunks that were left out."""
 
 from __future__ import annotations
 
@@ -128,7 +128,11 @@ def filter_plain_brackets(pieces: Iterable[AnswerPiece], context: Context) -> It
 
 
 def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[int, ...] | None:
-    """The markers of what is called by one of the names; None where it could be several things."""
+    """The markers of the sources with one of these names; None if it is ambiguous.
+
+    A whole source or document id decides, also of a merged copy; else the name of a file, if all
+    files of that name are one source.
+    """
     known = list(entries)
     whole = tuple(
         one.marker for one in known if any(names & set(two) for two in _entry_sources(one))

@@ -66,7 +66,7 @@ class Claim:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with it, by name; empty where nothing is."""
+        """The names of its faults."""
         found = []
         if not self.markers and not self.spoken:
             found.append("uncited")
@@ -100,7 +100,7 @@ class AnswerCheck:
 
     @property
     def support(self) -> float | None:
-        """The mean support of the claims that cite something; None where none does."""
+        """The mean support of the citing claims; None without any."""
         scores = [claim.support.score for claim in self.claims if claim.support is not None]
         return sum(scores) / len(scores) if scores else None
 
@@ -113,7 +113,7 @@ def check_answer(
     language: str = "en",
     channel: Channel = "text",
 ) -> AnswerCheck:
-    """Hold an answer against its context; raises `BadInput` where the answer is no text.
+    """Check an answer against its context; raises `BadInput` if the answer is no text.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]

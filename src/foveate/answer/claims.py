@@ -166,7 +166,7 @@ class Sentence:
 
     @property
     def has_quotation_mark(self) -> bool:
-        """Whether a quotation mark stands in it."""
+        """Whether the sentence may quote."""
         return any(mark in self.text for mark in '"“”„«‘‚')
 
 

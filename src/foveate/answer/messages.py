@@ -167,7 +167,7 @@ def _refuse_unknown_cache(cache: str, *known: str) -> None:
 
 
 def format_user_message(context: Context) -> str:
-    """What is counted of the user's message: the context, its end, the question."""
+    """The counted text of the user's message: the context, its end, the question."""
     return join_message(context.text, context.query)
 
 
@@ -205,7 +205,7 @@ def _check_window(context: Context, found: Sequence[Message], given: Tokenizer |
 
 
 def tokenizer_from_context(context: Context) -> Tokenizer:
-    """What the context was counted by; raises `BadOption` where that has no name here."""
+    """The context's tokenizer; raises `BadOption` if it has no name here."""
     name = context.manifest.tokenizer
     try:
         return plugins.tokenizer(name)

@@ -32,7 +32,7 @@ class CitableBlock:
         return "".join(self.texts)
 
     def context_span(self, start: int, end: int) -> Span:
-        """Where the characters `start` to `end` of the text stand in the context's text."""
+        """The range of the text's characters `start` to `end` in the context."""
         first = self.block.span[0]
         return first + self._escaped_offset(start, after=True), first + self._escaped_offset(
             end, after=False
@@ -50,7 +50,7 @@ class CitableBlock:
         return before
 
     def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
-        """Where they stand in the document; none where that is not known to the character."""
+        """Their ranges in the document; none unless certain to the character."""
         block = self.block
         if not self._offset_cache:  # it is long, and asked for by every citation
             self._offset_cache.append(map_offsets(self.text, block.text))
@@ -82,7 +82,7 @@ def citable_blocks(context: Context) -> list[CitableBlock]:
 
 
 def count_earlier_blocks(context: Context, sent: Iterable[Mapping[str, Any]]) -> int:
-    """How many blocks of the same kind stand in a request before the context's, which come last."""
+    """Blocks of the same kind in a request before the context's, which come last."""
     own = citable_blocks(context)
     kind = own[0].part["type"] if own else ""
     return max(0, sum(_count_blocks(message.get("content"), kind) for message in sent) - len(own))

@@ -125,7 +125,7 @@ def resolve_provider_citations(
 def check_provider_citations(
     text: str, said: Iterable[RawCitation], context: Context, *, before: int = 0
 ) -> tuple[tuple[ConfirmedCitation, ...], tuple[RefusedCitation, ...]]:
-    """The citations of an answer's text held against the context: those that hold, the others."""
+    """Check the citations of an answer's text: the confirmed ones, and the refused ones."""
     book = _CitationChecker(context, before)
     judged = [book.check(one, len(text)) for one in said]
     given = tuple(one for one in judged if isinstance(one, ConfirmedCitation))

@@ -1,7 +1,7 @@
-"""How far a block supports a claim, and where: by its words, or by what a scorer makes of them.
+"""Measures how far a block supports a claim, and where.
 
-The share of the claim's words, rare ones more, that stand in the best run of up to three
-sentences of the block. Words of the question say less: an answer repeats them whatever is true.
+The share of the claim's words, weighted by rarity, in the best run of up to three sentences of the
+block; or a scorer's value. Words of the question weigh less, because answers repeat them anyway.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class SourceIndex:
         return tuple(sorted(self._blocks))
 
     def texts(self, marker: int) -> list[str]:
-        """The texts of the marker's blocks, as they stand in the context."""
+        """The texts of the marker's blocks in the context."""
         return [self._run_text(here) for here in self._blocks.get(marker, []) if here]
 
     def numbers(self, marker: int) -> set[str]:
-        """The figures that stand in the marker's blocks, in every spelling."""
+        """The figures in the marker's blocks, in every spelling."""
         if marker not in self._numbers:
             self._numbers[marker] = set().union(*map(number_spellings, self.texts(marker)))
         return self._numbers[marker]
@@ -83,7 +83,7 @@ class SourceIndex:
     def best_support(
         self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
     ) -> dict[int, Support]:
-        """For each marker the passage that supports the claim best; none where none is shown."""
+        """For each shown marker the passage that supports the claim best."""
         weights = self._term_weights(claim)
         held: dict[int, int] = {}
         for bit, term in enumerate(weights):

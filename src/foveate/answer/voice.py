@@ -39,7 +39,7 @@ def citations_from_check(checked: AnswerCheck, context: Context) -> tuple[Citati
 
 
 def attribution(citations: Sequence[Citation], language: str = "en") -> str:
-    """One sentence that names the sources, for who asks for it; empty where there are none."""
+    """One sentence that names the sources; empty if there are none."""
     if language not in ATTRIBUTIONS:
         raise UnknownName("language", language, ATTRIBUTIONS)
     sentence, last = ATTRIBUTIONS[language]

@@ -43,7 +43,7 @@ def _plain(value: Any) -> Any:
 
 
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
-    """What arrives while an answer is written: text, or a marker with what it stands for."""
+    """A part of an arriving answer: text, or a marker with its citations."""
     if isinstance(event, CitationEvent):
         return {
             "text": event.text,
@@ -81,7 +81,6 @@ def _claim_to_json(claim: Claim) -> dict[str, Any]:
 
 
 def _support_to_json(support: Support | None) -> dict[str, Any] | None:
-    """`context_span`: where the passage stands in the context's text."""
     if support is None:
         return None
     return {

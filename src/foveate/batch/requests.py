@@ -36,7 +36,7 @@ def answer_lines(lines: Iterable[bytes]) -> Iterator[BatchAnswer]:
 def answer_line(line: bytes, number: int) -> BatchAnswer:
     """The answer to one line, or `{"id", "error": {"type", "message"}}`; never raises.
 
-    `number`: the line's, counted from 1; it is named where the line is no request at all.
+    `number`: the line's, from 1; named if the line is no request.
 
     >>> answer_line(b'{"id": 7, "query": "Who?", "chunks": [], "bugdet": 5}', 1)
     {'id': 7, 'error': {'type': 'UnknownName',
@@ -54,7 +54,7 @@ def answer_line(line: bytes, number: int) -> BatchAnswer:
 
 
 def _parse_record(line: bytes, number: int) -> Mapping[str, Any]:
-    """The request as it stands there; what is no request is named by its line."""
+    """The request of a line; errors name the line."""
     try:
         record = parse_json(line.decode())
     except UnicodeDecodeError as error:
@@ -68,7 +68,6 @@ def _parse_record(line: bytes, number: int) -> Mapping[str, Any]:
 
 
 def _get_id(record: Mapping[str, Any]) -> str | int | None:
-    """The request's own id; None where it has none."""
     name = record.get("id")
     if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
         raise BadInput("must be a string or a whole number", field="id")

@@ -74,7 +74,7 @@ class AnswerTable:
     @classmethod
     @contextmanager
     def open(cls, file: IO[bytes]) -> Iterator[AnswerTable]:
-        """A table in that file; its end is written where all went well."""
+        """A table in the file, which is completed if no error is raised."""
         table = cls(file)
         try:
             yield table
@@ -155,7 +155,7 @@ def _short_error(error: BaseException) -> str:
 
 
 def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
-    """The columns to read. Raises `BadInput` where they hold no requests."""
+    """The columns to read. Raises `BadInput` if they hold no requests."""
     if REQUEST_COLUMN in schema.names:
         kind = schema.field(REQUEST_COLUMN).type
         if not _is_text_type(kind, arrow):

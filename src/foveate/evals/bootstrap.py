@@ -31,7 +31,7 @@ class Interval:
 
     @property
     def verdict(self) -> str:
-        """`better` or `worse` where the range leaves out 0, else empty."""
+        """`better` or `worse` if the range excludes 0, else empty."""
         if self.low > 0:
             return "better"
         return "worse" if self.high < 0 else ""

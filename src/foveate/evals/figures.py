@@ -45,7 +45,7 @@ class AnswerCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersSummary:
-    """What a model answered. `overall`: one a recipe, every set and budget counting the same."""
+    """A model's answers. `overall`: one a recipe, over sets and budgets of equal weight."""
 
     model: str
     prompt: str
@@ -75,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallFigures:
-    """A recipe over all sets and budgets. `ratio` is None where the baseline misses nothing."""
+    """A recipe over all sets and budgets. `ratio` is None if the baseline misses nothing."""
 
     recipe: str
     missed: Interval

@@ -17,7 +17,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def expand_patterns(names: Iterable[str]) -> list[str]:
-    """The files that the names and patterns stand for; a pattern's in the order of their names."""
+    """The files of the names and patterns; those of a pattern sorted by name."""
     files: list[str] = []
     for name in names:
         if Path(name).exists() or not any(mark in name for mark in "*?["):

@@ -4,12 +4,12 @@
 |---|---|
 | recall | mean over the evidence units of the share of their words that stand in the context inside a matching run of five words (CJK: characters); 1 = there verbatim |
 | full | share of the units with a coverage of 0.95 or more |
-| complete | 1 where every unit is that well covered: what a question over several documents needs |
-| answer | 1 where an answer stands in the context; None where answers are free text or unknown |
+| complete | 1 if every unit is that well covered: what a question over several documents needs |
+| answer | 1 if an answer stands in the context; None if answers are free text or unknown |
 | weighted | recall, each unit weighted by how well models read its place (`attention.py`) |
 | redundancy | 1 - distinct / all runs of eight words |
 | use | tokens / budget |
-| over | 1 where the context is over its budget |
+| over | 1 if the context is over its budget |
 | covered | sum of the units' coverage; tokens / covered is the price of evidence |
 
 They are the definitions of the reference implementation that comes with the evaluation data; the

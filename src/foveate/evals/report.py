@@ -27,7 +27,7 @@ _PANELS_PER_ROW = 3
 
 
 def require_matplotlib() -> None:
-    """Raise `MissingExtra` where charts cannot be drawn."""
+    """Raise `MissingExtra` if charts cannot be drawn."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
@@ -151,7 +151,7 @@ th { border-bottom: 1px solid #111827 } td { border-bottom: 1px solid #e5e7eb }
 
 
 def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> MissingExtra | None:
-    """Write the files; gives the reason why there is no chart, where there is none."""
+    """Write the files; the reason why there is no chart, if so."""
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
     _write_text(folder / SUMMARY_FILE, f"{data}\n")
@@ -176,7 +176,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def format_heading(summary: Summary) -> str:
-    """What was evaluated, in a sentence."""
+    """The evaluation in one sentence."""
     questions = sum(len(ids) for ids in summary.ids.values())
     embedder = f", vectors of {summary.embedder}" if summary.embedder else ""
     return (
@@ -187,7 +187,7 @@ def format_heading(summary: Summary) -> str:
 
 
 def render_report(summary: Summary, *, chart: str = "") -> str:
-    """The tables in Markdown, after the chart where there is one."""
+    """The chart, if there is one, and the tables in Markdown."""
     parts = ["# Evaluation", literal(format_heading(summary))]
     if chart:
         parts.append(f"![Evidence recall over the budget]({chart})")

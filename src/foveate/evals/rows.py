@@ -49,7 +49,7 @@ def row_to_json(row: Row) -> dict[str, Any]:
 
 
 def row_from_json(record: Mapping[str, Any]) -> Row:
-    """The object as a row; `KeyError` or `TypeError` where it is none."""
+    """The object as a row; raises `KeyError` or `TypeError`."""
     return Row(
         key=record["key"],
         dataset=record["dataset"],

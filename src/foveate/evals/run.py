@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from foveate.batch.engines.engine import open_process_pool
+from foveate.batch.engines.engine import FailedTask, open_process_pool
 from foveate.core.errors import BadOption
 from foveate.evals.cases import Case
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
@@ -83,6 +83,7 @@ def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[l
         ) from error
     with open_process_pool(min(jobs, len(tasks))) as pool:
         for _, rows in pool.map_values(partial(_run_task_in_process, packed), tasks):
+            assert not isinstance(rows, FailedTask)  # a pool raises instead
             yield rows
 
 

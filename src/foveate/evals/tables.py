@@ -33,7 +33,7 @@ class Table:
 
 
 def format_difference(found: Interval) -> str:
-    """Value, interval, and a mark where it leaves out 0."""
+    """Value, interval, and a mark if it excludes 0."""
     mark = {"better": f" {BETTER}", "worse": f" {WORSE}", "": ""}[found.verdict]
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{mark}"
 

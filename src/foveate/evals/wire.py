@@ -1,4 +1,4 @@
-"""A summary ⇄ plain data for JSON. What is written is rounded to six digits."""
+"""A summary as plain data for JSON, rounded to six digits."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def each_chunk(
 
 
 def check_sizes(size: int, overlap: int) -> None:
-    """Raise `BadOption` where chunks of this size and overlap cannot be made."""
+    """Raise `BadOption` if chunks of this size and overlap cannot be made."""
     if size < _SMALLEST:
         raise BadOption(f"chunk: size is {size} tokens; it must be {_SMALLEST} or more")
     if not 0 <= overlap <= size // 2:

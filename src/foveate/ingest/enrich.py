@@ -19,7 +19,7 @@ from foveate.ports import QUESTIONS, Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrich:
-    """What is to be added. `tokens`: of a summary, at the most. `most`: questions of a chunk."""
+    """What is added. `tokens`: limit of a summary. `most`: limit of questions of a chunk."""
 
     summaries: bool = False
     questions: bool = False
@@ -40,7 +40,7 @@ def enrich_document(
     tokenizer: Tokenizer,
     language: str = "en",
 ) -> tuple[Document, tuple[Chunk, ...]]:
-    """The document and its chunks with what is asked for and they have not brought themselves."""
+    """The document and its chunks with the wanted summary and questions that they lack."""
     if how.summaries and not document.summary:
         summary = summarise(
             document.text,
@@ -68,7 +68,7 @@ def enrich_document(
 def with_summary(
     document: Document, chunks: Sequence[Chunk], summary: str
 ) -> tuple[Document, tuple[Chunk, ...]]:
-    """The document and its chunks under this summary."""
+    """The document and its chunks with this summary."""
     if not summary:
         return document, tuple(chunks)
     whole = replace(document, summary=summary)
@@ -76,14 +76,14 @@ def with_summary(
 
 
 def with_questions(chunk: Chunk, questions: Sequence[str]) -> Chunk:
-    """The chunk with the questions that it answers; those that it brought itself stay."""
+    """The chunk with its questions, unless it has its own."""
     if not questions or QUESTIONS in chunk.metadata:
         return chunk
     return replace(chunk, metadata={**chunk.metadata, QUESTIONS: list(questions)})
 
 
 def unrestricted_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The chunks that everybody may read who may read the document."""
+    """The chunks that every reader of the document may read."""
     readers = set(document.principals)
     return [
         chunk

@@ -29,7 +29,11 @@ _REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
 
 
 def open_regular_file(file: File) -> IO[bytes]:
-    """The file, to be read. Raises `BadInput` where it was replaced, and `OSError`."""
+    """Open the file that a walk found. Raises `BadInput` if it was replaced, and `OSError`.
+
+    A file or folder may be replaced by a link that leads out. So a file in a folder is opened step
+    by step from the folder's descriptor without following links, where the system can do that.
+    """
     try:
         descriptor = _descriptor(file)
     except OSError as error:
@@ -78,7 +82,7 @@ _HEAD = 1024  # a PDF may begin this much later, says its specification
 
 
 def check_format(data: bytes, path: Path, kind: str) -> None:
-    """Raise `BadInput` where the bytes are of another format than `kind`, the name's loader.
+    """Raise `BadInput` if the first bytes are of another format than `kind`.
 
     >>> check_format(b"%PDF-1.7", Path("a.docx"), "docx")
     Traceback (most recent call last):

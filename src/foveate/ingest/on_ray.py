@@ -35,7 +35,7 @@ PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskBatch:
-    """What a worker gets: the preparer, pickled, and some files."""
+    """The input of a worker: the pickled preparer, and some files."""
 
     preparer: bytes
     tasks: tuple[Task, ...]
@@ -88,7 +88,7 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
 def prepare_on_ray(
     engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]
 ) -> Iterator[Iterator[PreparedPart]]:
-    """The parts of each task, in order. Raises `BadOption` where the preparer cannot be sent."""
+    """The parts of each task, in order. Raises `BadOption` if the preparer cannot be sent."""
     pickled = _pickle_preparer(preparer)
     batches = (
         TaskBatch(preparer=pickled, tasks=some)

@@ -52,7 +52,7 @@ class OrderedTransfer:
         self._stopped = False
 
     def next_number(self) -> int | None:
-        """The next number to work at, once it is near enough; None where there is none."""
+        """The next number to work on, once it is near enough; None if there is none."""
         with self._changed:
             while not self._stopped and self._current + self._ahead <= self._next < self._tasks:
                 self._changed.wait()
@@ -79,13 +79,13 @@ class OrderedTransfer:
             self._changed.notify_all()
 
     def fail(self, failure: BaseException) -> None:
-        """The one who takes is to raise this."""
+        """Raise this error at the reader."""
         with self._changed:
             self._failure = self._failure or failure
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Nothing is given out or taken any more, and nobody waits."""
+        """End the transfer and all waiting."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -195,7 +195,7 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
-        """Do tasks until there are none, or nobody wants them."""
+        """Work on tasks until there are none, or the transfer is stopped."""
         try:
             while (number := self._transfer.next_number()) is not None:
                 self._run_task(number)

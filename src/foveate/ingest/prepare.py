@@ -52,7 +52,7 @@ def file_hash(data: bytes, file: File, settings: Settings) -> str:
 
 
 def content_digest(stored_hash: str) -> str:
-    """What was read and how it was cut, wherever it lies: the same for a file that was moved.
+    """The hash of the content without its place: the same for a file that was moved.
 
     >>> content_digest("0123@docs/a.md@89ab")
     '0123'
@@ -61,7 +61,7 @@ def content_digest(stored_hash: str) -> str:
 
 
 def origin_from_hash(stored_hash: str) -> str:
-    """The file that a stored document came from; empty where it was not read from one.
+    """The file that a stored document came from; empty if there is none.
 
     >>> origin_from_hash("0123@docs/a.md@89ab"), origin_from_hash("0123")
     ('docs/a.md', '')
@@ -71,13 +71,13 @@ def origin_from_hash(stored_hash: str) -> str:
 
 
 def root_from_hash(stored_hash: str) -> str:
-    """The root of the walk that found it; empty where that is not known."""
+    """The root of the walk that found it; empty if unknown."""
     file, _, root = stored_hash.partition("@")[2].rpartition("@")
     return root if file else ""
 
 
 def build_document(loaded: LoadedDocument, file: File, whole: str, settings: Settings) -> Document:
-    """The document; `whole` is its hash where it is the whole file. Raises `BadInput`."""
+    """The document; `whole` is its hash if it is the whole file. Raises `BadInput`."""
     content_hash(loaded.text)
     own = bool(loaded.id) and loaded.own_id
     identity = loaded.id if own else f"{file.name}{loaded.id}"

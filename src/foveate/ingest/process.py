@@ -78,10 +78,17 @@ def send(pipe: IO[bytes], data: bytes) -> None:
 
 
 def receive(pipe: IO[bytes]) -> bytes | None:
-    """What was sent; None where the other side is gone."""
+    """The next message; None if the other side is gone."""
     head = pipe.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None
     size = int.from_bytes(head, "little")
     data = pipe.read(size)
     return data if len(data) == size else None
+
+
+def redirect_stdout() -> IO[bytes]:
+    """Keep stdout for answers; what a library prints goes to stderr."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return own

@@ -157,7 +157,7 @@ def prepare_in_process(
 
 
 def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
-    """What is under each of the paths; raises `BadInput`, and `BadOption` for two of one name."""
+    """The files under each path; raises `BadInput`, and `BadOption` for two of one name."""
     roots = [paths] if isinstance(paths, Path | str) else list(paths)
     walks = tuple(walk(Path(root), frozenset(suffixes())) for root in roots)
     _check_distinct_names(walks)

@@ -88,7 +88,7 @@ class RunState:
         self._missing_ids = self._find_missing()
 
     def moved_digests(self) -> frozenset[str]:
-        """The digests of documents whose file is gone: where they come again, they were moved."""
+        """The digests of documents whose file is gone; if they come again, they were moved."""
         return frozenset(self._missing_ids)
 
     def _find_missing(self) -> dict[str, list[str]]:

@@ -97,7 +97,7 @@ class Sandbox:
         self._end_process()
 
     def load(self, data: bytes, path: Path) -> Sequence[LoadedDocument | BadInput]:
-        """The file's documents. Raises `BadInput`, also where the reader had to be ended."""
+        """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
         process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
 

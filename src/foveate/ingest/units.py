@@ -231,16 +231,16 @@ class Window:
         return True
 
     def within(self, first: int, last: int) -> list[Unit]:
-        """Those of a stretch."""
+        """The units of a range."""
         return self._held[first - self._dropped : last - self._dropped]
 
     def of(self, first: int, last: int) -> int:
-        """What a stretch weighs."""
+        """The weight of a range."""
         gap = self[first].gap if first < last else 0
         return self._sums[last - self._dropped] - self._sums[first - self._dropped] - gap
 
     def of_block(self, first: int, most: int) -> int:
-        """What the block from there on weighs, or more than `most`."""
+        """The weight of the block from this unit, or more than `most`."""
         end = first + 1
         while self.of(first, end) <= most and self.has(end):
             if self[end].block != self[first].block:
@@ -249,21 +249,21 @@ class Window:
         return self.of(first, end)
 
     def of_row(self, first: int, most: int) -> int:
-        """What the row from there on weighs, or at least `most`."""
+        """The weight of the row from this unit, or at least `most`."""
         end = first + 1
         while self.of(first, end) < most and self.has(end) and not self[end].opens:
             end += 1
         return self.of(first, end)
 
     def of_row_before(self, at: int, most: int) -> int:
-        """What the row that ends there weighs, or at least `most`."""
+        """The weight of the row that ends here, or at least `most`."""
         first = at - 1
         while self.of(first, at) < most and first > self._dropped and not self[first].opens:
             first -= 1
         return self.of(first, at)
 
     def drop(self, before: int) -> None:
-        """Let go of those before that one."""
+        """Free the units before this one."""
         del self._held[: before - self._dropped]
         del self._sums[: before - self._dropped]
         self._dropped = before

@@ -131,7 +131,7 @@ def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str])
 def _looked_at(
     entry: os.DirEntry[str], root: Path, whole: Path, suffixes: frozenset[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Why the entry is not read, empty where it is; and the names that lead from `whole` to it."""
+    """Why the entry is not read, or empty; and the names that lead from `whole` to it."""
     path = Path(entry.path)
     steps = path.relative_to(root).parts
     try:

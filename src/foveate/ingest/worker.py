@@ -16,14 +16,14 @@ from typing import IO, Any
 
 from foveate.core.errors import BadOption, ExternalError, FoveateError
 from foveate.ingest.document_task import Preparer
-from foveate.ingest.process import WorkerFailure, receive, send
+from foveate.ingest.process import WorkerFailure, receive, redirect_stdout, send
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Embedder
 
 
 def main() -> None:
     """Answer until the tasks end."""
-    tasks, answers = sys.stdin.buffer, _redirect_stdout()
+    tasks, answers = sys.stdin.buffer, redirect_stdout()
     try:
         preparer = _receive_preparer(tasks)
         send(answers, b"")
@@ -96,13 +96,6 @@ def make_picklable(error: Exception) -> Exception:
     if isinstance(error, FoveateError):
         return ExternalError(str(error))
     return RuntimeError(f"{type(error).__name__}: {error}")
-
-
-def _redirect_stdout() -> IO[bytes]:
-    """Keep stdout for answers; what a library prints goes to stderr."""
-    own = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return own
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class FoveateAssembler:
     | `messages` | system prompt, context and question, for a chat generator |
     | `citations`, `trace` | plain data |
     | `token_count` | of the text |
-    | `assembled` | the context as foveate's own value, None where nothing may be read |
+    | `assembled` | the context as foveate's own value, None if nothing may be read |
 
     Options are those of `foveate.assemble`; `recipe` may also be one written as TOML. Who asks is
     an input of the run, `principals`, and of nothing that is written down with a pipeline.
@@ -121,7 +121,7 @@ class FoveateAssembler:
     def run(
         self, query: str, documents: list[Document], principals: list[str] | None = None
     ) -> dict[str, Any]:
-        """Assemble; with empty outputs, and the question alone, where nothing may be read."""
+        """Assemble; if nothing may be read, empty outputs and the question alone."""
         made = from_documents(
             query,
             list(documents),

@@ -67,7 +67,7 @@ class Table:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def to_polars(self) -> Any:
-        """A `polars.DataFrame`; raises `ExternalError` where polars is not installed."""
+        """A `polars.DataFrame`; raises `ExternalError` if polars is not installed."""
         try:
             import polars as pl
         except ImportError:
@@ -78,7 +78,7 @@ class Table:
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame`: text, `Int64` and `float64`, lists as objects.
 
-        Raises `ExternalError` where pandas is not installed.
+        Raises `ExternalError` if pandas is not installed.
         """
         try:
             import pandas as pd

@@ -1,4 +1,4 @@
-r"""The law suite for formats: `check_format(MyFormat())` in a test of yours.
+"""The law suite for formats: `check_format(MyFormat())` in a test of yours.
 
 Needs Hypothesis (`pip install 'foveate[testing]'`). A law that is broken raises `AssertionError`.
 

@@ -1,4 +1,4 @@
-"""What an engine is, and the two that need nothing: this process, and a pool of processes."""
+"""The engine protocol, and the engines of this process and of a pool of processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASKS_PER_WORKER = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedTask:
-    """Stands where a result should: no worker could finish this value, and why."""
+    """The result of a value that no worker could finish."""
 
     reason: str
 
@@ -48,10 +48,10 @@ class Engine(Protocol):
     def map_values(
         self, function: Callable[[A], B], items: Iterable[A]
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """Each value with what the function made of it, in the order of the values.
+        """Each value with the function's result, in the order of the values.
 
-        The function stands at the top of a module and keeps nothing from call to call. Values are
-        taken only as workers are free for them, so that memory does not grow with their number.
+        The function is at the top of a module and keeps no state. Values are read only as workers
+        are free, so memory does not grow with their number.
         """
 
 
@@ -145,7 +145,7 @@ ENGINES = ("local", "ray")
 
 
 def check_engine(name: str, workers: int | None, address: str | None) -> None:
-    """Raise `UnknownName` or `BadOption` where `open_engine` would."""
+    """Raise `UnknownName` or `BadOption` if `open_engine` would."""
     if name not in ENGINES:
         raise UnknownName("engine", name, ENGINES)
     if workers is not None and workers < 1:

@@ -30,10 +30,10 @@ _MAX_FOLDER_LENGTH = 40
 
 @contextmanager
 def open_ray(workers: int | None = None, address: str | None = None) -> Iterator[RayEngine]:
-    """An engine on this machine, or of the cluster at `address`, or the one already connected to.
+    """An engine on this machine, on the cluster at `address`, or on the one already connected.
 
-    `workers`: how many at a time, as many as there are processors where it is None. Raises
-    `MissingExtra`, and `ExternalError` where the cluster cannot be started or reached.
+    `workers`: how many at a time, all processors if None. Raises `MissingExtra`, and
+    `ExternalError` if the cluster cannot be started or reached.
     """
     if address is None and "ray" not in sys.modules:
         _set_auth_token()
@@ -119,7 +119,7 @@ def _connect_cluster(ray: Any, address: str, home: Path) -> None:
 def _is_loopback_only(ray: Any, address: str, failure: str) -> bool:
     """Whether a cluster listens on the loopback device only, where Ray would not look for it.
 
-    Raises `ExternalError` where nobody listens, for Ray would wait for them without an end.
+    Raises `ExternalError` if nobody listens, for Ray would wait for them without an end.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "://" in address:
@@ -165,7 +165,7 @@ def _python_path() -> str:
 
 
 def _short_folder() -> str:
-    """Where temporary files go; a shorter place where the names of sockets would be too long."""
+    """The folder for temporary files, or `/tmp` if sockets' names would be too long."""
     folder = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     short = "/tmp"  # noqa: S108 - a folder of our own is made in it
     return short if len(folder) > _MAX_FOLDER_LENGTH and sys.platform != "win32" else folder

@@ -29,7 +29,7 @@ def normalise_answer(text: str) -> str:
 
 
 def exact_match(answer: str, golds: Sequence[str]) -> float:
-    """1 where the answer is one of them, once both are normalised.
+    """1 if the answer equals one of them after normalisation.
 
     >>> exact_match("The year 1880.", ["1880", "year 1880"]), exact_match("in 1880", ["1880"])
     (1.0, 0.0)
@@ -49,7 +49,7 @@ def f1_score(answer: str, golds: Sequence[str]) -> float:
 
 
 def contains_answer(answer: str, golds: Sequence[str]) -> float:
-    """1 where one of them stands in the answer, word by word.
+    """1 if one of them is in the answer, word by word.
 
     >>> (
     ...     contains_answer("It was built in 1880, they say.", ["1880"]),
@@ -72,7 +72,7 @@ def _pair_f1(answer: str, gold: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One request's measures, None where there is none; `failed`: the calls' errors, else empty."""
+    """One request's measures, None if missing; `failed`: the calls' errors, else empty."""
 
     dataset: str
     id: str
@@ -120,7 +120,7 @@ def strip_markers(answer: str, one: AnswerRequest) -> str:
 
 
 def supported_share(answer: str, one: AnswerRequest) -> float | None:
-    """The share of the claims that cite a source whose source says so; None where none cites."""
+    """The share of citing claims that their sources support; None without any."""
     if one.context is None:
         return None
     cited = [claim for claim in check_answer(answer, one.context).claims if claim.markers]

@@ -25,7 +25,7 @@ from foveate.ports import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """One request. `context` is None where nothing fitted. `gold`: the answer that is scored."""
+    """One request. `context` is None if nothing fitted. `gold`: the answer that is scored."""
 
     case: Case
     recipe: str
@@ -68,7 +68,7 @@ def _build_messages(
 class LoggedCall:
     """One call. `text` of an answer, `mean` of a gold answer's probability (None: cannot be had).
 
-    `read`, `wrote`: tokens as the model counts them, 0 where it does not say.
+    `read`, `wrote`: tokens as the model counts them, 0 if it does not say.
     """
 
     key: str
@@ -85,7 +85,7 @@ def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) 
 
 
 def load_calls(path: Path) -> dict[str, LoggedCall]:
-    """The file's calls by their keys; raises `BadInput` where it is something else."""
+    """The file's calls by their keys; raises `BadInput` if it is something else."""
     return load_json_lines(path, _call_from_record, "answers of a model")
 
 

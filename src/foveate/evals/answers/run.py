@@ -1,8 +1,7 @@
-"""Ask a model about every context of an evaluation, and say beforehand what that takes.
+"""Asks a model about every context of an evaluation, with an estimate before.
 
-Rules: one call after another; what is known is not asked again; a call that fails is counted and
-shown, and its question is left out of the comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them
-in a row end the run, for then nobody is there, and what was answered is kept.
+Known calls are not repeated. A failed call is counted, and its question is left out of the
+comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them end the run, which keeps its answers.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """What was measured: points from first place to last, and the chance of such a spread."""
+    """Points from first place to last, and the p-value of their spread."""
 
     points: tuple[Point, ...]
     p: float
@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def heights(self) -> tuple[float, ...]:
-        """What `Order(by="attention")` takes: accuracies; all alike where the curve is flat."""
+        """The accuracies for `Order(by="attention")`; all equal if the curve is flat."""
         if self.is_flat:
             asked = sum(point.asked for point in self.points)
             right = sum(point.right for point in self.points)

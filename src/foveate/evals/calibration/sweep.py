@@ -120,7 +120,7 @@ class Sweep:
         check_timeout(self.timeout)
 
     def things_before(self, number: int) -> int:
-        """How many things stand before the answer at place `number`."""
+        """How many things come before the answer at place `number`."""
         return number * (self.things - 1) // (self.places - 1)
 
     @property
@@ -170,7 +170,7 @@ class _SweepCounts:
         outcomes.append(answer.casefold() in reply.text.casefold())
 
     def add_failure(self, error: ExternalError) -> None:
-        """None; raises where most questions have none, or the last ones."""
+        """Count a question without an answer; raises if most fail, or the last ones."""
         self.failures.append(str(error))
         self.in_a_row += 1
         mostly = len(self.failures) >= _MIN_FAILURES and len(self.failures) > self.answers
@@ -243,7 +243,7 @@ def _fit_curves(counts: _SweepCounts, sweep: Sweep) -> dict[str, Curve]:
 
 
 def describe_result(measured: SweepResult) -> Sequence[str]:
-    """What one should know of the curves, in sentences; raises where there is nothing to know."""
+    """The curves' main results as sentences; raises if there are none."""
     found = measured.curves["all"]
     if not any(point.right for point in found.points):
         raise ExternalError(_describe_no_right_answer(measured))

@@ -92,7 +92,7 @@ def build_records(
 ) -> Iterator[dict[str, Any]]:
     """One record a question, in the order of the file.
 
-    `limit`: so many of them, drawn by `seed`. Raises `BadInput` where there is no question.
+    `limit`: so many of them, drawn by `seed`. Raises `BadInput` if there is no question.
     """
     if pool < 1:
         raise BadOption(f"pool is {pool}; it must be 1 or more")

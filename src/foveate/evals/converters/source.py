@@ -92,7 +92,7 @@ class SourceDataset:
         return self.passages[number]
 
     def add_question(self, question: Question) -> None:
-        """Keep the question; raises `BadInput` where its id was there before."""
+        """Keep the question; raises `BadInput` for a repeated id."""
         if question.id in self._question_ids:
             raise BadInput(f"two questions have the id {question.id!r}; the first is kept")
         self._question_ids.add(question.id)
@@ -175,7 +175,7 @@ def sentence_around(text: str, span: Span, language: str) -> Span:
 
 
 def sentence_with(text: str, answers: Sequence[str], language: str) -> Span:
-    """The sentence with the first answer that stands in the text; all of it where none does."""
+    """The sentence with the first answer in the text, else all of it."""
     for answer in answers:
         pattern = r"\s+".join(map(re.escape, answer.split()))
         found = re.search(pattern, text, re.IGNORECASE) if pattern else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from foveate.core.types import Chunk
-from foveate.evals.cases import Case, Passage
+from foveate.evals.cases import Case, Passage, chunk_from_passage
 from foveate.ports import Document, Embedder, Store
 
 
@@ -106,7 +106,10 @@ def fill_store(
                 documents.setdefault(name, {})[passage.id] = passage
     for name, passages in documents.items():
         ordered = sorted(passages.values(), key=lambda p: (p.sequence, p.start or 0, p.id))
-        chunks = [_chunk_from_passage(name, passage) for passage in ordered]
+        chunks = [
+            replace(chunk_from_passage(p), document_id=name, source=p.source or name)
+            for p in ordered
+        ]
         chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
         vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
         store.put(_document_from_passage(name, ordered[0]), chunks, vectors)
@@ -115,16 +118,3 @@ def fill_store(
 
 def _document_from_passage(name: str, first: Passage) -> Document:
     return Document(id=name, source=first.source or name, text="", title=first.title)
-
-
-def _chunk_from_passage(name: str, passage: Passage) -> Chunk:
-    return Chunk(
-        id=passage.id,
-        document_id=name,
-        source=passage.source or name,
-        title=passage.title,
-        sequence=passage.sequence,
-        text=passage.text,
-        start=passage.start,
-        end=None if passage.start is None else passage.start + len(passage.text),
-    )

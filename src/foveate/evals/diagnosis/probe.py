@@ -38,7 +38,7 @@ class StoreReader:
     _documents: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
 
     def chunks(self, document_id: str) -> tuple[Chunk, ...]:
-        """All chunks of a document in order; none where it is not there to be read."""
+        """All readable chunks of a document in order."""
         if document_id not in self._documents:
             found = self.store.neighbours(
                 [(document_id, 0)], _ALL_NEIGHBOURS, principals=self.principals
@@ -62,12 +62,12 @@ class StoreReader:
 
 
 def evidence_share(evidence: str, texts: Iterable[str]) -> float:
-    """The share of the evidence's words that stand in the texts, one after another."""
+    """The share of the evidence's words that are in the texts in a row."""
     return WordIndex("\n".join(texts), 1).coverage(evidence)[0]
 
 
 def join_chunks(chunks: Iterable[Chunk]) -> str:
-    """A document's text from its chunks: by their offsets where they have them."""
+    """A document's text from its chunks, by their offsets if they have any."""
     text, end = "", 0
     for chunk in chunks:
         if chunk.start is None or not text:
@@ -133,7 +133,7 @@ def probe_case(
     *,
     current: CurrentText | None = None,
 ) -> Probe:
-    """Follow the case through the store and the assembler's plan."""
+    """Follow the case through the store and the pipeline."""
     ranked = shelf.rank(case.question)
     pool, context, refused = _assemble_case(case, shelf, assembler)
     after = None

@@ -44,7 +44,7 @@ class DiagnosisInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was found: a verdict for each question, questions lost by layer, figures by layer."""
+    """A verdict for each question, questions lost by layer, figures by layer."""
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]

@@ -60,7 +60,7 @@ def list_advice(found: Diagnosis) -> tuple[tuple[str, str], ...]:
 
 
 def format_figures(figures: LayerFigures) -> str:
-    """Figures on one line; `-` where there was nothing to measure.
+    """Figures on one line; `-` if there are none.
 
     >>> format_figures({"recall": 0.5, "tokens": 1200.0, "stale": None})
     'recall 0.500, tokens 1,200'

@@ -34,7 +34,7 @@ class AgentTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAnswers:
-    """What was answered with the assembled context, and with the same joined by score."""
+    """Recorded answers to the assembled context, and to one joined by score."""
 
     answer: str
     baseline: str | None = None
@@ -42,7 +42,7 @@ class RecordedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The layer that lost a question, `""` where nothing was lost, and how that shows."""
+    """The layer that lost a question, or `""`, and how that shows."""
 
     id: str
     dataset: str

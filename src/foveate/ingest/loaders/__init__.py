@@ -41,7 +41,7 @@ def suffixes() -> tuple[str, ...]:
 
 
 def format_from_path(path: Path) -> str:
-    """The name of the format that the suffix stands for; empty where there is none."""
+    """The name of the suffix's format, or empty."""
     return _FORMATS.get(path.suffix.lower(), "")
 
 
@@ -51,7 +51,7 @@ def is_sandboxed(kind: str) -> bool:
 
 
 def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
-    """The loader for the file's suffix, or None where there is none.
+    """The loader for the file's suffix, or None.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
     ('load_markdown', None)

@@ -30,7 +30,7 @@ _KINDS = {"document": "a Word document", "presentation": "a presentation", "work
 
 
 class Archive:
-    """The parts of an Office file by name. Raises `BadInput` where it is none or over a limit."""
+    """The parts of an Office file by name. Raises `BadInput` for another file or one over a limit."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._limits = limits
@@ -52,7 +52,7 @@ class Archive:
             raise BadInput("encrypted: save it without a password")
 
     def main_part(self, kind: str) -> str:
-        """The name of the main part, where the file is of that kind (`document`, `workbook`...)."""
+        """The name of the main part of a file of this kind (`document`, `workbook`...)."""
         for relation, target in self.relations("").values():
             if relation == "officeDocument" and target in self._members:
                 found = next((each for each in _KINDS if each in posixpath.basename(target)), "")
@@ -62,7 +62,7 @@ class Archive:
         raise BadInput(f"a zip archive, but not {_KINDS[kind]}")
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: (kind, part's name) by id; references to outside are left out."""
+        """The references of a part: (kind, part's name) by id; external ones are left out."""
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
         for kind, element, given in self.events(f"{folder}/_rels/{name}.rels".lstrip("/")):
@@ -74,7 +74,7 @@ class Archive:
         return found
 
     def related_part(self, part: str, relation: str) -> str:
-        """The one part of that kind that a part refers to; empty where there is none."""
+        """The part of this kind that a part refers to, or empty."""
         kin = self.relations(part).values()
         return next((target for kind, target in kin if kind == relation), "")
 

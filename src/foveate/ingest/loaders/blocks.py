@@ -18,7 +18,7 @@ _MAX_DEPTH = 8
 
 @dataclass(slots=True)
 class Blocks:
-    """The text so far, and where its headings stand. `size` is its length."""
+    """The text so far, and the places of its headings. `size` is its length."""
 
     limits: Limits
     size: int = 0
@@ -27,7 +27,7 @@ class Blocks:
     _group: str = ""
 
     def add_heading(self, level: int, text: str, *, counts: bool = True) -> None:
-        """A heading; where it does not count it opens no section."""
+        """Add a heading; it opens a section unless `counts` is false."""
         title = plain_title(text)
         if title:
             start = self._append(f"{'#' * min(level, 6)} {title}", "")
@@ -35,7 +35,7 @@ class Blocks:
                 self.headings.append((start, level, title))
 
     def add_paragraph(self, text: str) -> int:
-        """A paragraph; where it starts."""
+        """Add a paragraph; its start."""
         return self._append(text.strip(), "")
 
     def add_item(self, depth: int, mark: str, text: str) -> None:
@@ -49,7 +49,7 @@ class Blocks:
             self._append(f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |", "row")
 
     def end_group(self) -> None:
-        """What comes next stands apart, even where it is one more item or row."""
+        """Separate what comes next, even another item or row."""
         self._group = ""
 
     def text(self) -> str:

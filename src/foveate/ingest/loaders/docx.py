@@ -77,7 +77,7 @@ class Numbering:
     _reached: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def next_mark(self, number: str, depth: int) -> str:
-        """The mark of the list's next item: `-`, or `1.` where it counts."""
+        """The mark of the list's next item: `-`, or `1.` if it counts."""
         for deeper in [key for key in self._reached if key[0] == number and key[1] > depth]:
             del self._reached[deeper]
         if (number, depth) not in self.counting:

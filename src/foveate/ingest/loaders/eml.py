@@ -45,7 +45,7 @@ def load_eml(
 
 
 LoaderFor = Callable[[Path], Loader | None]
-"""The loader for an attachment of that name; None where it is not to be read."""
+"""The loader for an attachment of that name; None if it is not to be read."""
 
 
 def _parse_message(data: bytes) -> EmailMessage:

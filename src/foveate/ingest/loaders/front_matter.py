@@ -29,14 +29,14 @@ _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
-    """What stands before the text: characters of it, and what it says, keys in small letters."""
+    """The text before the document: its length, and its values by lower-case key."""
 
     end: int = 0
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
 def parse_front_matter(text: str) -> FrontMatter:
-    r"""The front matter; empty where there is none, or where it is not of a form that is known.
+    r"""The front matter; empty if there is none of a known form.
 
     >>> parse_front_matter("---\ntitle: Tea\ntags: [a, 'b c']\n---\nBoil water.")
     FrontMatter(end=35, values={'title': 'Tea', 'tags': ['a', 'b c']})

@@ -48,7 +48,7 @@ class Limits:
             )
 
     def check_bound(self, name: str, value: int, what: str) -> None:
-        """Raise `BadInput` where `value` is over the bound of that name.
+        """Raise `BadInput` if `value` is over the bound of that name.
 
         >>> Limits(pages=3).check_bound("pages", 9, "pages")
         Traceback (most recent call last):

@@ -30,7 +30,7 @@ class CellValues:
     since_1904: bool = False
 
     def display_text(self, kind: str, style: str, value: str) -> str:
-        """What a cell of that kind shows."""
+        """The text that a cell of this kind shows."""
         if kind == "s":
             at = int(value) if value.isdecimal() else -1
             if not 0 <= at < len(self.strings):

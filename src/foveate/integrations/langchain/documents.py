@@ -51,7 +51,7 @@ class ContextPrompt(ChatPromptValue):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """What the markers stand for: marker n is entry n."""
+        """The citations of the markers: marker n is entry n."""
         return () if self._context is None else self._context.citations
 
     @property
@@ -73,7 +73,7 @@ def context_from_documents(documents: Iterable[Any]) -> Context | None:
 
 
 def documents_from_result(made: AssemblyResult | None, *, named: bool = False) -> list[Document]:
-    """One document a block, in the order they stand; none where there is no context."""
+    """One document a block in order; none without a context."""
     if made is None:
         return []
     found: list[Document] = []

@@ -102,7 +102,7 @@ class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], Con
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, of which documents where they are at hand, after which messages."""
+    """A question with its documents, if given, and the history."""
 
     text: str
     documents: Sequence[Any] | None = None

@@ -90,7 +90,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **options: Any,
     ) -> Any:
-        """The answer to the question, with its sources; an empty one where none may be read."""
+        """The answer to the question, with its sources; empty if none may be read."""
         context, sources = self._assembled(_text(query), nodes)
         return super().synthesize(
             query, sources, additional_source_nodes, context=context, **options
