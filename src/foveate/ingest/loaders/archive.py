@@ -30,7 +30,7 @@ _KINDS = {"document": "a Word document", "presentation": "a presentation", "work
 
 
 class Archive:
-    """The parts of an Office file by name. Raises `BadInput` for another file or one over a limit."""
+    """The parts of an Office file by name. Raises `BadInput` if it is damaged or over a limit."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._limits = limits
