@@ -78,7 +78,9 @@ class Claim:
             found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
-        found += sorted({f"{q.verdict}_quotation" for q in self.quotations if _is_misquoted(q)})
+        found += sorted(
+            {f"{q.verdict}_quotation" for q in self.quotations if q.verdict != "verbatim"}
+        )
         return tuple(found)
 
 
@@ -207,10 +209,6 @@ def _check_spoken_claim(
 
 def _support_order(support: Support) -> tuple[float, int]:
     return (support.score, -support.marker)
-
-
-def _is_misquoted(quotation: Quotation) -> bool:
-    return quotation.verdict != "verbatim"
 
 
 def _format_source_count(sources: int) -> str:

@@ -242,14 +242,12 @@ class _CitationChecker:
         kind, quoted = str(said.citation["type"]), said.citation.get("cited_text")
         if not isinstance(quoted, str) or not quoted:
             return ConfirmedCitation(kind=kind, span=said.span, markers=markers)
-        holding = self._markers_containing(_strip_ellipsis(quoted))
+        shown = quoted.removesuffix("...").removesuffix("…").rstrip()
+        holding = {block.marker for block in self._context.blocks if shown in block.text}
         markers = tuple(marker for marker in markers if marker in holding)
         if not markers:  # the page says it today, perhaps; what was sent does not
             raise _CitationError("other_text")
         return ConfirmedCitation(kind=kind, span=said.span, markers=markers, cited_text=quoted)
-
-    def _markers_containing(self, quoted: str) -> set[int]:
-        return {block.marker for block in self._context.blocks if quoted in block.text}
 
     def _document_block(self, said: RawCitation) -> CitableBlock:
         sent = self._block_at(said, "document_index", "document")
@@ -295,10 +293,6 @@ _NAME_KEYS = ("url", "filename", "file_id")
 def _check_range(sent: CitableBlock, start: int, end: int, size: int) -> None:
     if not 0 <= start < end <= size:
         raise _CitationError("no_such_place", sent)
-
-
-def _strip_ellipsis(quoted: str) -> str:
-    return quoted.removesuffix("...").removesuffix("…").rstrip()
 
 
 def _get_integer(said: RawCitation, name: str) -> int:

@@ -84,7 +84,8 @@ class SourceIndex:
         self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
     ) -> dict[int, Support]:
         """For each shown marker the passage that supports the claim best."""
-        weights = self._term_weights(claim)
+        terms = query_terms(normalise_numbers(claim))
+        weights = {term: self._term_weight(term) for term in terms}
         held: dict[int, int] = {}
         for bit, term in enumerate(weights):
             for number in self._places.get(term, ()):
@@ -144,9 +145,6 @@ class SourceIndex:
     def _run_text(self, run: range) -> str:
         first, last = self._passages[run.start], self._passages[run.stop - 1]
         return self._text[first.span[0] : last.span[1]]
-
-    def _term_weights(self, claim: str) -> dict[str, float]:
-        return {term: self._term_weight(term) for term in query_terms(normalise_numbers(claim))}
 
     def _term_weight(self, term: str) -> float:
         spread = len(self._places.get(term, ()))

@@ -26,8 +26,8 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "given": _plain(answer.confirmed_citations),
-        "refused": _plain(answer.refused_citations),
+        "given": plain_data(answer.confirmed_citations),
+        "refused": plain_data(answer.refused_citations),
         "check": check_to_json(answer.check),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,
@@ -35,11 +35,11 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def plain_data(value: Any) -> Any:
     """Plain data: values as objects of their fields, tuples as lists."""
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {each.name: plain_data(getattr(value, each.name)) for each in fields(value)}
+    return [plain_data(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
         "support": checked.support,
         "cited": list(checked.cited),
         "unused": list(checked.unused),
-        "dangling": _plain(checked.dangling),
+        "dangling": plain_data(checked.dangling),
         "claims": [_claim_to_json(claim) for claim in checked.claims],
     }
 
@@ -76,7 +76,7 @@ def _claim_to_json(claim: Claim) -> dict[str, Any]:
         "elsewhere": _support_to_json(claim.other_support),
         "over_cited": list(claim.over_cited),
         "figures": list(claim.figures),
-        "quotations": _plain(claim.quotations),
+        "quotations": plain_data(claim.quotations),
     }
 
 

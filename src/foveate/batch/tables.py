@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
-from math import isnan
 from typing import IO, Any
 
 from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS, NumberedLine, Row
@@ -218,10 +216,10 @@ def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[byt
             yield b"null" if text is None else text.encode()
         return
     for row in _read_rows(batch, arrow, name, before):
-        record = {
-            key: _parse_value(key, value) for key, value in row.items() if not _is_missing(value)
-        }
-        line = json.dumps(record, ensure_ascii=False, default=_encode_datetime)
+        # Data frames write a missing number as NaN, which differs from itself.
+        given = {k: v for k, v in row.items() if v is not None and v == v}  # noqa: PLR0124
+        record = {key: _parse_value(key, value) for key, value in given.items()}
+        line = json.dumps(record, ensure_ascii=False, default=lambda time: time.isoformat())
         yield line.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it
 
 
@@ -244,11 +242,6 @@ def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str,
         ) from None
 
 
-def _is_missing(value: Any) -> bool:
-    """Data frames write a missing number as NaN."""
-    return value is None or (isinstance(value, float) and isnan(value))
-
-
 def _parse_value(key: str, value: Any) -> Any:
     """The value of a request's key; lists may be written as JSON, a budget as a float."""
     if key == "budget" and isinstance(value, float) and value.is_integer():
@@ -266,7 +259,3 @@ def _drop_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _drop_nulls(each) for key, each in value.items() if each is not None}
     return [_drop_nulls(each) for each in value] if isinstance(value, list) else value
-
-
-def _encode_datetime(value: date | datetime) -> str:
-    return value.isoformat()

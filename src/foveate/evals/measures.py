@@ -108,7 +108,9 @@ def measure(
         recall=fmean(shares),
         full=fmean(share >= FULL_SHARE for share in shares),
         complete=float(all(share >= FULL_SHARE for share in shares)),
-        answer=_answer_score(spread, answers) if answers and dataset not in FREE_TEXT else None,
+        answer=float(any(map(spread.has_phrase, answers)))
+        if answers and dataset not in FREE_TEXT
+        else None,
         weighted=fmean(share * place for share, place in found),
         redundancy=spread.redundancy(),
         use=tokens / budget if budget else None,
@@ -201,7 +203,3 @@ def _count_covered_words(found: Sequence[int], length: int) -> int:
         covered += start + length - max(start, end)
         end = start + length
     return covered
-
-
-def _answer_score(spread: WordIndex, answers: Sequence[str]) -> float:
-    return float(any(spread.has_phrase(answer) for answer in answers))

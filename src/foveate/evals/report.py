@@ -95,7 +95,8 @@ def _draw_panel(
 ) -> None:
     """One line a recipe; the dashed line is the recall of all candidates."""
     panel.set_title(title, fontsize=9, loc="left")
-    for i, recipe in enumerate(_baseline_first(summary)):
+    others = (name for name in summary.recipes if name != summary.baseline)
+    for i, recipe in enumerate([summary.baseline, *others]):
         panel.plot(
             range(len(summary.budgets)),
             [_mean_recall(summary, recipe, budget, names) for budget in summary.budgets],
@@ -118,10 +119,6 @@ def _axis_floor(summary: Summary) -> float:
     """The tenth below the lowest mean, so that all panels share one scale."""
     lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
     return floor(lowest * 10) / 10
-
-
-def _baseline_first(summary: Summary) -> list[str]:
-    return [summary.baseline, *(r for r in summary.recipes if r != summary.baseline)]
 
 
 def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:

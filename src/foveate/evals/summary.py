@@ -49,13 +49,12 @@ def summarise_recipe(
         redundancy=fmean(cell.means["redundancy"] or 0.0 for cell in mine),
         over=sum(round((cell.means["over"] or 0.0) * cell.questions) for cell in mine),
         failed=sum(cell.failed for cell in mine),
-        worse=sum(_is_worse(cell) for cell in mine),
+        worse=sum(
+            cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
+            for cell in mine
+        ),
         without=_leave_one_out_ratios(mean, ours, base),
     )
-
-
-def _is_worse(cell: Cell) -> bool:
-    return cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
 
 
 def _average(

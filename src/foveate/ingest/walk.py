@@ -68,7 +68,7 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
         raise BadInput(f"no such file or folder: {str(root)!r}")
     folder = root.is_dir()
     place = root.resolve() if folder else root.parent.resolve() / root.name
-    name, digest = _printable_name(place.name), _path_digest(place)
+    name, digest = _printable_name(place.name), blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)
     scope = f"{name}/" if folder else name
     if name != place.name:
         failure = Failure(path=scope, reason=_NOT_UTF8)
@@ -84,10 +84,6 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
 
 def _printable_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _path_digest(place: Path) -> str:
-    return blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)
 
 
 def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> Walk:

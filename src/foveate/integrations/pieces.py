@@ -7,9 +7,10 @@ pieces and assembles again if they are over the budget.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from foveate.answer.wire import plain_data
 from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
@@ -23,6 +24,10 @@ METADATA_KEY = "foveate"
 """Where a framework's metadata holds what is known of a piece."""
 PIECE_SEPARATOR = "\n\n"
 """What frameworks put between documents where nothing else is said."""
+BLOCK_FIELDS = (
+    *("kind", "rendition", "score", "source", "title", "document_id", "chunk_ids", "page", "pages"),
+    *("section", "row", "line", "document_spans", "corroborating"),
+)
 CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 
 
@@ -71,7 +76,9 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
                 marker=block.marker,
                 metadata=_chunk_metadata(own[0], named=named) if own else {},
                 citation_metadata={
-                    **_citation_metadata(block, labels.get(block.marker, "")),
+                    "marker": block.marker,
+                    "label": labels.get(block.marker, ""),
+                    **{name: plain_data(getattr(block, name)) for name in BLOCK_FIELDS},
                     "span": [body, body + block.span[1] - block.span[0]],
                     "others": [
                         {"id": c.id, "metadata": _remove_own_metadata(c.metadata)} for c in own[1:]
@@ -189,24 +196,3 @@ def _copy_nested(value: Any) -> Any:
     if type(value) is dict:
         return {key: _copy_nested(one) for key, one in value.items()}
     return [_copy_nested(one) for one in value] if type(value) is list else value
-
-
-def _citation_metadata(block: Block, label: str) -> dict[str, Any]:
-    return {
-        "marker": block.marker,
-        "label": label,
-        "kind": block.kind,
-        "rendition": block.rendition,
-        "score": block.score,
-        "source": block.source,
-        "title": block.title,
-        "document_id": block.document_id,
-        "chunk_ids": list(block.chunk_ids),
-        "page": block.page,
-        "pages": list(block.pages),
-        "section": block.section,
-        "row": block.row,
-        "line": block.line,
-        "document_spans": [list(span) for span in block.document_spans],
-        "corroborating": [asdict(source) for source in block.corroborating],
-    }

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.core.notebook import table_html
-from foveate.core.types import Block, Citation, Context, Decision, Source, Span, StageTrace
+from foveate.core.types import Block, Citation, Context, Decision, Span, StageTrace
 
 __all__ = ["Kind", "Table", "blocks", "citations", "decisions", "stages"]
 
@@ -114,7 +114,7 @@ _PLACE: Mapping[str, _Column] = {
     "line": ("whole", lambda one: one.line),
     "chunk_ids": ("texts", lambda one: list(one.chunk_ids)),
     "document_spans": ("spans", lambda one: _spans(one.document_spans)),
-    "corroborating": ("sources", lambda one: _sources(one.corroborating)),
+    "corroborating": ("sources", lambda one: [asdict(source) for source in one.corroborating]),
 }
 """What blocks and citations have in common: where a text is from."""
 
@@ -202,10 +202,6 @@ def _table(name: str, layout: Mapping[str, _Column], found: Sequence[Any]) -> Ta
 
 def _spans(spans: Sequence[Span]) -> list[dict[str, int]]:
     return [{"start": start, "end": end} for start, end in spans]
-
-
-def _sources(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    return [asdict(source) for source in sources]
 
 
 def _json(values: Mapping[str, Any]) -> str:

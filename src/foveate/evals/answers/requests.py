@@ -86,11 +86,12 @@ def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) 
 
 def load_calls(path: Path) -> dict[str, LoggedCall]:
     """The file's calls by their keys; raises `BadInput` if it is something else."""
-    return load_json_lines(path, _call_from_record, "answers of a model")
+    names = [one.name for one in fields(LoggedCall)]
 
+    def parse(record: Mapping[str, Any]) -> LoggedCall:
+        return LoggedCall(**{name: record[name] for name in names})
 
-def _call_from_record(record: Mapping[str, Any]) -> LoggedCall:
-    return LoggedCall(**{one.name: record[one.name] for one in fields(LoggedCall)})
+    return load_json_lines(path, parse, "answers of a model")
 
 
 def append_call(path: Path, said: LoggedCall) -> None:

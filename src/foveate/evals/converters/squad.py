@@ -16,7 +16,6 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Span
 from foveate.evals import fields
 from foveate.evals.converters.source import (
-    GoldSpan,
     Question,
     SourceDataset,
     SourcePassage,
@@ -120,7 +119,7 @@ def _parse_question(
         id=fields.get_nonblank_text(record, "id", where),
         text=fields.get_nonblank_text(record, "question", where),
         answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),
-        gold=(_build_gold(passage, answers[0], language),),
+        gold=(gold_from_span(passage, sentence_around(passage.text, answers[0], language)),),
     )
 
 
@@ -132,7 +131,3 @@ def _parse_answer(item: Any, where: str, passage: SourcePassage) -> Span:
     if start is None or passage.text[start : start + len(text)] != text:
         raise BadInput(f"{text[:40]!r} is not at {start} of its context", field=where)
     return start, start + len(text)
-
-
-def _build_gold(passage: SourcePassage, answer: Span, language: str) -> GoldSpan:
-    return gold_from_span(passage, sentence_around(passage.text, answer, language))

@@ -112,9 +112,7 @@ def fill_store(
         ]
         chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
         vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
-        store.put(_document_from_passage(name, ordered[0]), chunks, vectors)
+        first = ordered[0]
+        document = Document(id=name, source=first.source or name, text="", title=first.title)
+        store.put(document, chunks, vectors)
     return len(taken)
-
-
-def _document_from_passage(name: str, first: Passage) -> Document:
-    return Document(id=name, source=first.source or name, text="", title=first.title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from foveate.evals.diagnosis.figures import LayerFigures
@@ -87,24 +87,12 @@ def diagnosis_to_json(found: Diagnosis) -> dict[str, Any]:
             for layer in LAYERS
         ],
         "model": found.counts[MODEL],
-        "verdicts": [_verdict_to_json(v) for v in found.verdicts],
+        "verdicts": [asdict(v) for v in found.verdicts],
     }
-
-
-def _verdict_to_json(verdict: Any) -> Mapping[str, str]:
-    return {
-        "id": verdict.id,
-        "dataset": verdict.dataset,
-        "layer": verdict.layer,
-        "detail": verdict.detail,
-    }
-
-
-def _figure_label(name: str) -> str:
-    return name.replace("_", " ").replace("ndcg", "nDCG@10")
 
 
 def _format_figure(name: str, value: float) -> str:
     if name == UNDER:
         return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
-    return f"{_figure_label(name)} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")
+    label = name.replace("_", " ").replace("ndcg", "nDCG@10")
+    return f"{label} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")

@@ -118,7 +118,9 @@ class _Row:
     def open(self, name: str, given: dict[str, str]) -> None:
         """An element begins."""
         if name == "row":
-            self.number, self.cells = _row_number(given.get("r"), self.number + 1), []
+            told = given.get("r", "")
+            known = told.isdecimal() and len(told) < 10
+            self.number, self.cells = int(told) if known else self.number + 1, []
         elif name == "c":
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
             self._column = _column_index(given.get("r", ""), len(self.cells))
@@ -142,10 +144,6 @@ class _Row:
                 self.values.display_text(self._kind, self._style, "".join(self._texts))
             )
         return name == "row" and bool(self.cells)
-
-
-def _row_number(told: str | None, following: int) -> int:
-    return int(told) if told and told.isdecimal() and len(told) < 10 else following
 
 
 def _column_index(place: str, following: int) -> int:
