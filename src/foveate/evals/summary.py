@@ -89,15 +89,8 @@ def _leave_one_out_ratios(
 
 
 MEAN_NAMES = (
-    "recall",
-    "full",
-    "complete",
-    "answer",
-    "weighted",
-    "redundancy",
-    "use",
-    "over",
-    "tokens",
+    *("recall", "full", "complete", "answer", "weighted"),
+    *("redundancy", "use", "over", "tokens"),
 )
 
 

@@ -166,15 +166,8 @@ def overall_table(summary: Summary) -> Table:
         title=f"Evidence missed, over {format_count(sets, 'set')} and "
         f"{format_count(budgets, 'budget')}",
         head=(
-            "recipe",
-            "missed",
-            f"of {base}'s",
-            "recall, difference",
-            "weighted, difference",
-            "redundancy",
-            "over",
-            "no context",
-            "worse in",
+            *("recipe", "missed", f"of {base}'s", "recall, difference", "weighted, difference"),
+            *("redundancy", "over", "no context", "worse in"),
         ),
         rows=tuple(_overall_row(one, summary) for one in summary.overall),
     )
@@ -226,17 +219,8 @@ def set_table(summary: Summary, name: str) -> Table:
     return Table(
         title=f"{name}: {'; '.join(said)}",
         head=(
-            "budget",
-            "recipe",
-            "recall",
-            "difference",
-            "full",
-            "complete",
-            "answer",
-            "weighted",
-            "redundancy",
-            "use",
-            "tokens per evidence",
+            *("budget", "recipe", "recall", "difference", "full", "complete", "answer", "weighted"),
+            *("redundancy", "use", "tokens per evidence"),
         ),
         rows=tuple(_set_row(cell) for cell in cells),
     )

@@ -7,8 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+
 if TYPE_CHECKING:
-    from foveate.ingest.loaders.limits import Limits
     from foveate.ports import Loader
 
 __all__ = ["format_from_path", "is_sandboxed", "loader_for", "suffixes"]
@@ -50,7 +51,7 @@ def is_sandboxed(kind: str) -> bool:
     return kind in _SANDBOXED
 
 
-def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
+def loader_for(path: Path, limits: Limits = DEFAULT_LIMITS) -> Loader | None:
     """The loader for the file's suffix, or None.
 
     >>> loader_for(Path("README.MD")).__name__, loader_for(Path("photo.png"))
@@ -68,6 +69,6 @@ def loader_for(path: Path, limits: Limits | None = None) -> Loader | None:
     return found
 
 
-def _attachment_loader(path: Path, limits: Limits | None) -> Loader | None:
+def _attachment_loader(path: Path, limits: Limits) -> Loader | None:
     """The loader for an attachment; none for a mail, so that nesting ends."""
     return None if format_from_path(path) == "eml" else loader_for(path, limits)

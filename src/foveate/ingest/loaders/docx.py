@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
@@ -147,16 +147,15 @@ _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _FALSE_VALUES = ("0", "false", "off")
 
 
-def load_docx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_docx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties, its title paragraph or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("document")
     body = _Body(
-        Blocks(bounds),
+        Blocks(limits),
         read_styles(archive, archive.related_part(part, "styles")),
         read_numbering(archive, archive.related_part(part, "numbering")),
-        read_notes(archive, part, bounds),
+        read_notes(archive, part, limits),
     )
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.loaders.decode import decode
 from foveate.ingest.loaders.html import load_html
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ports import LoadedDocument, Loader, Section
 
 _HEADERS = ("from", "to", "cc", "date")
@@ -24,16 +24,15 @@ _MAX_HEADER_LENGTH = 1_000
 
 
 def load_eml(
-    data: bytes, path: Path, *, limits: Limits | None = None, loader_for: LoaderFor | None = None
+    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, loader_for: LoaderFor | None = None
 ) -> Sequence[LoadedDocument | BadInput]:
     """The mail as one document, and each readable attachment as another.
 
     An unreadable attachment is a `BadInput` in its place.
     """
-    bounds = limits or Limits()
     message = _parse_message(data)
     attached = list(message.iter_attachments())
-    bounds.check_bound("attachments", len(attached), "attachments")
+    limits.check_bound("attachments", len(attached), "attachments")
     names = _attachment_names(attached)
     parts: list[LoadedDocument | BadInput] = []
     for name, part in zip(names, attached, strict=True):

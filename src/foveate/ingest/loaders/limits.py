@@ -57,3 +57,6 @@ class Limits:
         bound = getattr(self, name)
         if value > bound:
             raise BadInput(f"more than {bound} {what} (limit `{name}`)")
+
+
+DEFAULT_LIMITS = Limits()

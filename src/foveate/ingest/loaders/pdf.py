@@ -13,7 +13,7 @@ from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
@@ -24,18 +24,17 @@ _BOOKMARKS = 10_000
 _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognition first"
 
 
-def load_pdf(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_pdf(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its title or its name; a section is a page.
 
     Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
     without `pypdfium2`.
     """
-    bounds = limits or Limits()
     pdf = _open_pdf(data)
     try:
-        bounds.check_bound("pages", len(pdf), "pages")
+        limits.check_bound("pages", len(pdf), "pages")
         told = pdf.get_metadata_dict(skip_empty=True)
-        blocks, sections = _read_pages(pdf, bounds)
+        blocks, sections = _read_pages(pdf, limits)
         if not blocks.size:
             raise BadInput(_NO_TEXT.format(len(pdf)))
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
 
@@ -19,14 +19,13 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 
-def load_pptx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_pptx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties, its first title or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("presentation")
     slides = _slide_parts(archive, part)
-    bounds.check_bound("pages", len(slides), "slides")
-    blocks = Blocks(bounds)
+    limits.check_bound("pages", len(slides), "slides")
+    blocks = Blocks(limits)
     sections: list[Section] = []
     for slide, number in _first_places(slides).items():
         if section := _write_slide(archive, slide, number, blocks):

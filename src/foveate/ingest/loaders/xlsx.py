@@ -13,7 +13,7 @@ from pathlib import Path
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks, Records
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
 from foveate.ports import LoadedDocument
 
@@ -158,21 +158,20 @@ def _column_index(place: str, following: int) -> int:
     return max(column - 1 if column else following, following)
 
 
-def load_xlsx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("workbook")
     values = CellValues(
-        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), bounds),
+        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), limits),
         formats=read_formats(archive, archive.related_part(part, "styles")),
         since_1904=_has_1904_dates(archive, part),
     )
-    blocks = Blocks(bounds)
-    records = Records(bounds, blocks)
+    blocks = Blocks(limits)
+    records = Records(limits, blocks)
     for name, sheet in _visible_sheets(archive, part):
         records.begin_sheet(name)
-        for row, cells in read_rows(archive, sheet, values, bounds):
+        for row, cells in read_rows(archive, sheet, values, limits):
             records.add_row(row, cells)
         records.end_sheet()
     return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
