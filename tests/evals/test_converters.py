@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from foveate.core.errors import BadInput, BadOption
 from foveate.evals.converters import FORMATS
 from foveate.evals.converters.build import build_index, build_records, top_indices
+from foveate.evals.measures import split_words
 from foveate.evals.read import case_from_record
-from foveate.evals.words import split_words
 
 HOTPOT = [
     {

@@ -20,9 +20,9 @@ from foveate.evals.measures import (
     WordIndex,
     attention_weight,
     measure,
+    split_words,
 )
 from foveate.evals.read import case_from_record
-from foveate.evals.words import split_words
 from foveate.pipeline.curves import load_published_curves
 from foveate.providers import tokenizers
 from golden_cases import expected, records

@@ -18,14 +18,41 @@ tests compare with it. Tokens are cl100k_base where nothing else is asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.evals.words import split_words
 from foveate.pipeline.curves import interpolate, load_published_curves
+
+# Not the words of the stages (`core/text/words.py`), so that a measure does not share their
+# errors: letters and digits, CJK by character, as in the published reference figures.
+_CJK = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WORD = re.compile(rf"{_CJK}|[^\W_]+")
+_SPACED_WORD = re.compile(r"[^\W_]+")
+_HAS_CJK = re.compile(_CJK)
+_ASCII = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
+
+# What is lower-cased by what stands beside it (sigma), or to two characters of which the second
+# is no letter: then the words come first and are lower-cased one by one.
+_CONTEXT_LETTERS = re.compile("[\u03a3\u0130]")
+
+
+def split_words(text: str) -> list[str]:
+    """Lower-cased words in reading order.
+
+    >>> split_words("Snake_case, 3.5 bar and 猫が")
+    ['snake', 'case', '3', '5', 'bar', 'and', '猫', 'が']
+    """
+    if text.isascii():
+        return text.lower().translate(_ASCII).split()
+    word = _WORD if _HAS_CJK.search(text) else _SPACED_WORD
+    if _CONTEXT_LETTERS.search(text):
+        return [found.lower() for found in word.findall(text)]
+    return word.findall(text.lower())
+
 
 DEFAULT_CURVE = "gpt35_20"
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from foveate.core.errors import BadInput, BadOption
 from foveate.evals.converters.source import GoldSpan, Question, SourceDataset, SourcePassage
-from foveate.evals.words import split_words
+from foveate.evals.measures import split_words
 
 K1 = 1.2
 B = 0.75

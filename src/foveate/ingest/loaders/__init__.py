@@ -14,25 +14,19 @@ if TYPE_CHECKING:
 
 __all__ = ["format_from_path", "is_sandboxed", "loader_for", "suffixes"]
 
-_FORMATS = {
-    ".csv": "csv",
-    ".docx": "docx",
-    ".eml": "eml",
-    ".htm": "html",
-    ".html": "html",
-    ".jsonl": "jsonl",
-    ".markdown": "markdown",
-    ".md": "markdown",
-    ".ndjson": "jsonl",
-    ".pdf": "pdf",
-    ".pptx": "pptx",
-    ".rst": "text",
-    ".text": "text",
-    ".tsv": "csv",
-    ".txt": "text",
-    ".xhtml": "html",
-    ".xlsx": "xlsx",
+_SUFFIXES = {
+    "csv": ".csv .tsv",
+    "docx": ".docx",
+    "eml": ".eml",
+    "html": ".htm .html .xhtml",
+    "jsonl": ".jsonl .ndjson",
+    "markdown": ".markdown .md",
+    "pdf": ".pdf",
+    "pptx": ".pptx",
+    "text": ".rst .text .txt",
+    "xlsx": ".xlsx",
 }
+_FORMATS = {suffix: kind for kind, known in _SUFFIXES.items() for suffix in known.split()}
 _SANDBOXED = frozenset({"csv", "docx", "eml", "pdf", "pptx", "xlsx"})
 
 
