@@ -13,7 +13,7 @@ import pytest
 
 from documents import PRICES, SMALL, pdf, workbook
 from foveate.core.errors import BadInput
-from foveate.ingest import sandbox as apart_module
+from foveate.ingest import sandbox as sandbox_module
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.sandbox import Sandbox, answer_from_parts, parts_from_answer
@@ -67,7 +67,7 @@ def test_a_document_survives_the_way(reader: Sandbox) -> None:
 def test_an_answer_that_is_none_is_refused(line: str) -> None:
     """X2: whatever comes back, it is documents or a reason."""
     with pytest.raises(BadInput) as caught:
-        apart_module._parse_answer(line.encode())
+        sandbox_module._parse_answer(line.encode())
     assert "gave no answer" in str(caught.value)
 
 
@@ -94,7 +94,7 @@ def test_a_reader_that_fails_is_ended_and_replaced(
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(apart_module, "_start_reader", started)
+        patched.setattr(sandbox_module, "_start_reader", started)
         with pytest.raises(BadInput) as caught:
             reader.load(b"x" * 1_000_000, Path("a.csv"))
     assert reason in str(caught.value)

@@ -98,9 +98,7 @@ class Sandbox:
 
     def load(self, data: bytes, path: Path) -> Sequence[LoadedDocument | BadInput]:
         """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
-        process = self._process = self._process or start_process(
-            "foveate.ingest.reader", json.dumps(asdict(self.limits))
-        )
+        process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
 
         def end() -> None:
@@ -133,6 +131,10 @@ class Sandbox:
         if process is None:
             return 0
         return wait_for_exit(process)
+
+
+def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
+    return start_process("foveate.ingest.reader", json.dumps(asdict(limits)))
 
 
 def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
