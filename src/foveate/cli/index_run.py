@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foveate import plugins
-from foveate.batch.engines.engine import check_engine
+from foveate.batch.engines.open import check_engine
 from foveate.cli.layout import wrap_words
 from foveate.cli.models import load_model
 from foveate.cli.progress import progress_bar

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from foveate import plugins
 from foveate.core.candidates import candidates_from_items, is_readable
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.request import Recipe
+from foveate.core.spec import recipe_from_toml, recipe_to_toml
 from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
