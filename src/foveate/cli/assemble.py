@@ -19,7 +19,7 @@ def assemble(
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
-    shortener: options.CompressorName = None,
+    compressor: options.CompressorName = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
@@ -60,10 +60,10 @@ def assemble(
         principals=tuple(principal or ()),
         limit=limit,
     )
-    aside, by = load_taxonomy(taxonomy), load_compressor(shortener)
+    aside, by = load_taxonomy(taxonomy), load_compressor(compressor)
     if chunks is None:
         url = store or str(options.STORE)
-        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, shortener=by)
+        prepared = assemble_store(url, asked_for, asked, taxonomy=aside, compressor=by)
     else:
-        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, shortener=by)
+        prepared = assemble_file(chunks, asked_for, asked, taxonomy=aside, compressor=by)
     write_result(prepared, as_json=as_json, explain=explain, bundle=bundle)

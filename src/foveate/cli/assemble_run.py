@@ -39,7 +39,7 @@ def assemble_file(
     options: AssembleOptions,
     *,
     taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
+    compressor: Compressor | None = None,
 ) -> AssemblyResult:
     """Candidates from a file of JSON Lines; whatever is wrong in it names the file."""
     lines, name = read_text_lines(name), display_name(name)
@@ -50,7 +50,7 @@ def assemble_file(
         raise BadInput(said if said.startswith(f"{name}: ") else f"{name}: {said}") from error
     if not candidates:
         raise BadInput(f"{name}: holds no candidates; give one JSON object a line")
-    assembler = Assembler(options=options, taxonomy=taxonomy, shortener=shortener)
+    assembler = Assembler(options=options, taxonomy=taxonomy, compressor=compressor)
     return assembler.run(query, candidates)
 
 
@@ -60,7 +60,7 @@ def assemble_store(
     options: AssembleOptions,
     *,
     taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
+    compressor: Compressor | None = None,
 ) -> AssemblyResult:
     """Candidates that a store finds for the query."""
     with open_store_with_embedder(url) as (store, embedder):
@@ -69,7 +69,7 @@ def assemble_store(
             embedder=embedder,
             options=options,
             taxonomy=taxonomy,
-            shortener=shortener,
+            compressor=compressor,
         )
         return assembler.run(query)
 

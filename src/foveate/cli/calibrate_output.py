@@ -10,9 +10,9 @@ from typing import Any
 
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.evals.calibration.curve import Curve
-from foveate.evals.calibration.probes import PROBE_KINDS, ProbeKind
-from foveate.evals.calibration.sweep import SweepResult
-from foveate.evals.table import Table, table_to_markdown
+from foveate.evals.calibration.sweep import PROBE_KINDS, ProbeKind, SweepResult
+from foveate.evals.tables import Table, table_to_markdown
+from foveate.stores.atomic_write import atomic_write
 
 
 def select_kinds(named: Sequence[str] | None) -> tuple[ProbeKind, ...]:
@@ -62,11 +62,8 @@ def check_writable(path: Path) -> None:
 
 def write_curve(path: Path, record: Mapping[str, Any]) -> None:
     """The file, all at once; raises `ExternalError` where it cannot be."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        aside.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        aside.replace(path)
+        with atomic_write(path) as file:
+            file.write(f"{json.dumps(record, indent=1)}\n".encode())
     except OSError as error:
         raise ExternalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        aside.unlink(missing_ok=True)

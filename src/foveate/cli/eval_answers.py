@@ -10,11 +10,11 @@ from pathlib import Path
 
 from foveate.cli.failures import escape_unprintable
 from foveate.cli.progress import progress_bar
-from foveate.evals.answers.figures import AnswersSummary
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.answers.summary import summarise_answers
 from foveate.evals.cases import Case
+from foveate.evals.figures import AnswersSummary
 from foveate.evals.report import ANSWERS_FILE
 from foveate.evals.trials import Setting
 from foveate.ports import Model

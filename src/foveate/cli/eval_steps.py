@@ -17,16 +17,14 @@ from foveate.cli.models import load_model
 from foveate.cli.progress import progress_bar
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.evals.answers.run import AnswerRunOptions
-from foveate.evals.baseline import check_summary, find_regressions
 from foveate.evals.cases import Case
 from foveate.evals.figures import Summary
-from foveate.evals.gate import Rules, find_broken_rules, read_rules
+from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
 from foveate.evals.read import read_cases
 from foveate.evals.report import RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
-from foveate.evals.table import table_to_markdown
-from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import build_setting
 from foveate.evals.wire import summary_to_json
 

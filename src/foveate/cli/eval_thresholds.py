@@ -102,7 +102,7 @@ def _threshold_lines(
     """The table, then the examples of each threshold."""
     from foveate.cli.layout import wrap_words
     from foveate.cli.output import terminal_width
-    from foveate.evals.table import Table, table_to_markdown
+    from foveate.evals.tables import Table, table_to_markdown
 
     width = terminal_width()
     first = levels[0]

@@ -16,7 +16,8 @@ from foveate.cli import output
 from foveate.cli.failures import error_line
 from foveate.cli.index_run import Indexer, IndexResult, report_to_json, write_report
 from foveate.core.errors import BadInput, ExternalError
-from foveate.ingest.run import Report, walk_paths
+from foveate.ingest.run import walk_paths
+from foveate.ingest.run_state import Report
 from foveate.ingest.watch import ChangedPaths, Watcher, engine_for_changes, find_empty_scopes
 
 _COUNT_FIELDS = ("added", "updated", "deleted", "renamed", "chunks")

@@ -24,7 +24,7 @@ from foveate.stores.caches import open_cache
 
 
 class AppState:
-    """All that is open. `around`: who watches every assembly, None for nobody.
+    """All that is open. `observers`: who watches every assembly, None for nobody.
 
     `draining`: no longer ready, though requests are still taken.
     """

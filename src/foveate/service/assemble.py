@@ -71,7 +71,7 @@ def assembler_for(
     held: AppState, caller: Caller, options: AssembleOptions, *, store: bool = True
 ) -> Iterator[Assembler]:
     """The service's ports for this caller; with the caller's store, if one is needed."""
-    assembler = Assembler(options=options, taxonomy=held.taxonomy, around=held.observers)
+    assembler = Assembler(options=options, taxonomy=held.taxonomy, observers=held.observers)
     if not store:
         yield assembler
         return

@@ -81,7 +81,7 @@ def _assemble_again(held: AppState, bundle: Mapping[str, Any]) -> tuple[Inputs, 
     inputs = held.request_options.parse_bundle(bundle)
     tokenizer = held.request_options.tokenizer(str(bundle["manifest"].get("tokenizer", "")))
     try:
-        return inputs, assemble(inputs, tokenizer, around=held.observers)
+        return inputs, assemble(inputs, tokenizer, observers=held.observers)
     except (BudgetTooSmall, StageBroke) as error:
         raise BadInput(f"the bundle cannot be assembled again: {error}") from error
 

@@ -45,7 +45,7 @@ def run_search(held: AppState, caller: Caller, asked: SearchRequest) -> SearchPa
         found = Assembler(
             store=shelf.store,
             embedder=shelf.embedder,
-            around=held.observers,
+            observers=held.observers,
         ).search(
             asked.query,
             limit=min(MAX_CHUNKS, first + asked.limit + 1),

@@ -41,7 +41,7 @@ class OptionsOfCall(Protocol):
 class ToolContext:
     """What a call works with: a store while it needs one, and the principals of whoever asks.
 
-    `around`: who watches the steps.
+    `observers`: who watches the steps.
     """
 
     open_store: Callable[[], OpenStore]
@@ -70,7 +70,7 @@ def search(desk: ToolContext, asked: Mapping[str, Any]) -> results.ToolResult:
     """What the store finds."""
     query, where = asked["query"], asked.get("where")
     with desk.open_store() as (store, embedder):
-        assembler = Assembler(store=store, embedder=embedder, around=desk.observers)
+        assembler = Assembler(store=store, embedder=embedder, observers=desk.observers)
         found = assembler.search(
             query, limit=asked.get("limit", 10), principals=desk.principals, where=where
         )
@@ -108,7 +108,7 @@ def _options(desk: ToolContext, asked: Mapping[str, Any]) -> AssembleOptions:
 def _build_context(
     desk: ToolContext, asked: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]] | None
 ) -> Context:
-    assembler = Assembler(options=_options(desk, asked), cache=desk.cache, around=desk.observers)
+    assembler = Assembler(options=_options(desk, asked), cache=desk.cache, observers=desk.observers)
     if candidates is not None:
         return assembler.assemble(asked["query"], candidates)
     with desk.open_store() as (store, embedder):

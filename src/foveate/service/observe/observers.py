@@ -25,7 +25,7 @@ from foveate.service.worker_pool import WorkerPool
 class Telemetry:
     """Made before a service takes its first request, closed after its last.
 
-    `around` goes to everything that searches or assembles. `content`: whether logs and spans may
+    `observers` goes to everything that searches or assembles. `content`: whether logs and spans may
     hold questions and texts. `recipes`: those with a name in figures, where not the registered ones
     alone.
     """
