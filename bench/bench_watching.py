@@ -118,13 +118,13 @@ def report(found: dict[str, list[float]], base: str, count: dict[str, int]) -> N
         )
 
 
-def assemblies(rounds: int, candidates: tuple[Candidate, ...], around: dict[str, Any]) -> None:
+def assemblies(rounds: int, candidates: tuple[Candidate, ...], observers: dict[str, Any]) -> None:
     """The ways to watch an assembly, side by side."""
 
     def doing(watcher: Observer | None) -> Callable[[], object]:
-        return lambda: assemble(QUERY, candidates, budget=2_000, around=watcher)
+        return lambda: assemble(QUERY, candidates, budget=2_000, observers=watcher)
 
-    work = {name: doing(watcher) for name, watcher in around.items()}
+    work = {name: doing(watcher) for name, watcher in observers.items()}
     found = measured(work, rounds, EACH)
     report(found, "nobody", {name: calls(do) for name, do in work.items()})
 

@@ -275,7 +275,7 @@ def otel() -> None:
     assert OTLPSpanExporter
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    assemble(QUERY, CHUNKS, budget=200, around=Tracing(provider))
+    assemble(QUERY, CHUNKS, budget=200, observers=Tracing(provider))
     assert "foveate.pack" in {span.name for span in spans.get_finished_spans()}
 
 

@@ -25,8 +25,8 @@ from foveate import plugins
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Passage
 from foveate.evals.diagnosis.layers import LAYERS, MODEL, RERANKING
+from foveate.evals.diagnosis.probe import evidence_share
 from foveate.evals.diagnosis.run import Diagnosis, DiagnosisInputs, diagnose
-from foveate.evals.diagnosis.store_reader import evidence_share
 from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers
 from foveate.evals.read import read_cases
 from foveate.pipeline.assembler import Assembler

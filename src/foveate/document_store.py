@@ -19,7 +19,8 @@ from foveate import plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.answer.ask import Answer, AskOptions, ask
 from foveate.core.types import Context
-from foveate.ingest.run import Report, ingest
+from foveate.ingest.run import ingest
+from foveate.ingest.run_state import Report
 from foveate.models import model as find_model
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options

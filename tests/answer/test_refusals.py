@@ -6,7 +6,7 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.refusals import find_assertion_start
+from foveate.answer.claims import find_assertion_start
 
 FOUND = [{"text": "The museum opens at nine. Adults pay 1,200 yen.", "source": "museum.md"}]
 CONTEXT = assemble("When does the museum open?", FOUND, budget=300, recipe="citations")

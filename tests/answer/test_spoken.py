@@ -6,7 +6,7 @@ import pytest
 
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.embedded import embedding_scorer
+from foveate.answer.support import embedding_scorer
 from foveate.answer.voice import attribution, spoken_citations
 from foveate.core.errors import UnknownName
 from foveate.providers.embedders.local import HashingEmbedder

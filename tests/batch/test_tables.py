@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import CHUNKS, QUERY
-from foveate.batch.requests import answer_line
-from foveate.batch.slices import Slice, answer_slice
+from foveate.batch.requests import Slice, answer_line, answer_slice
 from foveate.batch.tables import MAX_GROUP_ROWS, AnswerTable, count_rows, read_table
 from foveate.core.errors import BadInput
 
@@ -224,7 +223,7 @@ def test_what_is_not_parquet_is_refused(tmp_path):
 def written(count: int) -> bytes:
     """A table of that many answers."""
     lines = [(n, json.dumps({**REQUESTS[n % 4], "id": n}).encode()) for n in range(1, 9)]
-    rows = answer_slice(Slice(partition=0, lines=tuple(lines), columns=True))
+    rows = answer_slice(Slice(partition=0, lines=tuple(lines)))
     file = io.BytesIO()
     with AnswerTable.open(file) as table:
         for number in range(count):

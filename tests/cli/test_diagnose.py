@@ -7,7 +7,7 @@ import json
 import pytest
 
 from foveate.evals.cases import Case, Evidence, Passage
-from foveate.evals.diagnosis.pools import kept_apart
+from foveate.evals.diagnosis.pools import rename_conflicts
 from golden_cases import FILE
 
 OLD = "The night ferry to the island is suspended until further notice from the harbour."
@@ -106,7 +106,7 @@ def test_a_document_that_cases_share_is_one():
         Case(id=str(n), dataset="own", question="?", chunks=chunks, evidence=evidence)
         for n, chunks in enumerate([(shared,), (shared, more), (other, more), (other,)])
     ]
-    found = kept_apart(cases)
+    found = rename_conflicts(cases)
 
     assert [[p.doc_id for p in one.chunks] for one in found] == [
         ["d"], ["d", "d"], ["d (2)", "d (2)"], ["d (2)"],
@@ -175,9 +175,9 @@ def test_without_a_store_the_candidates_are_searched(run):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"id": 1, "answer": "x"}', "id must be a string"),
+        ('{"id": 1, "answer": "x"}', "field 'id': must be a string"),
         ("[1]", "an object with an id"),
-        ('{"id": "a"}', "answer must be a string"),
+        ('{"id": "a"}', "field 'answer': is missing"),
         ("{", "notes.jsonl"),
     ],
 )

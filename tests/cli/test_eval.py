@@ -14,7 +14,7 @@ import pytest
 
 from command_line import CHUNKS, jsonl, on_terminal
 from foveate.core.errors import MissingExtra
-from foveate.evals import plot
+from foveate.evals import report
 from golden_cases import FILE, records
 from source_tree import PACKAGE
 
@@ -79,7 +79,7 @@ def test_no_plot_needs_no_extra(run, sets, monkeypatch):
     def missing() -> None:
         raise MissingExtra("matplotlib", "eval")
 
-    monkeypatch.setattr(plot, "require_matplotlib", missing)
+    monkeypatch.setattr(report, "require_matplotlib", missing)
     flags = ("--dataset", *sets, "--recipes", "chat", *BUDGETS, "--out", "found")
     ran = run("eval", *flags)
     quiet = run("eval", *flags, "--no-plot")

@@ -127,7 +127,7 @@ def test_what_is_read_is_not_overwritten(run, chunks):
 WRITES = """
 import sys
 from pathlib import Path
-from foveate.cli.atomic_write import atomic_write
+from foveate.stores.atomic_write import atomic_write
 
 with atomic_write(Path("b.json")) as file:
     file.write(b"half")

@@ -70,7 +70,7 @@ def test_each_entry_of_the_trace_is_a_step_to_who_watches(recipe):
     """F7: the steps are the trace's entries by name, then `cite` and `seal`, none in another."""
     diary = Diary()
 
-    context = assemble(inputs(recipe), TOKENIZER, around=diary)
+    context = assemble(inputs(recipe), TOKENIZER, observers=diary)
 
     names = [*(entry.stage for entry in context.trace), "cite", "seal"]
     assert diary.lines == [line for name in names for line in (f"> {name}", f"< {name}")]
@@ -79,7 +79,7 @@ def test_each_entry_of_the_trace_is_a_step_to_who_watches(recipe):
 @pytest.mark.parametrize("recipe", sorted(builtin_recipes()))
 def test_a_watched_context_is_the_same(recipe):
     """F7, D1: whether somebody watches or not, the context is equal in every field."""
-    assert assemble(inputs(recipe), TOKENIZER, around=Diary()) == assemble(
+    assert assemble(inputs(recipe), TOKENIZER, observers=Diary()) == assemble(
         inputs(recipe), TOKENIZER
     )
 
@@ -89,7 +89,7 @@ def test_the_search_for_the_smallest_budget_is_one_step():
     diary = Diary()
 
     with pytest.raises(BudgetTooSmall):
-        assemble(inputs(documents=3), TOKENIZER, around=diary)
+        assemble(inputs(documents=3), TOKENIZER, observers=diary)
 
     begun = Counter(diary.begun())
     assert begun["smallest"] == 1
@@ -107,7 +107,7 @@ def test_a_stage_that_breaks_is_left_as_well():
     broken = replace(broken, recipe=replace(broken.recipe, stages=(breaks,)))
 
     with pytest.raises(StageBroke, match="stage breaks"):
-        assemble(broken, TOKENIZER, around=diary)
+        assemble(broken, TOKENIZER, observers=diary)
 
     assert diary.lines == ["> input", "< input", "> breaks", "< breaks"]
 
@@ -132,10 +132,10 @@ def test_nobody_who_watches_costs_one_call_a_step():
     """F7: without a watcher there is one function call a step and no context manager at all."""
     given = inputs()
     steps = len(assemble(given, TOKENIZER).trace) + 2
-    assemble(given, TOKENIZER, around=Diary())
+    assemble(given, TOKENIZER, observers=Diary())
 
     without = calls(lambda: assemble(given, TOKENIZER))
-    watched = calls(lambda: assemble(given, TOKENIZER, around=Diary()))
+    watched = calls(lambda: assemble(given, TOKENIZER, observers=Diary()))
 
     assert without["foveate.core.contracts.observe_step"] == steps
     assert not any(name.startswith("contextlib.") for name in without)

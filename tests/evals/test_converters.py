@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.evals.bm25 import build_index, top_indices
 from foveate.evals.converters import FORMATS
-from foveate.evals.converters.build import build_records
+from foveate.evals.converters.build import build_index, build_records, top_indices
+from foveate.evals.measures import split_words
 from foveate.evals.read import case_from_record
-from foveate.evals.words import split_words
 
 HOTPOT = [
     {

@@ -14,10 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.evals.attention import CURVE_CONTEXT_TOKENS, attention_weight
-from foveate.evals.measures import Measures, WordIndex, measure
+from foveate.evals.measures import (
+    CURVE_CONTEXT_TOKENS,
+    Measures,
+    WordIndex,
+    attention_weight,
+    measure,
+    split_words,
+)
 from foveate.evals.read import case_from_record
-from foveate.evals.words import split_words
 from foveate.pipeline.curves import load_published_curves
 from foveate.providers import tokenizers
 from golden_cases import expected, records

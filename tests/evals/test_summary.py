@@ -10,16 +10,21 @@ import pytest
 from markdown_it import MarkdownIt
 
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
-from foveate.evals import plot
-from foveate.evals.baseline import find_regressions
-from foveate.evals.gate import Rules, find_broken_rules, read_rules
+from foveate.evals import report
+from foveate.evals.gate import Rules, find_broken_rules, find_regressions, read_rules
 from foveate.evals.measures import Measures
-from foveate.evals.plot import render_png, render_svg
-from foveate.evals.report import render_page, render_report, write_report
+from foveate.evals.report import render_page, render_png, render_report, render_svg, write_report
 from foveate.evals.rows import Row
 from foveate.evals.summary import summarise
-from foveate.evals.table import BETTER, WORSE, Table, table_to_html, table_to_markdown
-from foveate.evals.tables import left_out_table, set_table
+from foveate.evals.tables import (
+    BETTER,
+    WORSE,
+    Table,
+    left_out_table,
+    set_table,
+    table_to_html,
+    table_to_markdown,
+)
 from foveate.evals.trials import WHOLE_POOL
 from foveate.evals.wire import summary_to_json
 
@@ -170,7 +175,7 @@ def test_foreign_names_are_text_in_a_report(name):
 
 def test_a_name_is_no_formula_in_a_chart():
     """E2: dollar signs of a name are drawn as such."""
-    drawn = plot.build_chart(summary({"a $x$ b": RECALLS["hof"]}))
+    drawn = report.build_chart(summary({"a $x$ b": RECALLS["hof"]}))
     titles = [text for panel in drawn.axes for text in [panel.title, panel._left_title]]
 
     assert {text.get_parse_math() for text in titles} == {False}
@@ -225,7 +230,7 @@ def test_without_matplotlib_the_rest_is_written(tmp_path, monkeypatch):
     def missing() -> None:
         raise MissingExtra("matplotlib", "eval")
 
-    monkeypatch.setattr(plot, "require_matplotlib", missing)
+    monkeypatch.setattr(report, "require_matplotlib", missing)
     said = write_report(summary(), tmp_path)
 
     assert "pip install 'foveate[eval]'" in str(said)

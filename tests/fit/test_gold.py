@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools.fit.gold import gold, held
 
-from foveate.evals.measures import WordIndex, measure
-from foveate.evals.words import split_words
+from foveate.evals.measures import WordIndex, measure, split_words
 
 few = st.lists(st.sampled_from("ab"), max_size=12)
 sentences = few.map(" ".join)

@@ -17,12 +17,12 @@ import pytest
 from documents import repacked, saved, workbook
 from foveate.core.errors import BadInput
 from foveate.ingest import ingest
-from foveate.ingest.document_json import answer_from_parts, parts_from_answer
+from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.jsonl import load_jsonl
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.pptx import load_pptx
-from foveate.ingest.loaders.rows import Rows
 from foveate.ingest.loaders.xlsx import load_xlsx
+from foveate.ingest.sandbox import answer_from_parts, parts_from_answer
 from foveate.plugins import tokenizer
 from foveate.ports import LoadedDocument, Section
 from foveate.stores import open_store

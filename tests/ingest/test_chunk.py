@@ -16,8 +16,8 @@ from foveate.core.text.blocks import block_spans
 from foveate.core.text.graphemes import last_grapheme_boundary
 from foveate.core.text.sentences import MAX_SENTENCE_LENGTH
 from foveate.ingest.chunk import Piece, chunk, each_chunk
-from foveate.ingest.loaders.headings import find_headings, sections_from_headings
-from foveate.ingest.loaders.rows import Rows
+from foveate.ingest.loaders.blocks import Rows
+from foveate.ingest.loaders.text import find_headings, sections_from_headings
 from foveate.ingest.units import CountBatch
 from foveate.ports import Section
 from foveate.providers.tokenizers.openai import Toktok

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foveate.core.errors import BadInput
-from foveate.ingest import ingest, opening
+from foveate.ingest import ingest, load
 from foveate.ingest import walk as walking
 from foveate.ingest.document_task import PreparedPart, Preparer, Task
 from foveate.ingest.run import Engine, prepare_in_process
@@ -214,7 +214,7 @@ def test_without_descriptors_files_are_opened_by_their_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T2: where the system cannot open step by step, files are read all the same."""
-    monkeypatch.setattr(opening, "_STEPS", False)
+    monkeypatch.setattr(load, "_STEPS", False)
     root = _tree(tmp_path / "docs", "a.md", "sub/b.md")
     with open_store(tmp_path / "store") as store:
         assert ingest(root, store, None, tokenizer("simple")).added == 2

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foveate.evals.measures import RUN_LENGTH, WordRun, word_runs
-from foveate.evals.words import split_words
+from foveate.evals.measures import RUN_LENGTH, WordRun, split_words, word_runs
 
 Held = list[set[int]]
 """For each sentence, which words of the evidence it holds, by their places."""

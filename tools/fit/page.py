@@ -10,8 +10,7 @@ from tools.fit.folds import ALL, LEFT_OUT, NAIVE, SHIPPED, Fits
 
 from foveate.core.stages.compress.score import WEIGHTS
 from foveate.evals.figures import Summary
-from foveate.evals.table import Table, table_to_markdown
-from foveate.evals.tables import LEGEND, overall_table
+from foveate.evals.tables import LEGEND, Table, overall_table, table_to_markdown
 
 NONE = "-"
 

@@ -1,8 +1,7 @@
-"""Room for the answer: what the request leaves of the context's window and of the model's.
+"""The tokens that a request leaves for the answer, in the context's and the model's window.
 
-Rules: the limit that a caller asks for is held or refused, never changed; one that nobody asked
-for is lowered to what is left, as long as that is enough for an answer. A model that neither the
-registry nor the caller knows is held to the context's window alone.
+A limit of the caller is kept or refused. The default limit is lowered to what is left, if that is
+enough for an answer. An unknown model has the context's window alone.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ GGUF_PREFIX = "gguf:"
 def answer_limit(
     context: Context, sent: Sequence[Message], *, model: str, wanted: int | None, window: int | None
 ) -> int:
-    """Tokens that the model may write; raises `BadOption` where they, or the request, do not fit.
+    """Tokens that the model may write; raises `BadOption` if they, or the request, do not fit.
 
-    `wanted` None: what the context's budget keeps for the answer. `window`: what the model holds,
-    in place of what the registry says.
+    `wanted` None: what the context's budget keeps for the answer. `window`: the model's, in place
+    of the registry's.
     """
     limit = wanted or context.budget.generation or DEFAULT_ANSWER_TOKENS
     pairs = role_text_pairs(context, sent)
@@ -44,7 +43,7 @@ def answer_limit(
         if limit > max(left, budget.generation):
             raise BadOption(
                 f"max_tokens is {limit}, but the request leaves {left} of the context's window of "
-                f"{budget.window}; ask for that at the most, or plan with max_output={limit}"
+                f"{budget.window}; ask for that at the most, or assemble with max_output={limit}"
             )
     known = find_answer_model(model, window)
     if known is None:
@@ -68,9 +67,9 @@ def answer_limit(
 
 
 def find_answer_model(name: str, window: int | None = None) -> Model | None:
-    """The registered model, its window as the caller says; None where nobody knows it.
+    """The registered model with the caller's window; None if it is unknown.
 
-    A model file says itself what it counts and what its chat template adds.
+    A model file states its own tokenizer and chat template.
     """
     if name.startswith(GGUF_PREFIX):
         return _model_from_gguf(name, window)
@@ -96,7 +95,7 @@ def _model_from_gguf(name: str, window: int | None) -> Model:
 
 
 def _max_answer_tokens(known: Model, needed: int) -> int:
-    """Tokens that are left for an answer; 0 or less where the request alone is too long."""
+    """Tokens left for an answer; 0 or less if the request alone is too long."""
     if known.max_input is not None and needed > known.max_input:
         return 0
     left = known.window - needed

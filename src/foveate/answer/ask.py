@@ -1,8 +1,4 @@
-"""A context and a model: the answer as it arrives, its citations resolved, then all of it checked.
-
-Written once for a stream of pieces; `ask` and `ask_events` read it here and now, `aask` and
-`aask_events` without blocking the event loop, whether the model can do that itself or not.
-"""
+"""Asks a model about a context: the answer as it arrives, citations resolved, then checked."""
 
 from __future__ import annotations
 
@@ -37,11 +33,12 @@ from foveate.providers.chat.request import adapt_messages, check_messages, check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer and what can be said of it.
+    """An answer, its citations and its check.
 
-    `citations`: what it cites, or in the voice channel what it rests on, each once. `cost`: US
-    dollars at the list price, None where price or usage is not known. `given`, `refused`: what a
-    provider cites by itself and quotes, held against what was sent (see `provided`).
+    `citations`: the citations of the text, or in the voice channel the sources it rests on, each
+    once. `cost`: US dollars at the list price, None if price or usage is unknown.
+    `confirmed_citations`, `refused_citations`: those that the provider gives itself, checked
+    against what was sent.
     """
 
     text: str
@@ -59,11 +56,10 @@ AskEvent: TypeAlias = StreamEvent | Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
-    """How a model is asked: what `messages` takes, and the limits of the answer.
+    """The options of `messages`, and the limits of the answer.
 
-    `max_tokens` None: what the context's budget keeps for the answer, or less where the model's
-    window leaves less. `window`: tokens that the model holds, where the registry does not know it
-    or is wrong about it. `timeout` in seconds.
+    `max_tokens` None: what the context's budget keeps for the answer, or less if the model's window
+    leaves less. `window`: the model's, if the registry lacks it or is wrong. `timeout` in seconds.
     """
 
     prompt: str = "grounded"
@@ -94,9 +90,9 @@ def ask(
     """The checked answer to the context's question.
 
     `model`: a `Model`, or its name (`openai:…`, `ollama:…`, `anthropic:…`, `gguf:…`). `sent`: the
-    request of a conversation or a session in place of `messages(context)`. Raises
-    `ExternalError` where no answer can be had, also where it is empty, and `BadOption` where
-    request and answer do not fit the window of the context or of the model.
+    request of a conversation or a session in place of `messages(context)`. Raises `ExternalError`
+    if there is no answer or an empty one, and `BadOption` if request and answer do not fit the
+    window.
 
     >>> from foveate import assemble
     >>> from foveate.testing.fakes import ScriptedModel
@@ -181,7 +177,7 @@ def _load_model(model: str | Model) -> Model:
 def _build_request(
     context: Context, model: Model, how: AskOptions, given: Sequence[Message] | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
-    """What is sent, and the limits of the answer."""
+    """The messages, and the limits of the answer."""
     check_context(context)
     _refuse_shared_markers(context)
     if given is None:
@@ -205,7 +201,7 @@ def _build_request(
 
 
 def _refuse_shared_markers(context: Context) -> None:
-    """A provider that cites by itself counts blocks; so each must have a marker of its own."""
+    """A provider that cites by itself counts blocks, so each needs its own marker."""
     markers = [block.marker for block in context.blocks if block.kind == "chunk"]
     if is_cited_by_provider(context) and markers != list(range(1, len(markers) + 1)):
         raise BadOption(
@@ -225,7 +221,7 @@ def _refuse_earlier_blocks(context: Context, sent: Sequence[Message]) -> None:
 
 
 def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskOptions) -> Answer:
-    """Checked, priced; raises `ExternalError` for an empty one."""
+    """The checked and priced answer; raises `ExternalError` for an empty one."""
     if reply is None or not reply.text.strip():
         spent = "; its limit was spent before it wrote, give it more --max-tokens"
         limit = spent if reply is not None and reply.finish == "length" else "; ask it again"
@@ -249,7 +245,7 @@ def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskO
 
 
 def _reply_cost(model: Model, reply: Reply) -> float | None:
-    """At the provider's own address alone: elsewhere another price holds, or none."""
+    """The cost at the provider's own address; elsewhere the price is unknown."""
     listed = getattr(model, "at_home", "@http" not in model.name)
     known = registry().get(registry_name(model.name)) if listed else None
     return known.cost(reply.usage) if known is not None else None
@@ -258,7 +254,7 @@ def _reply_cost(model: Model, reply: Reply) -> float | None:
 async def _iterate_in_thread(
     make: Callable[[], Iterator[str | Reply]],
 ) -> AsyncIterator[str | Reply]:
-    """A blocking stream, each piece of it waited for on a worker thread."""
+    """Read a blocking stream on a worker thread."""
     pieces = make()
     while (item := await asyncio.to_thread(next, pieces, None)) is not None:
         yield item

@@ -1,4 +1,4 @@
-"""What a bracket's words can name in a context: a source shown, or a chunk that was left out."""
+"""Resolves the words in brackets to markers: of shown sources, or of chunks that were left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foveate.core.text.citation_markers import (
     find_brackets,
 )
 from foveate.core.text.markers import BRACKET, LEAD, is_index
-from foveate.core.types import Context
+from foveate.core.types import Citation, Context
 
 KEPT = 24
 """Characters before a bracket that are looked at."""
@@ -23,10 +23,10 @@ _WORD = re.compile(r"[^\s.!?。！？:;]{0,20}\s?\Z")
 
 
 def names_from_context(context: Context) -> NameResolver:
-    """Labels, sources, titles, document ids and chunk ids → markers; what two share names both.
+    """Labels, sources, titles, document ids and chunk ids → markers; shared names have several.
 
-    Corroborating sources count as shown. A chunk that the context does not show gives its own
-    name, so that citing it is noticed.
+    Corroborating sources count as shown. A chunk that is not shown keeps its name, so that citing
+    it is noticed.
     """
     shown: dict[str, set[int]] = {}
     for one in context.citations:
@@ -49,9 +49,9 @@ def names_from_context(context: Context) -> NameResolver:
 
 
 def left_out_reasons(context: Context) -> dict[str, str]:
-    """Ids, in small letters, of candidates that the context does not show → stage and reason.
+    """Lower-case ids of candidates that are not shown → stage and reason.
 
-    What was merged into another and is not shown shares the fate of that other.
+    A merged candidate has the reason of the one it was merged into.
     """
     shown = {name for block in context.blocks for name in block.chunk_ids}
     found: dict[str, str] = {}
@@ -74,12 +74,10 @@ def left_out_reasons(context: Context) -> dict[str, str]:
 
 
 class PlainBracketFilter:
-    """Brackets that are no citations: an index, and what the answer copies from a source.
+    """Turns brackets that are no citations into text: an index, or a copy from a source.
 
-    `a[0]`; `[2019]`, which names nothing shown and is in a source; and a bracket that is read so in
-    the context itself, with the word before it. What could pass for a marker is neutralised there,
-    so that only a name of free words is read so, or a number where no numbers are shown.
-    Fed with pieces in order, whoever cuts them; what stood before a bracket is remembered.
+    Examples: `a[0]`; `[2019]` in a source that names nothing shown; and brackets read as such in
+    the context itself, with the word before them. Pieces arrive in order, cut anywhere.
     """
 
     def __init__(self, context: Context) -> None:
@@ -89,13 +87,12 @@ class PlainBracketFilter:
 
     @cached_property
     def _source_brackets(self) -> frozenset[str]:
-        """The brackets that stand in the texts shown."""
         texts = (block.text for block in self._context.blocks)
         return frozenset(found for text in texts for found in find_brackets(text))
 
     @cached_property
     def _read(self) -> frozenset[tuple[str, str]]:
-        """The brackets that the model reads in the blocks, each with the word before it."""
+        """The brackets read in the blocks, each with the word before it."""
         found = set()
         for text in bodies_of(self._context):
             for bracket in BRACKET.finditer(text):
@@ -121,10 +118,44 @@ class PlainBracketFilter:
 
 
 def _last_word(before: str) -> str:
-    """The end of the word that a bracket stands behind; empty at the start of a sentence."""
+    """The end of the word before a bracket; empty at the start of a sentence."""
     return _WORD.search(before)[0].rstrip()  # type: ignore[index]
 
 
 def filter_plain_brackets(pieces: Iterable[AnswerPiece], context: Context) -> Iterator[AnswerPiece]:
     """The same for an answer as a whole."""
     return PlainBracketFilter(context)(pieces)
+
+
+def find_markers_by_name(entries: Iterable[Citation], names: set[str]) -> tuple[int, ...] | None:
+    """The markers of the sources with one of these names; None if it is ambiguous.
+
+    A whole source or document id decides, also of a merged copy; else the name of a file, if all
+    files of that name are one source.
+    """
+    known = list(entries)
+    whole = tuple(
+        one.marker for one in known if any(names & set(two) for two in _entry_sources(one))
+    )
+    if whole:
+        return whole
+    found: dict[int, set[str]] = {}
+    for one in known:
+        for source, _ in _entry_sources(one):
+            if _file_name(source) in names:
+                found.setdefault(one.marker, set()).add(source)
+    if len(found) > 1 and len(set().union(*found.values())) > 1:
+        return None
+    return tuple(found)
+
+
+def _entry_sources(entry: Citation) -> Iterator[tuple[str, str]]:
+    """Source and document id of the entry and of each copy merged into it."""
+    yield entry.source, entry.document_id
+    for copy in entry.corroborating:
+        yield copy.source, copy.document_id
+
+
+def _file_name(source: str) -> str:
+    """The last part of a path or an address; all of it if it ends with a slash."""
+    return source.replace("\\", "/").rpartition("/")[2] or source

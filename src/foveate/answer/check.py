@@ -1,10 +1,9 @@
-"""An answer held against the context that it was given: what it cites, and whether that says so.
+"""Checks an answer against its context: what it cites, and whether the source says so.
 
-Structure is certain: a marker that names nothing shown, a sentence without one, a quotation that
-is not there. Support is an estimate with its passage, so that a reader can look: the share of a
-claim's words that the best run of sentences of a cited block has, or what a scorer says.
-In the voice channel no marker is asked for: a claim's source is the block that supports it best,
-where that is well enough, and a claim that no block supports is unsupported, not uncited.
+Structure is certain: a marker without a block, a claim without a marker, a quotation that is not
+there. Support is an estimate, given with its passage: the share of the claim's words in the best
+sentences of a cited block, or a scorer's value. In the voice channel a claim's source is the block
+that supports it best; without one it is unsupported, not uncited.
 """
 
 from __future__ import annotations
@@ -43,13 +42,12 @@ class DanglingMarker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence that says something, with what it cites.
+    """A sentence that makes a statement, with its citations.
 
-    `support`: the best passage among its markers; None where it cites nothing shown. `elsewhere`:
-    the passage of another marker that says clearly more of it. `over_cited`: of several markers
-    those whose blocks say nothing about it. `figures`: numbers that stand
-    neither in what it cites nor in the question. `spoken`: no marker was asked for; `markers` are
-    of the block that supports it best, and `support` is the best passage of all.
+    `support`: the best passage among its markers; None without a shown one. `other_support`: a
+    passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
+    say nothing about it. `figures`: numbers that are neither in its sources nor in the question.
+    `spoken`: no marker was asked for; `markers` are those of the block with the best passage.
     """
 
     text: str
@@ -69,7 +67,7 @@ class Claim:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with it, by name; empty where nothing is."""
+        """The names of its faults."""
         found = []
         if not self.markers and not self.spoken:
             found.append("uncited")
@@ -81,7 +79,9 @@ class Claim:
             found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
-        found += sorted({f"{q.verdict}_quotation" for q in self.quotations if _is_misquoted(q)})
+        found += sorted(
+            {f"{q.verdict}_quotation" for q in self.quotations if q.verdict != "verbatim"}
+        )
         return tuple(found)
 
 
@@ -103,7 +103,7 @@ class AnswerCheck:
 
     @property
     def support(self) -> float | None:
-        """The mean support of the claims that cite something; None where none does."""
+        """The mean support of the citing claims; None without any."""
         scores = [claim.support.score for claim in self.claims if claim.support is not None]
         return sum(scores) / len(scores) if scores else None
 
@@ -116,7 +116,7 @@ def check_answer(
     language: str = "en",
     channel: Channel = "text",
 ) -> AnswerCheck:
-    """Hold an answer against its context; raises `BadInput` where the answer is no text.
+    """Check an answer against its context; raises `BadInput` if the answer is no text.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -126,7 +126,7 @@ def check_answer(
     ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
-    an entailment model, or `foveate.answer.embedded` for an embedder. `channel`: in `voice` no
+    an entailment model, or `foveate.answer.support` for an embedder. `channel`: in `voice` no
     marker is asked for, so nothing is uncited; sources are found by what is said.
     """
     if not isinstance(answer, str):
@@ -184,7 +184,7 @@ def _check_claim(
 
 
 def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[int, ...]:
-    """Of several markers those whose best passage says nothing about the claim."""
+    """The markers, if several, whose best passage says nothing about the claim."""
     if len(markers) < 2:
         return ()
     return tuple(n for n in markers if n not in found or found[n].score < UNRELATED)
@@ -193,7 +193,7 @@ def _over_cited(markers: Sequence[int], found: Mapping[int, Support]) -> tuple[i
 def _check_spoken_claim(
     sentence: Sentence, grounds: SourceIndex, asked: set[str], scorer: Scorer | None
 ) -> Claim:
-    """The claim with the source that it rests on; markers that are spoken all the same count."""
+    """The claim with its best source; markers that are written anyway count."""
     claim = _check_claim(sentence, grounds, asked, scorer)
     if claim.markers:
         return replace(claim, spoken=True)
@@ -211,10 +211,6 @@ def _check_spoken_claim(
 
 def _support_order(support: Support) -> tuple[float, int]:
     return (support.score, -support.marker)
-
-
-def _is_misquoted(quotation: Quotation) -> bool:
-    return quotation.verdict != "verbatim"
 
 
 def _format_source_count(sources: int) -> str:

@@ -1,8 +1,8 @@
-"""The figures of a text, so that those of a claim can be looked for in what it cites.
+"""Normalises the figures of a text, to find those of a claim in its sources.
 
-Spelling is set aside: 1,000 and 1000 and 1.000 are one, 5 % and 5%, `twenty` and 20, 3.50 and 3.5,
-1.5 million and 1,500,000, 9:30 and 9.30 of a clock. Values are compared, not units: "5 mg" is found
-where "5 g" stands; the support score has the words. A claim's minus must stand in the source.
+Equal: 1,000 and 1000 and 1.000; 5 % and 5%; `twenty` and 20; 3.50 and 3.5; 1.5 million and
+1,500,000; 9:30 and 9.30 of a clock. Values are compared without units. A claim's minus must be in
+the source.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def find_numbers(text: str) -> list[str]:
 
 
 def number_spellings(text: str) -> set[str]:
-    """Every spelling of every figure of a source: those of list items, parts of dates and clocks.
+    """Every spelling of every figure of a source: also of list items, parts of dates and clocks.
 
-    A number is not known by a part of its digits: 1,200 is no 200.
+    A part of the digits is no figure: 1,200 is not 200.
     """
     clean = _join_digit_groups(text)
     found = {value.removeprefix("-") for _, value in _iter_numbers(clean)}
@@ -131,7 +131,6 @@ _ANY_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_BY_WORD)})\b")
 
 
 def _join_digit_groups(text: str) -> str:
-    """Without the spaces that group digits."""
     return _SPACED_DIGITS.sub(lambda found: found[1] + found[2].replace(" ", ""), text)
 
 
@@ -159,7 +158,7 @@ def _scale_number(value: str, zeros: int) -> str:
 
 
 def _is_minus(text: str, start: int) -> bool:
-    """A minus before the digits that joins nothing: not of 5-10, of B-12 or of a date."""
+    """Whether a minus is a sign: not in 5-10, in B-12 or in a date."""
     if start == 0 or text[start - 1] not in "-−":
         return False
     return start == 1 or text[start - 2] in " \t\n(:=\u00a0"

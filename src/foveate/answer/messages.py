@@ -1,8 +1,7 @@
-"""A context as the messages that are sent: system prompt, then context and question.
+"""A context as messages: system prompt, then context and question.
 
-Rules: what is sent is what was counted, so the last message is what `foveate.core.message` makes
-of context and question, as `foveate.core.window` counts it; a request that is over the model's
-window is refused, whatever system prompt came after the assembly.
+The last message is what `foveate.core.message` makes and `foveate.core.window` counts; a request
+over the model's window is refused.
 """
 
 from __future__ import annotations
@@ -41,12 +40,11 @@ def messages(
 ) -> list[Message]:
     """System and user message, for any OpenAI-compatible or Ollama client, or a `Model`.
 
-    A context of content parts (formats `openai-parts`, `anthropic-search-result`,
-    `anthropic-document`) is sent as those, the question as one more.
-    `prompt`: `grounded`, `strict`, `soft`, `voice`, one of a plugin, or a file; `system`: the text
-    itself, in place of it ("" for none). Assemble with the same prompt, and the window holds it;
-    raises `BudgetTooSmall` where it does not. `tokenizer`: where the context was counted by one
-    that has no name here.
+    Content parts (formats `openai-parts`, `anthropic-search-result`, `anthropic-document`) are sent
+    as parts, with the question as the last. `prompt`: `grounded`, `strict`, `soft`, `voice`, one of
+    a plugin, or a file; `system`: its text instead ("" for none). Assemble with the same prompt;
+    raises `BudgetTooSmall` if the request does not fit. `tokenizer`: the context's, if it has no
+    name here.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -71,12 +69,11 @@ def messages(
 def format_for_anthropic(
     found: Sequence[Message], *, cache: Literal["5m", "1h"] | None = None
 ) -> dict[str, Any]:
-    """The same as Anthropic's client takes it: `{"system": …, "messages": […]}`.
+    """The messages for Anthropic's client: `{"system": …, "messages": […]}`.
 
-    `cache`: with cache breakpoints, kept for so long: behind the system prompt, and behind the last
-    part of the context, so that another question about the same context reads both from the cache.
-    A context that is a text has its question in the same string, and no breakpoint behind it.
-    Breakpoints that messages came with are taken off then, for four are the most that may be set.
+    `cache`: lifetime of cache breakpoints, set after the system prompt and after the last part of
+    the context, so that another question reads both from the cache. A context in one string with
+    its question has none. Other breakpoints are removed, because at most four are allowed.
 
     >>> format_for_anthropic([{"role": "system", "content": "S"}, {"role": "user", "content": "Q"}])
     {'system': 'S', 'messages': [{'role': 'user', 'content': 'Q'}]}
@@ -96,9 +93,9 @@ def format_for_anthropic(
 def format_for_openai(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[Any]:
-    """The same for OpenAI's chat completions, whose client has types of its own.
+    """The messages for OpenAI's chat completions, whose client has types of its own.
 
-    `cache`: with cache breakpoints, as for Anthropic. OpenAI finds prefixes without them, too.
+    `cache`: with cache breakpoints, as for Anthropic; OpenAI also finds prefixes without them.
 
     >>> parts = [{"type": "text", "text": "[1] Source: mill.md"}, {"type": "text", "text": "Q"}]
     >>> (sent,) = format_for_openai([{"role": "user", "content": parts}], cache="30m")
@@ -120,9 +117,7 @@ def format_for_openai(
 def format_for_responses(
     found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
 ) -> list[Any]:
-    """The same as the `input` of OpenAI's responses, whose parts have names of their own.
-
-    `input_text`, or `output_text` where the model said it.
+    """The messages as the `input` of OpenAI's responses, with `input_text` and `output_text`.
 
     >>> format_for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
     [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Q'}]}]
@@ -136,7 +131,7 @@ def format_for_responses(
 
 
 def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A part as a text of this kind; raises `BadOption` for blocks of another provider."""
+    """The part as a text of this kind; raises `BadOption` for another provider's block."""
     if part["type"] != "text":
         raise BadOption(
             f"a block {part['type']!r} is not of OpenAI's kinds; take the format 'openai-parts'"
@@ -145,10 +140,7 @@ def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _add_cache_marker(found: Sequence[Message], mark: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages with the mark behind the last one's last part before the question.
-
-    Others' marks are taken off: at most four may be set, and one too many is refused.
-    """
+    """Mark the last part before the question, and remove all other marks."""
     whole = _copy_messages(found)
     for message in whole:
         _remove_cache_markers(message.get("content"))
@@ -159,12 +151,11 @@ def _add_cache_marker(found: Sequence[Message], mark: Mapping[str, Any]) -> list
 
 
 def _copy_messages(found: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages, to be changed by whoever gets them."""
     return [dict(deepcopy(message)) for message in found]
 
 
 def _remove_cache_markers(content: Any) -> None:
-    """Take the marks off content parts, and off those within a tool's result."""
+    """Remove the marks of content parts, tool results included."""
     parts = content if isinstance(content, list) else ()
     for part in filter(lambda one: isinstance(one, dict), parts):
         for name in CACHE_MARKER_KEYS & part.keys():
@@ -178,14 +169,14 @@ def _refuse_unknown_cache(cache: str, *known: str) -> None:
 
 
 def format_user_message(context: Context) -> str:
-    """What is counted of the user's message: the context, its end, the question."""
+    """The counted text of the user's message: the context, its end, the question."""
     return join_message(context.text, context.query)
 
 
 def role_text_pairs(context: Context, found: Sequence[Message]) -> list[tuple[str, str]]:
-    """Messages as they are counted: the last one's parts as the context that they are.
+    """Messages as they are counted: parts of the last one as the context's text.
 
-    Those of others as their texts; calls of tools as the JSON that is sent.
+    Parts of other messages count as their texts, tool calls as their JSON.
     """
     *before, last = found
     pairs = [(one["role"], _message_text(one, text_from_content(one["content"]))) for one in before]
@@ -216,7 +207,7 @@ def _check_window(context: Context, found: Sequence[Message], given: Tokenizer |
 
 
 def tokenizer_from_context(context: Context) -> Tokenizer:
-    """What the context was counted by; raises `BadOption` where that has no name here."""
+    """The context's tokenizer; raises `BadOption` if it has no name here."""
     name = context.manifest.tokenizer
     try:
         return plugins.tokenizer(name)

@@ -1,8 +1,7 @@
-"""Blocks as a provider was sent them, and where a stretch of one stands.
+"""Maps ranges of the text that a provider was sent to the context and to the document.
 
-A provider counts in the text that it was sent. That text is the block's, neutralised; in the
-context it stands escaped as JSON, and in the document as it came. What it is: the way from the one
-to the other two. Where the way to the document is not certain, to the character, none is given.
+A block's text is neutralised when sent, escaped as JSON in the context, and original in the
+document. A document range is given only if it is certain to the character.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ class CitableBlock:
         return "".join(self.texts)
 
     def context_span(self, start: int, end: int) -> Span:
-        """Where the characters `start` to `end` of the text stand in the context's text."""
+        """The range of the text's characters `start` to `end` in the context."""
         first = self.block.span[0]
         return first + self._escaped_offset(start, after=True), first + self._escaped_offset(
             end, after=False
         )
 
     def _escaped_offset(self, at: int, *, after: bool) -> int:
-        """Characters before place `at`; a place between two texts is the one's end, or a start."""
+        """The offset of place `at` in the escaped text; `after`: at a boundary, the later text."""
         before = 0
         for number, text in enumerate(self.texts):
             inside = at < len(text) or (at == len(text) and not after)
@@ -51,7 +50,7 @@ class CitableBlock:
         return before
 
     def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
-        """Where they stand in the document; none where that is not known to the character."""
+        """Their ranges in the document; none unless certain to the character."""
         block = self.block
         if not self._offset_cache:  # it is long, and asked for by every citation
             self._offset_cache.append(map_offsets(self.text, block.text))
@@ -83,14 +82,14 @@ def citable_blocks(context: Context) -> list[CitableBlock]:
 
 
 def count_earlier_blocks(context: Context, sent: Iterable[Mapping[str, Any]]) -> int:
-    """How many blocks of the same kind stand in a request before the context's, which come last."""
+    """Blocks of the same kind in a request before the context's, which come last."""
     own = citable_blocks(context)
     kind = own[0].part["type"] if own else ""
     return max(0, sum(_count_blocks(message.get("content"), kind) for message in sent) - len(own))
 
 
 def _count_blocks(content: Any, kind: str) -> int:
-    """Blocks of the kind among parts, results of tools included."""
+    """Count the blocks of the kind, in tool results too."""
     if isinstance(content, str) or not isinstance(content, Sequence):
         return 0
     return sum(
@@ -108,9 +107,9 @@ def _citable_texts(part: Mapping[str, Any]) -> Iterator[str]:
 
 
 def map_offsets(sent: str, text: str) -> list[int] | None:
-    r"""For each place in what was sent, its end included, the place in the block's text.
+    r"""For each offset of the sent text, its end included, the offset in the block's text.
 
-    What was sent has backslashes more, and marks for spaces; None where it is anything else.
+    The sent text has additional backslashes, and marks for spaces; None if it differs otherwise.
 
     >>> map_offsets(r"see [\2]", "see [2]")
     [0, 1, 2, 3, 4, 5, 5, 6, 7]
@@ -128,10 +127,9 @@ def map_offsets(sent: str, text: str) -> list[int] | None:
 
 
 def _document_ranges_in_block(block: Block) -> list[Span]:
-    """Where the block's text shows each of its ranges of the document; empty where unsure.
+    """The range of each document span in the block's text; empty if it is uncertain.
 
-    Ranges that meet stand side by side, others have the elision mark between them; lengths must
-    add up to the very text, the mark of a cut apart.
+    Adjacent spans touch, others have the elision mark between them; the lengths must add up.
     """
     if block.rendition in ("abstract", "reference"):
         return []

@@ -1,12 +1,9 @@
-"""A provider's response with its own citations → our citations, each of them checked.
+"""Checks the citations of a provider's response and converts them to ours.
 
-Of Anthropic `search_result_location`, `char_location`, `content_block_location`, `page_location`
-and `web_search_result_location`; of OpenAI `url_citation`, `file_citation` and
-`container_file_citation`. Read from the client's object, or from its JSON.
-
-Rules: a citation is confirmed, and then it has markers of this context and its text really stands
-where it says; or it is refused, with the reason. Nothing is guessed: a place that does not hold is
-not mended.
+Kinds: Anthropic's `search_result_location`, `char_location`, `content_block_location`,
+`page_location` and `web_search_result_location`; OpenAI's `url_citation`, `file_citation` and
+`container_file_citation`. A citation is confirmed, with markers of this context and its text at the
+stated place, or refused with a reason. Nothing is guessed or repaired.
 """
 
 from __future__ import annotations
@@ -15,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from foveate.answer.bracket_names import find_markers_by_name
 from foveate.answer.places import CitableBlock, citable_blocks
 from foveate.answer.responses import RawCitation, parse_response
-from foveate.answer.source_names import find_markers_by_name
 from foveate.core.errors import BadOption
 from foveate.core.text.citation_markers import CitationMark, MarkerScanner
 from foveate.core.types import Citation, Context, Span
@@ -49,10 +46,10 @@ a field is missing or of the wrong kind. `unknown_kind`: a kind of citation that
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedCitation:
-    """A provider's citation that holds. `span`: the stretch of the answer that it is given for.
+    """A provider's citation that holds. `span`: the range of the answer that it supports.
 
-    `context_spans` and `document_spans`: where the quoted text stands in the context and in the
-    document, as far as that is known; both empty for kinds that go by a name.
+    `context_spans` and `document_spans`: where the quoted text is in the context and in the
+    document, if known; both empty for citations by name.
     """
 
     kind: str
@@ -76,11 +73,11 @@ class RefusedCitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAnswer:
-    r"""An answer with what its provider cites. `text`: as it was written; spans count in it.
+    r"""An answer with its provider's citations. `text`: as written; spans count in it.
 
-    `marked`: the same with `[n]` behind each stretch that a citation holds for, as `check_answer`
-    takes it, and `[\n]` for a number that the model wrote in brackets where it was to write none.
-    `citations`: ours, each once, in the order of their markers.
+    `marked_text`: with `[n]` after each supported range, as `check_answer` reads it, and `[\n]` for
+    a bracketed number that the model wrote itself. `citations`: ours, each once, in the order of
+    their markers.
     """
 
     text: str
@@ -93,12 +90,11 @@ class ProviderAnswer:
 def resolve_provider_citations(
     response: Any, context: Context, *, before: int = 0
 ) -> ProviderAnswer:
-    """The answer, its provider's citations held against the context that was sent.
+    """The answer with its provider's citations, checked against the context that was sent.
 
-    `response`: Anthropic's message, or OpenAI's chat completion or response; the client's object or
-    the same as plain JSON. `before`: how many blocks of the same kind stood before this context's
-    in the request, as in earlier turns; a provider counts them all. Raises `BadInput` where it is
-    none of these, and `BadOption` for a `before` that counts nothing.
+    `response`: Anthropic's message, or OpenAI's chat completion or response, as the client's object
+    or plain JSON. `before`: the number of blocks of the same kind earlier in the request, which a
+    provider counts too. Raises `BadInput` for another response, and `BadOption` for a bad `before`.
 
     >>> from foveate import assemble
     >>> found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
@@ -129,7 +125,7 @@ def resolve_provider_citations(
 def check_provider_citations(
     text: str, said: Iterable[RawCitation], context: Context, *, before: int = 0
 ) -> tuple[tuple[ConfirmedCitation, ...], tuple[RefusedCitation, ...]]:
-    """The citations of an answer's text held against the context: those that hold, the others."""
+    """Check the citations of an answer's text: the confirmed ones, and the refused ones."""
     book = _CitationChecker(context, before)
     judged = [book.check(one, len(text)) for one in said]
     given = tuple(one for one in judged if isinstance(one, ConfirmedCitation))
@@ -137,10 +133,10 @@ def check_provider_citations(
 
 
 def _insert_markers(text: str, given: tuple[ConfirmedCitation, ...], own: Iterable[int]) -> str:
-    """The text with markers behind the stretches, each marker once a place.
+    """Insert markers after the supported ranges, each once a place.
 
-    White space at the end of a stretch comes behind the markers: on the next line they would stand
-    for what is said there. `own`: where a bracket opens that must not be read as a marker.
+    Markers come before trailing white space, because on the next line they would belong to its
+    text. `own`: where a bracket opens that is no marker.
     """
     at: dict[int, dict[str, None]] = {place + 1: {"\\": None} for place in own}
     for one in given:
@@ -157,7 +153,7 @@ def _insert_markers(text: str, given: tuple[ConfirmedCitation, ...], own: Iterab
 
 
 def _find_bracketed_numbers(text: str) -> list[int]:
-    """Where the model wrote a number in brackets of its own, from a document for one."""
+    """Where the model wrote a bracketed number of its own."""
     scanner = MarkerScanner()
     return [
         one.start
@@ -167,7 +163,7 @@ def _find_bracketed_numbers(text: str) -> list[int]:
 
 
 class _CitationError(Exception):  # it leaves no function of this file
-    """A citation that does not hold; `sent`: the block that it points at."""
+    """A citation that does not hold; `sent`: the block that it names."""
 
     def __init__(self, reason: RefusalReason, sent: CitableBlock | None = None) -> None:
         super().__init__(reason)
@@ -175,7 +171,7 @@ class _CitationError(Exception):  # it leaves no function of this file
 
 
 class _CitationChecker:
-    """What was sent, and what a citation of each kind must agree with."""
+    """Checks a citation of each kind against what was sent."""
 
     def __init__(self, context: Context, before: int) -> None:
         self._context = context
@@ -219,17 +215,14 @@ class _CitationChecker:
         """A range of characters of a document of plain text."""
         sent = self._document_block(said)
         start, end = _get_integer(said, "start_char_index"), _get_integer(said, "end_char_index")
-        return self._check_quotation(
-            said, sent, *self._check_range(sent, start, end, len(sent.text))
-        )
+        _check_range(sent, start, end, len(sent.text))
+        return self._check_quotation(said, sent, start, end)
 
     def check_pages(self, said: RawCitation) -> ConfirmedCitation:
         """Pages of a file that was sent in the place of a block; the last one is not meant."""
         sent = self._document_block(said)
-        first, behind = (
-            _get_integer(said, "start_page_number"),
-            _get_integer(said, "end_page_number"),
-        )
+        first = _get_integer(said, "start_page_number")
+        behind = _get_integer(said, "end_page_number")
         if not any(first <= page < behind for page in sent.block.pages):
             raise _CitationError("other_page", sent)
         quoted = _get_text(said, "cited_text")
@@ -249,15 +242,12 @@ class _CitationChecker:
         kind, quoted = str(said.citation["type"]), said.citation.get("cited_text")
         if not isinstance(quoted, str) or not quoted:
             return ConfirmedCitation(kind=kind, span=said.span, markers=markers)
-        holding = self._markers_containing(_strip_ellipsis(quoted))
+        shown = quoted.removesuffix("...").removesuffix("…").rstrip()
+        holding = {block.marker for block in self._context.blocks if shown in block.text}
         markers = tuple(marker for marker in markers if marker in holding)
         if not markers:  # the page says it today, perhaps; what was sent does not
             raise _CitationError("other_text")
         return ConfirmedCitation(kind=kind, span=said.span, markers=markers, cited_text=quoted)
-
-    def _markers_containing(self, quoted: str) -> set[int]:
-        """The markers under which this text was sent."""
-        return {block.marker for block in self._context.blocks if quoted in block.text}
 
     def _document_block(self, said: RawCitation) -> CitableBlock:
         sent = self._block_at(said, "document_index", "document")
@@ -273,26 +263,17 @@ class _CitationChecker:
         return own[place]
 
     def _check_text_range(self, said: RawCitation, sent: CitableBlock) -> ConfirmedCitation:
-        """The texts from one to another, as they stand side by side."""
-        first, behind = (
-            _get_integer(said, "start_block_index"),
-            _get_integer(said, "end_block_index"),
-        )
-        first, behind = self._check_range(sent, first, behind, len(sent.texts))
+        first = _get_integer(said, "start_block_index")
+        behind = _get_integer(said, "end_block_index")
+        _check_range(sent, first, behind, len(sent.texts))
         start = sum(map(len, sent.texts[:first]))
-        return self._check_quotation(
-            said, sent, start, start + sum(map(len, sent.texts[first:behind]))
-        )
-
-    def _check_range(self, sent: CitableBlock, start: int, end: int, size: int) -> Span:
-        if not 0 <= start < end <= size:
-            raise _CitationError("no_such_place", sent)
-        return start, end
+        end = start + sum(map(len, sent.texts[first:behind]))
+        return self._check_quotation(said, sent, start, end)
 
     def _check_quotation(
         self, said: RawCitation, sent: CitableBlock, start: int, end: int
     ) -> ConfirmedCitation:
-        """Confirmed where the quoted text is the very one that stands there."""
+        """Confirm the citation if the quoted text is at this place."""
         text = _get_text(said, "cited_text")
         if sent.text[start:end] != text:
             raise _CitationError("misplaced" if text and text in sent.text else "other_text", sent)
@@ -309,9 +290,9 @@ class _CitationChecker:
 _NAME_KEYS = ("url", "filename", "file_id")
 
 
-def _strip_ellipsis(quoted: str) -> str:
-    """A quotation without the dots behind which a provider leaves off."""
-    return quoted.removesuffix("...").removesuffix("…").rstrip()
+def _check_range(sent: CitableBlock, start: int, end: int, size: int) -> None:
+    if not 0 <= start < end <= size:
+        raise _CitationError("no_such_place", sent)
 
 
 def _get_integer(said: RawCitation, name: str) -> int:

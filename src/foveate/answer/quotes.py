@@ -1,7 +1,7 @@
-"""Quotations of an answer, held against what it cites: word for word, put together, or not there.
+"""Checks an answer's quotations: verbatim in a source, stitched together, or altered.
 
-White space, case at the ends, the shape of quotation marks and dashes do not count; an ellipsis,
-also in brackets, stands for what was left out between two parts, which must come in that order.
+White space, case, the shape of quotation marks and dashes do not count; an ellipsis stands for an
+omission between two parts in order.
 """
 
 from __future__ import annotations
@@ -79,10 +79,7 @@ def _split_into_matches(words: str, grounds: Sequence[str]) -> list[str]:
     """Runs of at least `MIN_QUOTED_WORDS` words that the texts hold, each as long as can be."""
     rest, found = words.split(), []
     while rest:
-        run, size = (
-            "",
-            MIN_QUOTED_WORDS,
-        )  # where so many words do not stand together, no more of them do
+        run, size = "", MIN_QUOTED_WORDS  # if so many words are not together, no more are
         while size <= len(rest) and any((more := " ".join(rest[:size])) in t for t in grounds):
             run, size = more, size + 1
         if not run:

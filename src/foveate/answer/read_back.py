@@ -26,7 +26,7 @@ _FORM_ERROR = "must be a list of parts, each an object"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedMessage:
-    """What a user's message holds: the context's text, its blocks, and the question."""
+    """The context's text, its blocks and the question of a user's message."""
 
     context: str
     blocks: tuple[ParsedBlock, ...]
@@ -43,7 +43,7 @@ def parse_message(
     """The content of a user's message as `messages` makes it, taken apart.
 
     `format`: as the context was rendered; content parts say it themselves. `label`, `spotlight`: as
-    the recipe had them. Raises `BadInput` where the content is no message of ours.
+    the recipe had them. Raises `BadInput` if the content is no message of ours.
 
     >>> from foveate import assemble
     >>> from foveate.answer.messages import messages

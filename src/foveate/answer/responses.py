@@ -1,7 +1,7 @@
-"""What a provider's response says, and the citations that it gives beside: one shape for all.
+"""Reads a provider's response as text and citations.
 
-Anthropic's message: text blocks, each with the citations of its whole text. OpenAI's chat
-completion: one text with annotations; its response: messages of output texts with annotations.
+Anthropic's message: text blocks with citations. OpenAI's chat completion: one text with
+annotations; its response: messages of output texts with annotations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class RawCitation:
 
 
 def parse_response(response: Any) -> tuple[str, list[RawCitation]]:
-    """The answer's text and its citations, in order. Raises `BadInput` where it is no response."""
+    """The answer's text and its citations, in order. Raises `BadInput` for another response."""
     given = _to_mapping(response)
     if _is_list(given.get("content")):
         return _join_pieces(_pieces_from_anthropic(given["content"]))
@@ -39,7 +39,7 @@ def parse_response(response: Any) -> tuple[str, list[RawCitation]]:
 
 
 def _to_mapping(response: Any, what: str = "must be the client's object or its JSON") -> Any:
-    """The client's object as plain values, also where a plain one holds it; a mapping."""
+    """The client's object as plain values."""
     if hasattr(response, "model_dump"):
         # What a newer server says may not be of the client's types; that is judged here.
         response = response.model_dump(warnings=False)
@@ -80,9 +80,9 @@ def _flatten_annotation(citation: Any) -> Mapping[str, Any]:
 
 
 def _annotation_span(citation: Mapping[str, Any], start: int, end: int) -> Span:
-    """What an annotation is for: a range of its text, or a place in it, or all of it.
+    """The range that an annotation is for: a range of its text, a place in it, or all of it.
 
-    A range that is none comes out as one that lies outside the answer.
+    An invalid range becomes one outside the answer.
     """
     names = ("start_index", "end_index") if "start_index" in citation else ("index", "index")
     places = [citation.get(name) for name in names]

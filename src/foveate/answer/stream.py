@@ -13,7 +13,7 @@ from foveate.core.types import Citation, Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationEvent:
-    """A marker in an arriving answer: what it stands for, and what it names that is not there."""
+    """A marker in an arriving answer: its citations, and its unknown names."""
 
     text: str
     start: int
@@ -33,11 +33,11 @@ class Resolver:
         self._citations = {one.marker: one for one in context.citations}
 
     def feed(self, piece: str) -> Iterator[StreamEvent]:
-        """What is settled by now; a marker that is not closed yet is held back."""
+        """The complete pieces; an open marker is held back."""
         return map(self._event, self._filter(self._scanner.feed(piece)))
 
     def finish(self) -> Iterator[StreamEvent]:
-        """What was held back."""
+        """The held back piece."""
         return map(self._event, self._filter(self._scanner.finish()))
 
     def _event(self, piece: AnswerPiece) -> StreamEvent:
@@ -64,7 +64,7 @@ def resolve_stream(pieces: Iterable[str], context: Context) -> Iterator[StreamEv
 async def aresolve_stream(
     pieces: AsyncIterable[str], context: Context
 ) -> AsyncIterator[StreamEvent]:
-    """The same, where they arrive asynchronously."""
+    """`resolve_stream` for pieces that arrive asynchronously."""
     resolver = Resolver(context)
     async for piece in pieces:
         for event in resolver.feed(piece):

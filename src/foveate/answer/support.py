@@ -1,7 +1,7 @@
-"""How far a block supports a claim, and where: by its words, or by what a scorer makes of them.
+"""Measures how far a block supports a claim, and where.
 
-The share of the claim's words, rare ones more, that stand in the best run of up to three
-sentences of the block. Words of the question say less: an answer repeats them whatever is true.
+The share of the claim's words, weighted by rarity, in the best run of up to three sentences of the
+block; or a scorer's value. Words of the question weigh less, because answers repeat them anyway.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from foveate.answer.figures import normalise_numbers, number_spellings
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.terms import document_terms, query_terms
 from foveate.core.types import Context, Span
+from foveate.ports import Embedder
 
 MAX_RUN_SENTENCES = 3
 MAX_SCORED_RUNS = 8
@@ -70,11 +71,11 @@ class SourceIndex:
         return tuple(sorted(self._blocks))
 
     def texts(self, marker: int) -> list[str]:
-        """The texts of the marker's blocks, as they stand in the context."""
+        """The texts of the marker's blocks in the context."""
         return [self._run_text(here) for here in self._blocks.get(marker, []) if here]
 
     def numbers(self, marker: int) -> set[str]:
-        """The figures that stand in the marker's blocks, in every spelling."""
+        """The figures in the marker's blocks, in every spelling."""
         if marker not in self._numbers:
             self._numbers[marker] = set().union(*map(number_spellings, self.texts(marker)))
         return self._numbers[marker]
@@ -82,8 +83,9 @@ class SourceIndex:
     def best_support(
         self, claim: str, markers: Iterable[int], scorer: Scorer | None = None
     ) -> dict[int, Support]:
-        """For each marker the passage that supports the claim best; none where none is shown."""
-        weights = self._term_weights(claim)
+        """For each shown marker the passage that supports the claim best."""
+        terms = query_terms(normalise_numbers(claim))
+        weights = {term: self._term_weight(term) for term in terms}
         held: dict[int, int] = {}
         for bit, term in enumerate(weights):
             for number in self._places.get(term, ()):
@@ -144,9 +146,6 @@ class SourceIndex:
         first, last = self._passages[run.start], self._passages[run.stop - 1]
         return self._text[first.span[0] : last.span[1]]
 
-    def _term_weights(self, claim: str) -> dict[str, float]:
-        return {term: self._term_weight(term) for term in query_terms(normalise_numbers(claim))}
-
     def _term_weight(self, term: str) -> float:
         spread = len(self._places.get(term, ()))
         rare = log(1 + (len(self._passages) + 1) / (spread + 0.5))
@@ -176,3 +175,16 @@ def _split_passages(text: str, span: Span, language: str) -> Iterable[SourceSent
             span=(start + first, start + last),
             terms=frozenset(document_terms(normalise_numbers(sentence))),
         )
+
+
+def embedding_scorer(embedder: Embedder) -> Scorer:
+    """Cosines of a claim with passages as scores, 0 to 1.
+
+    Embeddings hardly see digits and negation; figures are checked apart, whatever the score.
+    """
+
+    def scores(claim: str, passages: Sequence[str]) -> list[float]:
+        vectors = embedder.embed([claim, *passages])
+        return [min(1.0, max(0.0, float(vectors[0] @ row))) for row in vectors[1:]]
+
+    return scores

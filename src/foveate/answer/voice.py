@@ -1,7 +1,7 @@
-"""Citations of an answer that is heard: no marker is spoken, sources are found by what it says.
+"""Finds the sources of a spoken answer, which has no markers.
 
-A claim's source is the block that supports it best, where that is well enough; who wants to hear
-sources gets one sentence with their names at the end.
+A claim's source is the block that supports it best, if it does so well enough; `attribution` names
+the sources in one sentence.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def citations_from_check(checked: AnswerCheck, context: Context) -> tuple[Citati
 
 
 def attribution(citations: Sequence[Citation], language: str = "en") -> str:
-    """One sentence that names the sources, for who asks for it; empty where there are none."""
+    """One sentence that names the sources; empty if there are none."""
     if language not in ATTRIBUTIONS:
         raise UnknownName("language", language, ATTRIBUTIONS)
     sentence, last = ATTRIBUTIONS[language]

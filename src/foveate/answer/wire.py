@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from foveate.answer.ask import Answer
 from foveate.answer.check import AnswerCheck, Claim
-from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.stream import CitationEvent, StreamEvent
 from foveate.answer.support import Support
 from foveate.core.context_json import context_to_json, value_to_json
@@ -27,8 +26,8 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "given": [_confirmed_to_json(one) for one in answer.confirmed_citations],
-        "refused": [_refused_to_json(one) for one in answer.refused_citations],
+        "given": plain_data(answer.confirmed_citations),
+        "refused": plain_data(answer.refused_citations),
         "check": check_to_json(answer.check),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,
@@ -36,31 +35,15 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
     }
 
 
-def _confirmed_to_json(one: ConfirmedCitation) -> dict[str, Any]:
-    """What the provider cites by itself, and holds."""
-    return {
-        "kind": one.kind,
-        "span": list(one.span),
-        "markers": list(one.markers),
-        "cited_text": one.cited_text,
-        "context_spans": [list(span) for span in one.context_spans],
-        "document_spans": [list(span) for span in one.document_spans],
-    }
-
-
-def _refused_to_json(one: RefusedCitation) -> dict[str, Any]:
-    """What it cites and does not hold, and why."""
-    return {
-        "kind": one.kind,
-        "span": list(one.span),
-        "reason": one.reason,
-        "markers": list(one.markers),
-        "cited_text": one.cited_text,
-    }
+def plain_data(value: Any) -> Any:
+    """Plain data: values as objects of their fields, tuples as lists."""
+    if is_dataclass(value):
+        return {each.name: plain_data(getattr(value, each.name)) for each in fields(value)}
+    return [plain_data(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def event_to_json(event: StreamEvent) -> dict[str, Any]:
-    """What arrives while an answer is written: text, or a marker with what it stands for."""
+    """A part of an arriving answer: text, or a marker with its citations."""
     if isinstance(event, CitationEvent):
         return {
             "text": event.text,
@@ -78,10 +61,7 @@ def check_to_json(checked: AnswerCheck) -> dict[str, Any]:
         "support": checked.support,
         "cited": list(checked.cited),
         "unused": list(checked.unused),
-        "dangling": [
-            {"text": one.text, "span": list(one.span), "name": one.name, "reason": one.reason}
-            for one in checked.dangling
-        ],
+        "dangling": plain_data(checked.dangling),
         "claims": [_claim_to_json(claim) for claim in checked.claims],
     }
 
@@ -96,15 +76,11 @@ def _claim_to_json(claim: Claim) -> dict[str, Any]:
         "elsewhere": _support_to_json(claim.other_support),
         "over_cited": list(claim.over_cited),
         "figures": list(claim.figures),
-        "quotations": [
-            {"text": one.text, "span": list(one.span), "verdict": one.verdict}
-            for one in claim.quotations
-        ],
+        "quotations": plain_data(claim.quotations),
     }
 
 
 def _support_to_json(support: Support | None) -> dict[str, Any] | None:
-    """`context_span`: where the passage stands in the context's text."""
     if support is None:
         return None
     return {

@@ -1,7 +1,7 @@
-"""Many requests, in partitions: a line each, or a row of a Parquet file each, contexts in order.
+"""Answers many requests: lines of JSON Lines or rows of Parquet files, in partitions.
 
-`requests.answer` is a pure function of a line; `slices` are what an engine maps it over, `run` puts
-the answers where they belong. The same partitions give the same bytes on every engine.
+`answer_line` is a pure function, which engines map over slices; `run` writes the answers in order.
+The same partitions give the same bytes on every engine.
 """
 
 from foveate.batch.requests import BatchAnswer, answer_line, answer_lines

@@ -1,10 +1,9 @@
-"""Folders of partitions: which there are, what they are called when done, and which are done.
+"""Folders of partitions, their answers, and which of them are done.
 
-A partition is a `.jsonl` or a `.parquet` file; a name that begins with `_` or `.` is none, as
-elsewhere. Its answers are a file of the same name. What was done is noted in `_foveate/` beside
-them: the hashes of the requests and of the answers, and the version that made them, so that a
-second run leaves alone what is whole. Not in the hashes is what a request names outside of itself
-(a recipe's file, a tokenizer's file, a plugin).
+A partition is a `.jsonl` or `.parquet` file without a leading `_` or `.`; its answers are a file of
+the same name. A note in `_foveate/` holds the hashes of requests and answers and the version, so
+that a second run leaves complete partitions alone. Files that a request names (recipe, tokenizer,
+plugin) are not hashed.
 """
 
 from __future__ import annotations
@@ -19,20 +18,9 @@ from typing import IO, Any
 from blake3 import blake3
 
 from foveate._version import __version__
-from foveate.batch.slices import NumberedLine
+from foveate.batch.requests import NumberedLine
 from foveate.batch.tables import SUFFIX, count_rows, read_table
 from foveate.core.errors import BadInput, BadOption
-
-__all__ = [
-    "CompletionNote",
-    "FileAccess",
-    "Partition",
-    "hash_file",
-    "is_table",
-    "load_valid_note",
-    "partitions",
-    "read_requests",
-]
 
 SUFFIXES = (".jsonl", SUFFIX)
 WRITABLE_SUFFIXES = (".jsonl", ".ndjson", SUFFIX)
@@ -50,7 +38,7 @@ class FileAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """Where requests come from and where answers go. `note`: where it is noted that they did."""
+    """A file of requests, its file of answers, and `note_path`, the note that it is done."""
 
     source: str
     target: str
@@ -64,7 +52,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionNote:
-    """What is known of a partition that is done."""
+    """The note of a partition that is done."""
 
     requests: str
     answers: str
@@ -136,7 +124,7 @@ def read_requests(partition: Partition, files: FileAccess) -> Iterator[NumberedL
 
 
 def count_requests(partition: Partition) -> int:
-    """How many there are, about; 0 where that cannot be known before. Raises nothing."""
+    """The approximate number of requests; 0 if unknown. Raises nothing."""
     try:
         if is_table(partition.source):
             return count_rows(partition.source)
@@ -175,7 +163,7 @@ def load_valid_note(partition: Partition, requests: str) -> CompletionNote | Non
 
 
 def find_orphaned_partitions(found: tuple[Partition, ...]) -> tuple[str, ...]:
-    """Partitions that were done once and whose requests are gone; their answers still stand."""
+    """Answers whose requests are gone."""
     notes = next((partition.note_path.parent for partition in found if partition.note_path), None)
     if notes is None or not notes.is_dir():
         return ()

@@ -6,8 +6,10 @@ that is refused becomes a line that says why, and the rest go on. No clock: same
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from foveate.core.candidates import candidates_from_items, parse_json
 from foveate.core.context_json import context_to_json
@@ -34,7 +36,7 @@ def answer_lines(lines: Iterable[bytes]) -> Iterator[BatchAnswer]:
 def answer_line(line: bytes, number: int) -> BatchAnswer:
     """The answer to one line, or `{"id", "error": {"type", "message"}}`; never raises.
 
-    `number`: the line's, counted from 1; it is named where the line is no request at all.
+    `number`: the line's, from 1; named if the line is no request.
 
     >>> answer_line(b'{"id": 7, "query": "Who?", "chunks": [], "bugdet": 5}', 1)
     {'id': 7, 'error': {'type': 'UnknownName',
@@ -52,7 +54,7 @@ def answer_line(line: bytes, number: int) -> BatchAnswer:
 
 
 def _parse_record(line: bytes, number: int) -> Mapping[str, Any]:
-    """The request as it stands there; what is no request is named by its line."""
+    """The request of a line; errors name the line."""
     try:
         record = parse_json(line.decode())
     except UnicodeDecodeError as error:
@@ -66,7 +68,6 @@ def _parse_record(line: bytes, number: int) -> Mapping[str, Any]:
 
 
 def _get_id(record: Mapping[str, Any]) -> str | int | None:
-    """The request's own id; None where it has none."""
     name = record.get("id")
     if name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
         raise BadInput("must be a string or a whole number", field="id")
@@ -108,3 +109,65 @@ def _check_types(given: Mapping[str, Any]) -> None:
             raise BadInput(f"must be a list, not {type(given[key]).__name__}", field=key)
     if not all(isinstance(name, str) for name in given.get("principals", [])):
         raise BadInput("must be a list of strings", field="principals")
+
+
+NumberedLine = tuple[int, bytes]
+"""A request and its number in its partition, counted from 1."""
+
+MAX_SLICE_BYTES = 1 << 20
+"""Of a slice, unless one request alone has more, so work in progress has a bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """Requests of one partition, in order. `failure`: why the rest cannot be read."""
+
+    partition: int
+    lines: tuple[NumberedLine, ...]
+    failure: str = ""
+
+
+class Row(NamedTuple):
+    """An answer as a line of JSON."""
+
+    line: bytes
+    refused: bool
+
+
+def answer_slice(given: Slice) -> list[Row]:
+    """The answers to a slice; engines map this function over slices."""
+    found = (answer_line(line, number) for number, line in given.lines)
+    return [Row(line=encode_line(answer), refused="error" in answer) for answer in found]
+
+
+def encode_line(found: BatchAnswer) -> bytes:
+    """One line of JSON; a lone surrogate in an id becomes its JSON escape."""
+    return json.dumps(found, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
+
+
+def split_slices(
+    partition: int,
+    lines: Iterable[NumberedLine],
+    *,
+    most: int,
+    wanted: Callable[[], bool] = lambda: True,
+) -> Iterator[Slice]:
+    """The partition in slices; a last one says why it could not be read to its end.
+
+    `most`: requests of a slice; no more slices come once `wanted` is false.
+    """
+    kept: list[NumberedLine] = []
+    size = 0
+    try:
+        for line in lines:
+            if kept and (len(kept) >= most or size + len(line[1]) > MAX_SLICE_BYTES):
+                yield Slice(partition=partition, lines=tuple(kept))
+                if not wanted():
+                    return
+                kept, size = [], 0
+            kept.append(line)
+            size += len(line[1])
+    except BadInput as error:
+        yield Slice(partition=partition, lines=(), failure=str(error))
+        return
+    yield Slice(partition=partition, lines=tuple(kept))

@@ -1,7 +1,7 @@
-"""Partitions of requests to partitions of answers, on any engine.
+"""Answers partitions of requests on any engine.
 
-One partition is written at a time, in order, aside and then renamed: it is there whole or not at
-all. What an engine lost, or what cannot be read, costs its own partition and no other.
+Partitions are written atomically, one at a time and in order. A lost or unreadable request costs
+its own partition alone.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ from foveate.batch.partitions import (
     load_valid_note,
     read_requests,
 )
-from foveate.batch.slices import Row, Slice, answer_slice, split_slices
+from foveate.batch.requests import Row, Slice, answer_slice, split_slices
 from foveate.batch.tables import AnswerTable
 from foveate.core.errors import BadInput, ExternalError
-
-__all__ = ["Failure", "Progress", "Report", "run_partitions"]
 
 Progress = Callable[[int, int, str], None]
 """Called after each slice: requests done, requests in all as far as known, the partition."""
@@ -45,10 +43,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run did. `contexts` and `refused` count requests, `partitions` those written.
+    """The result of a run. `contexts` and `refused` count requests, `partitions` those written.
 
-    `unchanged`: partitions that were done before; `find_orphaned_partitions`: answers whose
-    requests are gone.
+    `unchanged`: partitions that were done before; `left_over`: answers without requests.
     """
 
     contexts: int = 0
@@ -73,19 +70,17 @@ def run_partitions(
 ) -> Report:
     """Answer all requests. `anew`: also those of partitions that are done.
 
-    Raises `ExternalError` where nothing can be written or the engine broke down as a whole;
-    partitions that were finished until then stay, and the next run goes on from there.
+    Raises `ExternalError` if nothing can be written or the engine fails as a whole; finished
+    partitions stay, and the next run continues.
     """
-    books = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
-    with closing(engine.map_values(answer_slice, books.slices())) as results:
+    state = _BatchRun(tuple(found), engine, files, anew=anew, on_progress=on_progress)
+    with closing(engine.map_values(answer_slice, state.slices())) as results:
         for number, group in groupby(results, key=lambda pair: pair[0].partition):
-            books.write_partition(number, group)
-    return books.report()
+            state.write_partition(number, group)
+    return state.report()
 
 
 class _BatchRun:
-    """What became of each partition."""
-
     def __init__(
         self,
         found: tuple[Partition, ...],
@@ -111,13 +106,12 @@ class _BatchRun:
             yield from split_slices(
                 number,
                 read_requests(partition, self._files),
-                columns=is_table(partition.target),
                 most=self._slice_size,
                 wanted=lambda number=number: number not in self._failed,  # type: ignore[misc]
             )
 
     def _is_done(self, number: int, partition: Partition) -> bool:
-        """Whether it was done before; remembers the hash of its requests otherwise."""
+        """Whether it was done before; otherwise, store the hash of its requests."""
         if partition.note_path is None:
             return False
         try:
@@ -157,7 +151,7 @@ class _BatchRun:
         self._written += 1
 
     def _check_rows(self, number: int, given: Slice, rows: list[Row] | FailedTask) -> list[Row]:
-        """The answers; where there are none, this was the last that is wanted of the partition."""
+        """The answers; ends the partition if there are none."""
         if isinstance(rows, FailedTask):
             numbers = [number for number, _ in given.lines] or [0]
             what = f"requests {numbers[0]} to {numbers[-1]}"
@@ -189,7 +183,7 @@ class _BatchRun:
             self._on_progress(self._done, max(self._total, self._done), partition.name)
 
     def report(self) -> Report:
-        """The books, closed."""
+        """The result of the run."""
         return Report(
             contexts=self._contexts,
             refused=self._refused,
@@ -201,7 +195,7 @@ class _BatchRun:
 
 
 def _make_folder(partition: Partition) -> None:
-    """A folder of partitions is made where it is not there; that of a single file is not."""
+    """Create the folder of partitions; that of a single file must exist."""
     if partition.note_path is None:
         return
     try:
@@ -213,7 +207,6 @@ def _make_folder(partition: Partition) -> None:
 
 @contextmanager
 def _open_writer(partition: Partition, file: IO[bytes]) -> Iterator[Callable[[Row], None]]:
-    """What takes the answers of a partition."""
     if is_table(partition.target):
         with AnswerTable.open(file) as table:
             yield table.write

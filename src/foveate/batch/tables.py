@@ -1,13 +1,9 @@
-"""Partitions as Parquet: requests from a table's rows, answers to a table.
+"""Parquet files of requests and answers.
 
-Requests: a column `request` that holds the JSON of one request a row (other columns are not read
-then), or columns with the names of a request's keys, where `chunks` and `messages` are lists of
-structs or JSON. A null is a key that is left out. Answers: `SCHEMA` below; `answer` holds, byte
-for byte, the line that JSON Lines would have.
-
-The same answers make the same bytes, whatever engine gave them: the columns are encoded plainly,
-a row group ends after 1,000 answers or 32 MiB of them, and no time or path is written. What the
-version of pyarrow decides may differ between versions of it.
+Requests: a column `request` with the JSON of one request a row, or columns with the names of a
+request's keys, where `chunks` and `messages` are lists of structs or JSON. A null is a missing key.
+The `answer` column holds the line of JSON Lines byte for byte. The same answers make the same bytes
+on every engine: plain encoding, row groups of 1,000 answers or 32 MiB, no time or path.
 """
 
 from __future__ import annotations
@@ -15,16 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
-from math import isnan
 from typing import IO, Any
 
-from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS
-from foveate.batch.slices import NumberedLine, Row
+from foveate.batch.requests import LIST_KEYS, MAIN_KEYS, OPTION_KEYS, NumberedLine, Row
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput, MissingExtra, UnknownName
-
-__all__ = ["SUFFIX", "AnswerTable", "count_rows", "read_table"]
 
 SUFFIX = ".parquet"
 REQUEST_COLUMN = "request"
@@ -39,7 +30,6 @@ _CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, KeyError)
 
 
 def _import_pyarrow() -> tuple[Any, Any]:
-    """pyarrow, and its Parquet."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -49,7 +39,7 @@ def _import_pyarrow() -> tuple[Any, Any]:
 
 
 def _answer_schema(arrow: Any) -> Any:
-    """id, text, token_count and error for the eye and for joins; answer is the whole of it."""
+    """Columns to read and join by; `answer` is the whole line."""
     return arrow.schema(
         [
             ("id", arrow.string()),
@@ -82,7 +72,7 @@ class AnswerTable:
     @classmethod
     @contextmanager
     def open(cls, file: IO[bytes]) -> Iterator[AnswerTable]:
-        """A table in that file; its end is written where all went well."""
+        """A table in the file, which is completed if no error is raised."""
         table = cls(file)
         try:
             yield table
@@ -100,12 +90,12 @@ class AnswerTable:
     def _flush(self) -> None:
         if not self._rows:
             return
-        columns = [row.columns for row in self._rows if row.columns is not None]
+        answers = [json.loads(row.line) for row in self._rows]
         values: Sequence[Sequence[Any]] = [
-            [each.id for each in columns],
-            [each.text for each in columns],
-            [each.token_count for each in columns],
-            [each.error for each in columns],
+            [None if one["id"] is None else _escape_surrogates(str(one["id"])) for one in answers],
+            [one.get("text") for one in answers],
+            [one.get("token_count") for one in answers],
+            [_error_column(one.get("error")) for one in answers],
             [row.line.decode() for row in self._rows],
         ]
         arrays = [
@@ -114,6 +104,14 @@ class AnswerTable:
         ]
         self._writer.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
         self._rows, self._size = [], 0
+
+
+def _error_column(error: dict[str, str] | None) -> dict[str, str] | None:
+    return error and {key: _escape_surrogates(value) for key, value in error.items()}
+
+
+def _escape_surrogates(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
 
 
 def count_rows(name: str) -> int:
@@ -155,7 +153,7 @@ def _short_error(error: BaseException) -> str:
 
 
 def _request_columns(schema: Any, arrow: Any, name: str) -> list[str]:
-    """The columns to read. Raises `BadInput` where they hold no requests."""
+    """The columns to read. Raises `BadInput` if they hold no requests."""
     if REQUEST_COLUMN in schema.names:
         kind = schema.field(REQUEST_COLUMN).type
         if not _is_text_type(kind, arrow):
@@ -193,7 +191,7 @@ def _is_text_type(kind: Any, arrow: Any) -> bool:
 
 
 def _unreadable_type(kind: Any, arrow: Any) -> str:
-    """The part of a column's type that has no JSON; empty where all of it has."""
+    """The part of a column's type that has no JSON form; empty if there is none."""
     types = arrow.types
     if types.is_struct(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
@@ -218,15 +216,15 @@ def _encode_rows(batch: Any, arrow: Any, name: str, before: int) -> Iterator[byt
             yield b"null" if text is None else text.encode()
         return
     for row in _read_rows(batch, arrow, name, before):
-        record = {
-            key: _parse_value(key, value) for key, value in row.items() if not _is_missing(value)
-        }
-        line = json.dumps(record, ensure_ascii=False, default=_encode_datetime)
+        # Data frames write a missing number as NaN, which differs from itself.
+        given = {k: v for k, v in row.items() if v is not None and v == v}  # noqa: PLR0124
+        record = {key: _parse_value(key, value) for key, value in given.items()}
+        line = json.dumps(record, ensure_ascii=False, default=lambda time: time.isoformat())
         yield line.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it
 
 
 def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str, Any]]:
-    """The rows of a batch as Python has them. Raises `BadInput` where it has no value for one."""
+    """The rows of a batch in Python. Raises `BadInput` for a value without a Python form."""
     try:
         return list(batch.to_pylist(maps_as_pydicts="strict"))
     except arrow.ArrowException:
@@ -244,11 +242,6 @@ def _read_rows(batch: Any, arrow: Any, name: str, before: int) -> list[dict[str,
         ) from None
 
 
-def _is_missing(value: Any) -> bool:
-    """Data frames write a missing number as NaN."""
-    return value is None or (isinstance(value, float) and isnan(value))
-
-
 def _parse_value(key: str, value: Any) -> Any:
     """The value of a request's key; lists may be written as JSON, a budget as a float."""
     if key == "budget" and isinstance(value, float) and value.is_integer():
@@ -262,11 +255,7 @@ def _parse_value(key: str, value: Any) -> Any:
 
 
 def _drop_nulls(value: Any) -> Any:
-    """Structs have all their fields in every row: what is null was left out."""
+    """Remove null fields of structs, which are missing keys."""
     if isinstance(value, dict):
         return {key: _drop_nulls(each) for key, each in value.items() if each is not None}
     return [_drop_nulls(each) for each in value] if isinstance(value, list) else value
-
-
-def _encode_datetime(value: date | datetime) -> str:
-    return value.isoformat()

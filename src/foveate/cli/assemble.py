@@ -68,7 +68,7 @@ def assemble(
     model: options.ModelName = None,
     format: options.FormatName = None,
     order: options.OrderName = None,
-    shortener: options.CompressorName = None,
+    compressor: options.CompressorName = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
@@ -112,7 +112,7 @@ def assemble(
     ports: dict[str, Any] = {
         "options": asked,
         "taxonomy": load_taxonomy(taxonomy) if taxonomy is not None else None,
-        "shortener": load_compressor(shortener),
+        "compressor": load_compressor(compressor),
     }
     if chunks is None:
         result = assemble_store(store or str(options.STORE), asked_for, **ports)

@@ -11,9 +11,8 @@ from typing import Any
 from foveate.cli.files import open_output
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.evals.calibration.curve import Curve
-from foveate.evals.calibration.probes import PROBE_KINDS, ProbeKind
-from foveate.evals.calibration.sweep import SweepResult
-from foveate.evals.table import Table, table_to_markdown
+from foveate.evals.calibration.sweep import PROBE_KINDS, ProbeKind, SweepResult
+from foveate.evals.tables import Table, table_to_markdown
 
 
 def select_kinds(named: Sequence[str] | None) -> tuple[ProbeKind, ...]:

@@ -67,7 +67,7 @@ def diagnose(
     from foveate.cli.diagnose_run import run_diagnosis
     from foveate.cli.show import format_columns
     from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json, list_advice
-    from foveate.evals.table import table_to_markdown
+    from foveate.evals.tables import table_to_markdown
 
     found = run_diagnosis(
         dataset,

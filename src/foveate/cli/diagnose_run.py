@@ -13,10 +13,10 @@ from foveate.cli.failures import name_file_in_errors
 from foveate.cli.output import progress_bar
 from foveate.core.errors import BadInput
 from foveate.evals.cases import Case
-from foveate.evals.diagnosis.notes import read_answers, read_sessions
-from foveate.evals.diagnosis.pools import fill_store, kept_apart
+from foveate.evals.diagnosis.pools import fill_store, rename_conflicts
 from foveate.evals.diagnosis.probe import CurrentText
 from foveate.evals.diagnosis.run import Diagnosis, DiagnosisInputs, diagnose
+from foveate.evals.diagnosis.verdict import read_answers, read_sessions
 from foveate.evals.read import read_cases
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions, resolve_options
@@ -43,7 +43,7 @@ def run_diagnosis(
     known = _load_cases(names, pools=not store)
     ids = {case.id for case in known}
     cases = [case for case in limit_cases(known, most) if case.evidence]
-    cases = cases if store else [*kept_apart(cases)]
+    cases = cases if store else [*rename_conflicts(cases)]
     with name_file_in_errors(str(answers) if answers else None):
         said = read_answers(answers) if answers is not None else {}
         _check_ids(said, ids)

@@ -19,20 +19,17 @@ from foveate.cli.output import progress_bar
 from foveate.core.candidates import candidates_from_jsonl
 from foveate.core.errors import BadInput, ExternalError, MissingExtra
 from foveate.core.types import Candidate
-from foveate.evals.answers.figures import AnswersSummary
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.run import AnswerRunner, AnswerRunOptions, CallEstimate, CallUsage
 from foveate.evals.answers.summary import summarise_answers
-from foveate.evals.baseline import check_summary, find_regressions
 from foveate.evals.cases import Case
-from foveate.evals.figures import Summary
-from foveate.evals.gate import Rules, find_broken_rules, read_rules
+from foveate.evals.figures import AnswersSummary, Summary
+from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_regressions, read_rules
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
 from foveate.evals.summary import summarise
-from foveate.evals.table import table_to_markdown
-from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting, build_setting
 from foveate.evals.wire import summary_to_json
 from foveate.pipeline.store_with_embedder import open_store_with_embedder

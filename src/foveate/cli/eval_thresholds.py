@@ -99,7 +99,7 @@ def _threshold_lines(
 ) -> Iterator[str]:
     from foveate.cli.output import terminal_width
     from foveate.cli.show import wrap_words
-    from foveate.evals.table import Table, table_to_markdown
+    from foveate.evals.tables import Table, table_to_markdown
 
     width = terminal_width()
     first = levels[0]

@@ -13,9 +13,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from foveate.cli.atomic_write import atomic_write
 from foveate.cli.output import exit_broken_pipe, stdout
 from foveate.core.errors import BadInput, BadOption, ExternalError
+from foveate.stores.atomic_write import atomic_write
 
 STDIO = "-"
 BOM = b"\xef\xbb\xbf"

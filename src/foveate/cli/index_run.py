@@ -27,8 +27,9 @@ from foveate.ingest import Enrich, Limits
 from foveate.ingest.chunk import check_sizes
 from foveate.ingest.loaders import suffixes
 from foveate.ingest.on_ray import ray_engine
-from foveate.ingest.run import Engine, Failure, Report, ingest, local_engine, walk_paths
-from foveate.ingest.walk import Walk
+from foveate.ingest.run import Engine, ingest, local_engine, walk_paths
+from foveate.ingest.run_state import Report
+from foveate.ingest.walk import Failure, Walk
 from foveate.ingest.watch import ChangedPaths, Watcher, engine_for_changes, find_empty_scopes
 from foveate.ports import Embedder, Store
 from foveate.stores import open_store_for_writing, redact_url

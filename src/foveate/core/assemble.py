@@ -35,37 +35,41 @@ def assemble(
     inputs: Inputs,
     tokenizer: Tokenizer,
     known: TokenCountCache | None = None,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> Context:
     """Candidates in, context out. `known` maps content hashes to counts and is added to.
 
-    `around` observes each entry of the trace by its name, then `cite` and `seal`; if nothing fits,
+    `observers` see each entry of the trace by its name, then `cite` and `seal`; if nothing fits,
     `smallest`, the search for the smallest sufficient budget.
 
     Raises `BadInput`, `BudgetTooSmall` (with the smallest sufficient budget) or `StageBroke`.
     """
-    run = Assembly(admit(inputs), tokenizer, {} if known is None else known, around)
+    run = Assembly(admit(inputs), tokenizer, {} if known is None else known, observers)
     inputs, room = run.inputs, remaining_budget(run.inputs, tokenizer)
     fitted, trace, _ = run.attempt(room)
     if fitted is None:
         free = replace(inputs, budget=replace(inputs.budget, window=None))
         search = Assembly(free, tokenizer, run.known).shortfall
-        raise observe_step(around, "smallest", budget_too_small_error, inputs.budget, room, search)
+        raise observe_step(
+            observers, "smallest", budget_too_small_error, inputs.budget, room, search
+        )
     label = inputs.recipe.format.label
-    citations = observe_step(around, "cite", citations_from_blocks, fitted.blocks, label)
-    return observe_step(around, "seal", build_context, inputs, tokenizer, fitted, citations, trace)
+    citations = observe_step(observers, "cite", citations_from_blocks, fitted.blocks, label)
+    return observe_step(
+        observers, "seal", build_context, inputs, tokenizer, fitted, citations, trace
+    )
 
 
 def run_stages(
-    inputs: Inputs, request: Request, around: StepObserver | None = None
+    inputs: Inputs, request: Request, observers: StepObserver | None = None
 ) -> tuple[tuple[Candidate, ...], Trace]:
     """All stages of the recipe in order, each with its entry on the trace."""
-    step = observe_step(around, "input", deduplicate_candidates, inputs.candidates, inputs.notes)
+    step = observe_step(observers, "input", deduplicate_candidates, inputs.candidates, inputs.notes)
     trace = [trace_entry("input", "", inputs.candidates, step)]
     names, options, *_ = canonical_recipe(inputs.recipe)
     for stage, name, option in zip(inputs.recipe.stages, names, options, strict=True):
         before = step.candidates
-        step = observe_step(around, name, run_stage, stage, before, request)
+        step = observe_step(observers, name, run_stage, stage, before, request)
         trace.append(trace_entry(name, option, before, step))
     return step.candidates, tuple(trace)
 
@@ -85,7 +89,7 @@ class Assembly:
     inputs: Inputs
     tokenizer: Tokenizer
     known: TokenCountCache
-    around: StepObserver | None = None
+    observers: StepObserver | None = None
 
     def attempt(self, room: Budget) -> Attempt:
         """Run the stages and the last gate.
@@ -108,9 +112,9 @@ class Assembly:
         inputs, renderer = self.inputs, renderer_for_recipe(self.inputs.recipe)
         larger = replace(room, documents=room.documents and room.documents + more)
         request = build_request(inputs, larger, self.tokenizer, renderer, self.known)
-        candidates, trace = run_stages(inputs, request, self.around)
+        candidates, trace = run_stages(inputs, request, self.observers)
         request = replace(request, budget=room)
-        fitted = observe_step(self.around, "render", fit, candidates, inputs, request, renderer)
+        fitted = observe_step(self.observers, "render", fit, candidates, inputs, request, renderer)
         if not fitted.candidates and (candidates or count_exclusions(trace)[0]):
             return Attempt(None, trace, smallest_shortfall(trace))
         return Attempt(fitted, (*trace, fitted.trace))

@@ -1,9 +1,8 @@
-"""Paired bootstrap: how far a mean would move had other questions of the same kind been asked.
+"""Paired bootstrap intervals of means over questions.
 
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13 (percentile intervals).
-Questions are drawn again, with replacement, within each set; every recipe and budget sees the
-same draw, so that what is hard for all of them cancels out in a difference. Seeded by the name of
-the set, so a set's draws do not depend on which other sets are there.
+Questions are drawn with replacement within each set, with the same draws for every recipe and
+budget. The seed includes the set's name, so other sets do not change its draws.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Interval:
 
     @property
     def verdict(self) -> str:
-        """`better` or `worse` where the range leaves out 0, else empty."""
+        """`better` or `worse` if the range excludes 0, else empty."""
         if self.low > 0:
             return "better"
         return "worse" if self.high < 0 else ""
@@ -70,5 +69,5 @@ def interval(value: float, draws: Any) -> Interval:
 
 
 def _round_bound(bound: float) -> float:
-    """Without the dust of floating-point sums, which must not make a 0 significant."""
+    """Round off floating-point errors, which must not make a 0 significant."""
     return round(float(bound), 12) + 0.0

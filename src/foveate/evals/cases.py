@@ -8,7 +8,7 @@ One JSON object a line, in a file that may be gzip:
      "gold_doc_ids": [...],
      "evidence": [{"doc_id", "start", "end", "text", "chunk_ids": [...]}]}
 
-`start` counts characters in the document and is 0 where a chunk is a passage of its own; spans
+`start` counts characters in the document and is 0 if a chunk is a passage of its own; spans
 count in the chunk. Keys that are not listed are passed over. Strict about those that are: what is
 missing, of another type or contradicts itself is refused with file, line and field.
 """
@@ -66,13 +66,15 @@ class Case:
         wrong = _contradictory_documents(self.chunks)
         return tuple(
             Candidate(
-                chunk=_chunk_from_passage(passage, passage.doc_id not in wrong), score=passage.score
+                chunk=chunk_from_passage(passage, placed=passage.doc_id not in wrong),
+                score=passage.score,
             )
             for passage in self.chunks
         )
 
 
-def _chunk_from_passage(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT001
+def chunk_from_passage(passage: Passage, *, placed: bool = True) -> Chunk:
+    """The passage as a chunk; without offsets unless it is `placed`."""
     start = passage.start if placed else None
     return Chunk(
         id=passage.id,
@@ -87,7 +89,7 @@ def _chunk_from_passage(passage: Passage, placed: bool) -> Chunk:  # noqa: FBT00
 
 
 def _contradictory_documents(passages: Sequence[Passage]) -> frozenset[str]:
-    """The documents of which several passages claim to be the beginning, with different texts."""
+    """Documents of which several passages start at 0 with different texts."""
     beginnings: dict[str, str] = {}
     wrong = set()
     for passage in passages:

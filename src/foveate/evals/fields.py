@@ -1,6 +1,6 @@
-"""Values out of records whose types are not known yet: what is wrong is said with its field.
+"""Reads typed values out of parsed JSON; errors name the field.
 
-`where` is the path of the record inside the line (`chunks[3]`), empty at the top.
+`where` is the path of the record in the line (`chunks[3]`), empty at the top.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def get_number(record: Mapping[str, Any], name: str, where: str = "") -> float:
 
 
 def get_integer(record: Mapping[str, Any], name: str, where: str = "") -> int | None:
-    """A whole number of 0 or more; None where it is missing or null."""
+    """A whole number of 0 or more; None if it is missing or null."""
     value = record.get(name)
     if value is not None and (type(value) is not int or value < 0):
         message = f"must be a whole number of 0 or more, not {value!r}"

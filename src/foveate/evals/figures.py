@@ -1,8 +1,8 @@
-"""The figures of an evaluation, as values: cells, the overall line of a recipe, and all of them.
+"""The figures of an evaluation: cells, overall lines, and the summary.
 
-*Missed* is 1 - evidence recall, averaged over the sets and budgets, each counting the same,
-however many questions it has. The *ratio* is a recipe's missed over the baseline's. *Without* a
-set is the ratio over the others: whoever tunes to one set is seen by it.
+*Missed* is 1 - evidence recall, averaged over sets and budgets with equal weight. The *ratio* is a
+recipe's missed over the baseline's. *Without* a set is the ratio over the other sets, which shows
+tuning to one set.
 """
 
 from __future__ import annotations
@@ -10,16 +10,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foveate.evals.answers.figures import AnswersSummary
 from foveate.evals.bootstrap import Interval
+
+MEASURES = ("logprob", "f1", "exact", "inside", "supported")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSummary:
+    """One measure. `mean`: over the `known` questions with a value, None without any.
+
+    `difference`: from the baseline, over the `pairs` questions with both values.
+    """
+
+    mean: float | None
+    known: int
+    difference: Interval | None = None
+    pairs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCell:
+    """A recipe on a set at a budget; over all of them where `dataset` is empty and `budget` 0.
+
+    `failed`: questions of which a call failed.
+    """
+
+    dataset: str
+    budget: int
+    recipe: str
+    questions: int
+    failed: int
+    figures: Mapping[str, MeasureSummary]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersSummary:
+    """A model's answers. `overall`: one a recipe, over sets and budgets of equal weight."""
+
+    model: str
+    prompt: str
+    tokens: int
+    cells: tuple[AnswerCell, ...]
+    overall: tuple[AnswerCell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A recipe on a set at a budget. `recall_difference`: against the baseline, None for itself.
+    """A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
 
-    `price`: tokens of all contexts over covered evidence units. `failed`: how many questions got
-    no context because nothing fitted.
+    `price`: tokens of all contexts over covered evidence units. `failed`: questions to which
+    nothing fitted.
     """
 
     dataset: str
@@ -35,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallFigures:
-    """A recipe over all sets and budgets. `ratio` is None where the baseline misses nothing."""
+    """A recipe over all sets and budgets. `ratio` is None if the baseline misses nothing."""
 
     recipe: str
     missed: Interval

@@ -17,7 +17,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def expand_patterns(names: Iterable[str]) -> list[str]:
-    """The files that the names and patterns stand for; a pattern's in the order of their names."""
+    """The files of the names and patterns; those of a pattern sorted by name."""
     files: list[str] = []
     for name in names:
         if Path(name).exists() or not any(mark in name for mark in "*?["):
@@ -80,7 +80,7 @@ def read_json(name: str, form: str) -> Any:
 
 
 def _open_file(name: str) -> Any:
-    """By its first bytes, not by its name: what is fetched is often named otherwise."""
+    """Open a file, unpacked if its first bytes are gzip's."""
     with Path(name).open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not packed and name.endswith(".gz"):

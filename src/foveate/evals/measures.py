@@ -4,12 +4,12 @@
 |---|---|
 | recall | mean over the evidence units of the share of their words that stand in the context inside a matching run of five words (CJK: characters); 1 = there verbatim |
 | full | share of the units with a coverage of 0.95 or more |
-| complete | 1 where every unit is that well covered: what a question over several documents needs |
-| answer | 1 where an answer stands in the context; None where answers are free text or unknown |
+| complete | 1 if every unit is that well covered: what a question over several documents needs |
+| answer | 1 if an answer stands in the context; None if answers are free text or unknown |
 | weighted | recall, each unit weighted by how well models read its place (`attention.py`) |
 | redundancy | 1 - distinct / all runs of eight words |
 | use | tokens / budget |
-| over | 1 where the context is over its budget |
+| over | 1 if the context is over its budget |
 | covered | sum of the units' coverage; tokens / covered is the price of evidence |
 
 They are the definitions of the reference implementation that comes with the evaluation data; the
@@ -18,13 +18,66 @@ tests compare with it. Tokens are cl100k_base where nothing else is asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean
 
 from foveate.core.bounded_cache import BoundedCache
-from foveate.evals.attention import DEFAULT_CURVE, attention_weight
-from foveate.evals.words import split_words
+from foveate.pipeline.curves import interpolate, load_published_curves
+
+# Not the words of the stages (`core/text/words.py`), so that a measure does not share their
+# errors: letters and digits, CJK by character, as in the published reference figures.
+_CJK = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WORD = re.compile(rf"{_CJK}|[^\W_]+")
+_SPACED_WORD = re.compile(r"[^\W_]+")
+_HAS_CJK = re.compile(_CJK)
+_ASCII = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
+
+# What is lower-cased by what stands beside it (sigma), or to two characters of which the second
+# is no letter: then the words come first and are lower-cased one by one.
+_CONTEXT_LETTERS = re.compile("[\u03a3\u0130]")
+
+
+def split_words(text: str) -> list[str]:
+    """Lower-cased words in reading order.
+
+    >>> split_words("Snake_case, 3.5 bar and 猫が")
+    ['snake', 'case', '3', '5', 'bar', 'and', '猫', 'が']
+    """
+    if text.isascii():
+        return text.lower().translate(_ASCII).split()
+    word = _WORD if _HAS_CJK.search(text) else _SPACED_WORD
+    if _CONTEXT_LETTERS.search(text):
+        return [found.lower() for found in word.findall(text)]
+    return word.findall(text.lower())
+
+
+DEFAULT_CURVE = "gpt35_20"
+
+CURVE_CONTEXT_TOKENS = 2_650
+"""Tokens (cl100k_base) of the twenty passages with which the curves were measured, on average."""
+
+
+def attention_weight(position: float, tokens: int, curve: str = DEFAULT_CURVE) -> float:
+    """How much a text at this relative position counts, at most 1, in a context of `tokens`.
+
+    Interpolates the published curve, divided by its best value. The dip shrinks with the square
+    root of the context's share of `CURVE_CONTEXT_TOKENS`, as measured with ten passages.
+
+    >>> (
+    ...     attention_weight(0.0, 2650),
+    ...     round(attention_weight(0.5, 2650), 3),
+    ...     round(attention_weight(0.5, 100), 3),
+    ... )
+    (1.0, 0.712, 0.944)
+    """
+    known = load_published_curves()[curve]
+    at = min(max(position, 0), 1)
+    read = interpolate(at, known.positions, known.accuracy) / max(known.accuracy)
+    return 1 - (1 - read) * min(1.0, sqrt(tokens / CURVE_CONTEXT_TOKENS))
+
 
 RUN_LENGTH = 5
 """Words in a row that must agree for them to count as found."""
@@ -82,7 +135,9 @@ def measure(
         recall=fmean(shares),
         full=fmean(share >= FULL_SHARE for share in shares),
         complete=float(all(share >= FULL_SHARE for share in shares)),
-        answer=_answer_score(spread, answers) if answers and dataset not in FREE_TEXT else None,
+        answer=float(any(map(spread.has_phrase, answers)))
+        if answers and dataset not in FREE_TEXT
+        else None,
         weighted=fmean(share * place for share, place in found),
         redundancy=spread.redundancy(),
         use=tokens / budget if budget else None,
@@ -130,13 +185,12 @@ class WordIndex:
         return 0.0 if total <= 0 else 1 - len(self._distinct_runs(REPEAT_LENGTH)) / total
 
     def _distinct_runs(self, length: int) -> set[WordRun]:
-        """The distinct runs of so many words."""
         if length not in self._runs:
             self._runs[length] = set(word_runs(self._words, length))
         return self._runs[length]
 
     def _positions(self, run: str) -> list[int]:
-        """The indices of the words at which the run begins."""
+        """The word indices at which the run begins."""
         found, at, seen, counted = [], self._line.find(run), 0, 0
         while at >= 0:
             seen += self._line.count(" ", counted, at)
@@ -147,7 +201,7 @@ class WordIndex:
 
 
 def _words_in_line(line: str) -> tuple[str, ...]:
-    """The words of one line; remembered, for contexts of one case are made of the same lines."""
+    """The cached words of one line, which contexts of one case share."""
     known = _LINES.get(line)
     if known is None:
         known = tuple(split_words(line))
@@ -165,18 +219,14 @@ def word_runs(row: Sequence[str], length: int) -> list[WordRun]:
 
 
 def _join_words(row: Sequence[str]) -> str:
-    """Words as they stand in a line: one space around each."""
+    """The words of a line, one space around each."""
     return f" {' '.join(row)} "
 
 
 def _count_covered_words(found: Sequence[int], length: int) -> int:
-    """How many words the runs that begin at these words cover together; `found` rises."""
+    """How many words the runs at these ascending starts cover together."""
     covered, end = 0, 0
     for start in found:
         covered += start + length - max(start, end)
         end = start + length
     return covered
-
-
-def _answer_score(spread: WordIndex, answers: Sequence[str]) -> float:
-    return float(any(spread.has_phrase(answer) for answer in answers))

@@ -96,10 +96,8 @@ def _parse_passage(item: Any, where: str) -> Passage:
 
 def _parse_evidence(item: Any, where: str) -> Evidence:
     record = fields.check_object(item, where)
-    start, end = (
-        fields.get_integer(record, "start", where),
-        fields.get_integer(record, "end", where),
-    )
+    start = fields.get_integer(record, "start", where)
+    end = fields.get_integer(record, "end", where)
     if start is not None and end is not None and end < start:
         raise BadInput(f"{end} is before start {start}", field=f"{where}.end")
     return Evidence(

@@ -1,21 +1,130 @@
-"""A summary as files in a folder: `summary.json`, `report.md`, `recall.png`, `report.html`.
+"""Writes a summary as `summary.json`, `report.md`, `recall.png` and `report.html`.
 
-The page carries its chart and its style and asks nobody for anything. Without matplotlib there is
-no chart and no page, and the rest is written.
+The page includes its chart and style and loads nothing. Without matplotlib (extra `eval`) there is
+no chart and no page. The same figures give the same bytes.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
+from io import BytesIO
+from math import ceil, floor
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from foveate.core.errors import MissingExtra
 from foveate.evals.figures import Summary
-from foveate.evals.plot import render_png, render_svg
-from foveate.evals.table import literal, table_to_html, table_to_markdown
-from foveate.evals.tables import LEGEND, summary_tables
+from foveate.evals.tables import LEGEND, literal, summary_tables, table_to_html, table_to_markdown
 from foveate.evals.wire import summary_to_json
+
+COLOURS = ("#6b7280", "#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d")
+"""The baseline is grey; the others differ in lightness too."""
+MARKERS = "osD^vP*X"
+_PANELS_PER_ROW = 3
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtra` if charts cannot be drawn."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "eval")
+
+
+def render_png(summary: Summary) -> bytes:
+    """The chart as a PNG."""
+    return _save_chart(summary, "png", {"Software": None})
+
+
+def render_svg(summary: Summary) -> str:
+    """The chart as an SVG element, to be put into a page; it fetches nothing."""
+    text = _save_chart(summary, "svg", {"Date": None, "Creator": None}).decode()
+    return text[text.index("<svg") :]
+
+
+def _save_chart(summary: Summary, format: str, metadata: dict[str, Any]) -> bytes:
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    file = BytesIO()
+    with rc_context({"svg.hashsalt": "foveate", "svg.fonttype": "path", "font.size": 9}):
+        figure = build_chart(summary)
+        figure.savefig(file, format=format, dpi=150, metadata=metadata)
+    return file.getvalue()
+
+
+def build_chart(summary: Summary) -> Any:
+    """The chart as a matplotlib `Figure`."""
+    from matplotlib import rc_context
+
+    with rc_context({"text.parse_math": False}):  # a dollar sign in a name begins no formula
+        return _chart(summary)
+
+
+def _chart(summary: Summary) -> Any:
+    from matplotlib.figure import Figure
+
+    names = list(summary.datasets)
+    down = ceil((len(names) + 1) / _PANELS_PER_ROW)
+    figure = Figure(figsize=(10, 2.8 * down + 0.5), layout="constrained")
+    panels = figure.subplots(down, _PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+    _draw_panel(panels[0], f"mean of {len(names)} sets", summary, names)
+    for panel, name in zip(panels[1:], names, strict=False):
+        pool = next((p.means["recall"] for p in summary.pools if p.dataset == name), None)
+        _draw_panel(panel, name, summary, [name], ceiling=pool)
+    for panel in panels[len(names) + 1 :]:
+        panel.set_visible(False)
+    panels[0].set_ylim(_axis_floor(summary), 1.02)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure.supxlabel(f"budget in tokens ({summary.tokenizer})")
+    figure.supylabel("evidence recall")
+    return figure
+
+
+def _draw_panel(
+    panel: Any,
+    title: str,
+    summary: Summary,
+    names: Sequence[str],
+    *,
+    ceiling: float | None = None,
+) -> None:
+    """One line a recipe; the dashed line is the recall of all candidates."""
+    panel.set_title(title, fontsize=9, loc="left")
+    others = (name for name in summary.recipes if name != summary.baseline)
+    for i, recipe in enumerate([summary.baseline, *others]):
+        panel.plot(
+            range(len(summary.budgets)),
+            [_mean_recall(summary, recipe, budget, names) for budget in summary.budgets],
+            marker=MARKERS[i % len(MARKERS)],
+            color=COLOURS[i % len(COLOURS)],
+            markersize=4,
+            linewidth=1.6,
+            label=recipe,
+        )
+    if ceiling is not None:
+        panel.axhline(ceiling, color="#9ca3af", linestyle="--", linewidth=0.8)
+    panel.set_xticks(range(len(summary.budgets)), [f"{b:,}" for b in summary.budgets])
+    panel.grid(axis="y", color="#e5e7eb", linewidth=0.8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    panel.tick_params(labelbottom=True, labelleft=True)
+
+
+def _axis_floor(summary: Summary) -> float:
+    """The tenth below the lowest mean, so that all panels share one scale."""
+    lowest = min(cell.means["recall"] or 0.0 for cell in summary.cells)
+    return floor(lowest * 10) / 10
+
+
+def _mean_recall(summary: Summary, recipe: str, budget: int, names: Sequence[str]) -> float:
+    """The mean over the sets."""
+    return fmean(fmean(summary.recalls[name][recipe][budget]) for name in names)
+
 
 SUMMARY_FILE, REPORT_FILE, CHART_FILE, PAGE_FILE, RESULTS_FILE = (
     "summary.json",
@@ -39,7 +148,7 @@ th { border-bottom: 1px solid #111827 } td { border-bottom: 1px solid #e5e7eb }
 
 
 def write_report(summary: Summary, folder: Path, *, plot: bool = True) -> MissingExtra | None:
-    """Write the files; gives the reason why there is no chart, where there is none."""
+    """Write the files; the reason why there is no chart, if so."""
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(summary_to_json(summary), ensure_ascii=False, allow_nan=False)
     _write_text(folder / SUMMARY_FILE, f"{data}\n")
@@ -64,7 +173,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def format_heading(summary: Summary) -> str:
-    """What was evaluated, in a sentence."""
+    """The evaluation in one sentence."""
     questions = sum(len(ids) for ids in summary.ids.values())
     embedder = f", vectors of {summary.embedder}" if summary.embedder else ""
     return (
@@ -75,7 +184,7 @@ def format_heading(summary: Summary) -> str:
 
 
 def render_report(summary: Summary, *, chart: str = "") -> str:
-    """The tables in Markdown, after the chart where there is one."""
+    """The chart, if there is one, and the tables in Markdown."""
     parts = ["# Evaluation", literal(format_heading(summary))]
     if chart:
         parts.append(f"![Evidence recall over the budget]({chart})")

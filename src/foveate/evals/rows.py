@@ -1,22 +1,23 @@
-"""Results, one row for each case and trial: a line of JSON in a file that a run can go on from.
+"""Rows of results, a line of JSON for each case and trial, in a file that a run can continue.
 
-Rules: a row is used again only under the very key that it was made for; a line that cannot be
-read (a run was killed while it wrote) is no row; a finished run leaves its own rows, in order.
+A row is reused only under its own key; a torn line is no row; a finished run leaves its rows in
+order.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from foveate.core.errors import BadInput
 from foveate.evals.measures import Measures
+from foveate.stores.atomic_write import atomic_write
 
+T = TypeVar("T")
 _FIRST_BYTES = b'{"key": '
 """Of a row, also of an older one and of one that was torn."""
 
@@ -25,7 +26,7 @@ _FIRST_BYTES = b'{"key": '
 class Row:
     """The measures of one trial on one case.
 
-    `failed` is empty, or the reason why there was no context; it then counts as an empty one.
+    `failed`: empty, or why there was no context, which counts as an empty one.
     """
 
     key: str
@@ -48,7 +49,7 @@ def row_to_json(row: Row) -> dict[str, Any]:
 
 
 def row_from_json(record: Mapping[str, Any]) -> Row:
-    """The object as a row; `KeyError` or `TypeError` where it is none."""
+    """The object as a row; raises `KeyError` or `TypeError`."""
     return Row(
         key=record["key"],
         dataset=record["dataset"],
@@ -61,22 +62,26 @@ def row_from_json(record: Mapping[str, Any]) -> Row:
 
 
 def load_rows(path: Path) -> dict[str, Row]:
-    """The rows of the file by their keys; none where there is no file.
+    """The rows of the file by their keys; none without a file. Raises `BadInput`."""
+    return load_json_lines(path, row_from_json, "results of an evaluation")
 
-    Raises `BadInput` where it is something else, which would be lost.
+
+def load_json_lines(path: Path, parse: Callable[[Any], T], what: str) -> dict[str, T]:
+    """The readable records by their keys; torn lines are passed over.
+
+    Raises `BadInput` for a file of something else, which would be overwritten.
     """
     if not path.exists():
         return {}
-    found = {}
-    data = path.read_bytes()
+    found, data = {}, path.read_bytes()
     for line in data.split(b"\n"):
         try:
-            row = row_from_json(json.loads(line))
+            record = json.loads(line)
+            found[record["key"]] = parse(record)
         except (ValueError, KeyError, TypeError):
             continue
-        found[row.key] = row
     if data.strip() and not found and not data.startswith(_FIRST_BYTES):
-        raise BadInput(f"{path}: holds no results of an evaluation; name another folder")
+        raise BadInput(f"{path}: holds no {what}; name another folder")
     return found
 
 
@@ -98,10 +103,5 @@ def open_for_append(path: Path) -> Iterator[IO[bytes]]:
 
 def replace_rows(path: Path, rows: Iterable[Row]) -> None:
     """Leave exactly these rows in the file, in this order; it changes all at once."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            file.writelines(encode_row(row) for row in rows)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with atomic_write(path) as file:
+        file.writelines(encode_row(row) for row in rows)

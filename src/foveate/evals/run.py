@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from foveate.batch.engines.orphans import end_with_parent
+from foveate.batch.engines.engine import FailedTask, open_process_pool
 from foveate.core.errors import BadOption
 from foveate.evals.cases import Case
 from foveate.evals.rows import Row, encode_row, load_rows, open_for_append, replace_rows
@@ -75,19 +75,16 @@ def _run_tasks(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[l
         worker = Worker(setting)
         yield from map(worker, tasks)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     try:
         packed = pickle.dumps(setting)
     except Exception as error:
         raise BadOption(
             f"a recipe cannot be sent to another process ({error}); use one job"
         ) from error
-    jobs = min(jobs, len(tasks))
-    context = get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent) as pool:
-        yield from pool.map(partial(_run_task_in_process, packed), tasks, chunksize=4)
+    with open_process_pool(min(jobs, len(tasks))) as pool:
+        for _, rows in pool.map_values(partial(_run_task_in_process, packed), tasks):
+            assert not isinstance(rows, FailedTask)  # a pool raises instead
+            yield rows
 
 
 def _run_task_in_process(packed: bytes, task: Task) -> list[Row]:

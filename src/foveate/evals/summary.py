@@ -3,25 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
-from foveate.evals.figures import Cell, Summary
-from foveate.evals.overall import ResampledMeans, summarise_recipe
+from foveate.evals.figures import Cell, OverallFigures, Summary
 from foveate.evals.rows import Row
 from foveate.evals.trials import WHOLE_POOL
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResampledMeans:
+    """A set's means, one a column (recipe at a budget), and the same resampled: draws x columns."""
+
+    recall: Any
+    weighted: Any
+    recall_draws: Any
+    weighted_draws: Any
+
+
+def summarise_recipe(
+    recipe: str,
+    cells: Sequence[Cell],
+    sets: Mapping[str, ResampledMeans],
+    columns: Sequence[tuple[str, int]],
+    baseline: str,
+) -> OverallFigures:
+    """Every set and budget counts the same."""
+    ours = [i for i, column in enumerate(columns) if column[0] == recipe]
+    base = [i for i, column in enumerate(columns) if column[0] == baseline]
+    mean = {name: 1 - values.recall for name, values in sets.items()}
+    missed, missed_draws = _average(sets, ours, "recall")
+    known, known_draws = _average(sets, base, "recall")
+    read, read_draws = _average(sets, ours, "weighted")
+    known_read, known_read_draws = _average(sets, base, "weighted")
+    mine = [cell for cell in cells if cell.recipe == recipe]
+    return OverallFigures(
+        recipe=recipe,
+        missed=interval(1 - missed, 1 - missed_draws),
+        ratio=_missed_ratio(1 - missed, 1 - known, 1 - missed_draws, 1 - known_draws),
+        recall_difference=interval(missed - known, missed_draws - known_draws),
+        weighted_difference=interval(read - known_read, read_draws - known_read_draws),
+        redundancy=fmean(cell.means["redundancy"] or 0.0 for cell in mine),
+        over=sum(round((cell.means["over"] or 0.0) * cell.questions) for cell in mine),
+        failed=sum(cell.failed for cell in mine),
+        worse=sum(
+            cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
+            for cell in mine
+        ),
+        without=_leave_one_out_ratios(mean, ours, base),
+    )
+
+
+def _average(
+    sets: Mapping[str, ResampledMeans], columns: Sequence[int], what: str
+) -> tuple[float, Any]:
+    """The mean over sets and these columns, and its draws."""
+    means = [getattr(values, what)[columns].mean() for values in sets.values()]
+    draws = [getattr(values, f"{what}_draws")[:, columns].mean(axis=1) for values in sets.values()]
+    return fmean(means), sum(draws) / len(draws)
+
+
+def _missed_ratio(missed: float, known: float, draws: Any, known_draws: Any) -> Interval | None:
+    """Ours over the baseline's, over draws in which that is not 0; None if it is 0."""
+    if known <= 0:
+        return None
+    some = known_draws > 0
+    return interval(missed / known, draws[some] / known_draws[some])
+
+
+def _leave_one_out_ratios(
+    missed: Mapping[str, Any], ours: Sequence[int], base: Sequence[int]
+) -> Mapping[str, float | None]:
+    """The ratio over the other sets, for each set, if there are several."""
+    found: dict[str, float | None] = {}
+    for left_out in missed if len(missed) > 1 else ():
+        others = [values for name, values in missed.items() if name != left_out]
+        known = fmean(float(values[base].mean()) for values in others)
+        found[left_out] = (
+            fmean(float(values[ours].mean()) for values in others) / known if known > 0 else None
+        )
+    return found
+
+
 MEAN_NAMES = (
-    "recall",
-    "full",
-    "complete",
-    "answer",
-    "weighted",
-    "redundancy",
-    "use",
-    "over",
-    "tokens",
+    *("recall", "full", "complete", "answer", "weighted"),
+    *("redundancy", "use", "over", "tokens"),
 )
 
 
@@ -88,7 +157,7 @@ def _group_rows(rows: Sequence[Row]) -> RowGroups:
 def _resample_set(
     table: RowGroups, name: str, columns: Sequence[tuple[str, int]], resamples: int, seed: int
 ) -> ResampledMeans:
-    """Both measures are resampled side by side, so that they see the same draws."""
+    """Resample both measures with the same draws."""
     import numpy as np
 
     groups = [table[name, *column] for column in columns]
@@ -126,7 +195,6 @@ def _build_cell(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Over those that have a value."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
@@ -137,7 +205,6 @@ def _build_cells(
     columns: Sequence[tuple[str, int]],
     baseline: str,
 ) -> tuple[Cell, ...]:
-    """Set by set, budget by budget, recipe by recipe."""
     found = []
     for name, values in sets.items():
         for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):

@@ -2,10 +2,145 @@
 
 from __future__ import annotations
 
-from foveate.evals.answers.tables import answer_tables
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
 from foveate.evals.bootstrap import Interval
-from foveate.evals.figures import Cell, OverallFigures, Summary
-from foveate.evals.table import BETTER, EMPTY_CELL, WORSE, Table, format_count, format_difference
+from foveate.evals.figures import (
+    AnswerCell,
+    AnswersSummary,
+    Cell,
+    MeasureSummary,
+    OverallFigures,
+    Summary,
+)
+
+BETTER, WORSE = "▲", "▼"
+EMPTY_CELL = "-"
+
+_MARKUP = re.compile(r"[\\<|]|&(?=[#\w])|(?<=\])\(")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Finished cells; every row is as long as the head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def format_difference(found: Interval) -> str:
+    """Value, interval, and a mark if it excludes 0."""
+    mark = {"better": f" {BETTER}", "worse": f" {WORSE}", "": ""}[found.verdict]
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{mark}"
+
+
+def format_count(count: int, noun: str) -> str:
+    """The count with its noun."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def literal(text: str) -> str:
+    r"""A text that Markdown shows as it is: on one line, without tags, entities and links.
+
+    >>> literal("<b> [x](y)")
+    '\\<b> [x]\\(y)'
+    """
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def table_to_markdown(table: Table) -> str:
+    """The table in Markdown, its columns aligned so that it reads as plain text too."""
+    lines = [table.head, *table.rows]
+    escaped = [[literal(cell) for cell in line] for line in lines]
+    widths = [max(3, *(len(line[i]) for line in escaped)) for i in range(len(table.head))]
+    shown = [_format_line(line, widths) for line in escaped]
+    rule = "|".join("-" * (width + 2) for width in widths)
+    return "\n".join([shown[0], f"|{rule}|", *shown[1:]])
+
+
+def _format_line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"
+
+
+def table_to_html(table: Table) -> str:
+    """The table in HTML."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
+    rows = "\n".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows
+    )
+    return f"<table>\n<tr>{head}</tr>\n{rows}\n</table>"
+
+
+_COLUMN_HEADS = {
+    "logprob": "log-probability",
+    "f1": "F1",
+    "exact": "exact",
+    "inside": "in output",
+    "supported": "supported",
+}
+
+
+def answer_tables(answers: AnswersSummary) -> tuple[Table, ...]:
+    """The overall one first; columns of measures that nothing has are left out."""
+    shown = [
+        name for name in _COLUMN_HEADS if any(cell.figures[name].known for cell in answers.overall)
+    ]
+    sets = dict.fromkeys(cell.dataset for cell in answers.cells)
+    budgets = {cell.budget for cell in answers.cells}
+    over = f"{format_count(len(sets), 'set')} and {format_count(len(budgets), 'budget')}"
+    told = f"at most {answers.tokens} tokens" if answers.tokens else "no answers written"
+    title = f"Answers of {answers.model}, over {over}; prompt {answers.prompt}, {told}"
+    found = [Table(title=title, head=_table_head(shown), rows=_table_rows(answers.overall, shown))]
+    for name in sets:
+        cells = [cell for cell in answers.cells if cell.dataset == name]
+        found.append(
+            Table(
+                title=f"{name}: answers to {format_count(cells[0].questions, 'question')}",
+                head=("budget", *_table_head(shown)),
+                rows=tuple(
+                    (f"{cell.budget:,}", *row)
+                    for cell, row in zip(cells, _table_rows(cells, shown), strict=True)
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _table_head(shown: Sequence[str]) -> tuple[str, ...]:
+    columns = [head for name in shown for head in (_COLUMN_HEADS[name], "difference")]
+    return ("recipe", *columns, "failed")
+
+
+def _table_rows(cells: Sequence[AnswerCell], shown: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (
+            cell.recipe,
+            *(
+                part
+                for name in shown
+                for part in _format_measure(cell.figures[name], cell.questions)
+            ),
+            str(cell.failed),
+        )
+        for cell in cells
+    )
+
+
+def _format_measure(figure: MeasureSummary, questions: int) -> tuple[str, str]:
+    """Mean and difference, with the number of questions if not all have one."""
+    if figure.mean is None:
+        return EMPTY_CELL, EMPTY_CELL
+    mean = f"{figure.mean:.3f}" + (f" (of {figure.known})" if figure.known < questions else "")
+    if figure.difference is None:
+        return mean, EMPTY_CELL
+    few = f" (of {figure.pairs})" if figure.pairs < questions else ""
+    return mean, format_difference(figure.difference) + few
+
 
 LEGEND = (
     f"Differences are paired with the baseline's, with 95 % bootstrap intervals; {BETTER} better "
@@ -31,15 +166,8 @@ def overall_table(summary: Summary) -> Table:
         title=f"Evidence missed, over {format_count(sets, 'set')} and "
         f"{format_count(budgets, 'budget')}",
         head=(
-            "recipe",
-            "missed",
-            f"of {base}'s",
-            "recall, difference",
-            "weighted, difference",
-            "redundancy",
-            "over",
-            "no context",
-            "worse in",
+            *("recipe", "missed", f"of {base}'s", "recall, difference", "weighted, difference"),
+            *("redundancy", "over", "no context", "worse in"),
         ),
         rows=tuple(_overall_row(one, summary) for one in summary.overall),
     )
@@ -91,17 +219,8 @@ def set_table(summary: Summary, name: str) -> Table:
     return Table(
         title=f"{name}: {'; '.join(said)}",
         head=(
-            "budget",
-            "recipe",
-            "recall",
-            "difference",
-            "full",
-            "complete",
-            "answer",
-            "weighted",
-            "redundancy",
-            "use",
-            "tokens per evidence",
+            *("budget", "recipe", "recall", "difference", "full", "complete", "answer", "weighted"),
+            *("redundancy", "use", "tokens per evidence"),
         ),
         rows=tuple(_set_row(cell) for cell in cells),
     )

@@ -1,8 +1,7 @@
-"""What near-duplicate thresholds would drop from one's own chunks: the stage itself, swept.
+"""Counts what near-duplicate thresholds would drop from a user's chunks, by running `DedupNear`.
 
-Nothing is estimated: `DedupNear` runs at every threshold over every pool (a file or a store is one
-pool, a golden case is one), and what it merges is counted. A chunk that leaves does so for one
-that stays, so a pair is (the text that is kept, the text that is dropped).
+Each pool (a file, a store or a golden case) is tried at every threshold. A pair is (the kept text,
+the dropped text).
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """What one threshold does.
+    """The effect of one threshold.
 
-    `new`: how many of the dropped the next higher threshold keeps. `examples` are of those, the
-    least alike first: the ones to look at before one goes so low.
+    `new`: dropped chunks that the next higher threshold keeps. `examples`: pairs of those, the
+    least alike first.
     """
 
     threshold: float
@@ -84,7 +83,7 @@ def sweep_thresholds(
     method: Method = "jaccard",
     examples: int = MAX_EXAMPLES,
 ) -> Iterator[Level]:
-    """One level a threshold, in the order given (highest first makes `new` what it says).
+    """One level a threshold, in the given order (highest first, for `new`).
 
     The method `semantic` needs candidates with embeddings.
     """
@@ -118,7 +117,6 @@ def sweep_thresholds(
 
 
 def _build_request(tokenizer: Tokenizer) -> Request:
-    """What the stage is given: nothing of it decides what a near duplicate is."""
     gauge = TokenCounter(
         tokenizer=tokenizer, body=lambda text: text, header=lambda _one, _place: ""
     )
@@ -128,7 +126,6 @@ def _build_request(tokenizer: Tokenizer) -> Request:
 def _find_dropped_pairs(
     pool: CandidatePool, stage: DedupNear, request: Request
 ) -> Iterator[DuplicatePair]:
-    """The pairs of a pool, as the stage's own decisions name them."""
     texts = {candidate.id: candidate.text for candidate in pool}
     for decision in stage(pool, request).decisions:
         if decision.action != "merged":
@@ -144,7 +141,7 @@ def _find_dropped_pairs(
 
 
 def _pick_examples(pairs: Sequence[DuplicatePair], count: int) -> tuple[DuplicatePair, ...]:
-    """The least alike, of different texts: a copy of a copy teaches nothing."""
+    """The least alike pairs, each text once."""
     found: dict[tuple[str, str], DuplicatePair] = {}
     for pair in sorted(pairs, key=lambda p: (p.similarity, p.kept, p.dropped)):
         found.setdefault((pair.kept_text, pair.dropped_text), pair)
@@ -174,12 +171,12 @@ def shorten_pair(one: str, other: str, length: int = MAX_SHOWN_LENGTH) -> tuple[
 
 
 def _find_beginning(text: str, other: str) -> int:
-    """Where the beginning of the other stands in the text; 0 where it does not."""
+    """Where the other text's beginning is in the text, else 0."""
     return max(text.find(other[:_HEAD_LENGTH]), 0)
 
 
 def _text_window(text: str, start: int, length: int) -> str:
-    """Some characters of the text; what is left out is marked."""
+    """A window of the text, with omissions marked."""
     end = start + length
     shown = text[start:end]
     return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"

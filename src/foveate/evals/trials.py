@@ -1,8 +1,7 @@
-"""What is tried: recipes x budgets, resolved by the same options that `assemble` uses.
+"""The trials of an evaluation: recipes x budgets, with the options that `assemble` uses.
 
-A trial has a hash of all that can change its result but the case: the recipe as it is spelled,
-the budget, the tokenizer's vocabulary, the embedder and what it makes of a text, and our own
-code.
+A trial's hash covers everything but the case that can change its result: recipe, budget, tokenizer,
+embedder and our own code.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ _HASHED_PACKAGES = ("numpy", "sentencex", "toktok-rs", "wordllama")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What an evaluation tries, in values that another process can be sent.
+    """What an evaluation tries, as values that can be pickled.
 
-    `recipes`: (label, recipe). `tokenizer` counts for all of them, so that a budget means the
-    same to each. `embedder` empty: candidates without vectors; `vectors`: its print.
+    `recipes`: (label, recipe). `tokenizer` counts for all of them. `embedder` empty: candidates
+    without vectors; `vectors`: its fingerprint.
     """
 
     recipes: tuple[tuple[str, Recipe], ...]
@@ -61,9 +60,9 @@ def build_setting(
     tokenizer: str = "cl100k_base",
     embedder: str = "",
 ) -> tuple[Setting, str]:
-    """What is tried and the baseline's label; the baseline comes first where it is not named.
+    """The setting and the baseline's label; the baseline is put first if it is not named.
 
-    Raises `UnknownName` or `BadOption` for what does not exist, cannot be, or comes twice.
+    Raises `UnknownName` or `BadOption`.
     """
     plugins.tokenizer(tokenizer)
     if not recipes:
@@ -88,7 +87,7 @@ def build_setting(
 
 
 def _label_recipes(recipes: Iterable[str | Recipe]) -> Iterable[tuple[str, Recipe]]:
-    """Each with its name; a file whose recipe has a name that is taken goes by its path."""
+    """Each recipe with its name, or its file's path if the name is taken."""
     seen: set[str] = {WHOLE_POOL}
     for given in recipes:
         recipe = load_recipe(given)
@@ -120,10 +119,9 @@ def build_trials(made: Setting) -> tuple[Trial, ...]:
 
 
 def _embedder_fingerprint(name: str) -> str:
-    """What tells a model from another under the same name: the vectors of some texts.
+    """A hash of some texts' vectors, which tells models of one name apart.
 
-    Those of `_NONDETERMINISTIC_EMBEDDERS` are never twice the same to the last bit; their names
-    alone tell.
+    For `_NONDETERMINISTIC_EMBEDDERS` the name alone.
     """
     embedder = plugins.embedder(name)
     if name.partition(":")[0] in _NONDETERMINISTIC_EMBEDDERS:
@@ -134,9 +132,9 @@ def _embedder_fingerprint(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def code_hash() -> str:
-    """A hash of our own source, the faces apart, and of the versions of what decides with it.
+    """A hash of our source, the faces apart, and of the versions that affect results.
 
-    Plugins are not in it: whoever changes one starts with a new folder.
+    Plugins are not included.
     """
     import foveate
 

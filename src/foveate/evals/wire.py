@@ -1,13 +1,19 @@
-"""A summary ⇄ plain data for JSON. What is written is rounded to six digits."""
+"""A summary as plain data for JSON, rounded to six digits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from foveate.evals.answers.wire import answers_to_json
 from foveate.evals.bootstrap import Interval
-from foveate.evals.figures import Cell, OverallFigures, Summary
+from foveate.evals.figures import (
+    AnswerCell,
+    AnswersSummary,
+    Cell,
+    MeasureSummary,
+    OverallFigures,
+    Summary,
+)
 
 SCHEMA = 1
 
@@ -33,11 +39,7 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
             }
             for name, by_recipe in summary.recalls.items()
         },
-        **(
-            {"answers": answers_to_json(summary.answers, _interval_to_json)}
-            if summary.answers is not None
-            else {}
-        ),
+        **({"answers": answers_to_json(summary.answers)} if summary.answers is not None else {}),
     }
 
 
@@ -81,3 +83,39 @@ def _interval_to_json(found: Interval | None) -> Mapping[str, float | None] | No
 
 def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 6) + 0.0
+
+
+def answers_to_json(answers: AnswersSummary) -> dict[str, Any]:
+    """A model's answers as one object, measures by their names."""
+    return {
+        "model": answers.model,
+        "prompt": answers.prompt,
+        "tokens": answers.tokens,
+        "overall": [_answer_cell_to_json(cell) for cell in answers.overall],
+        "cells": [_answer_cell_to_json(cell) for cell in answers.cells],
+    }
+
+
+def _answer_cell_to_json(cell: AnswerCell) -> dict[str, Any]:
+    place = {"dataset": cell.dataset, "budget": cell.budget} if cell.dataset else {}
+    return {
+        **place,
+        "recipe": cell.recipe,
+        "questions": cell.questions,
+        "failed": cell.failed,
+        **{name: _measure_to_json(figure) for name, figure in cell.figures.items()},
+    }
+
+
+def _measure_to_json(figure: MeasureSummary) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "mean": _round(figure.mean),
+        "known": figure.known,
+    }
+    if figure.difference is not None:
+        found |= {
+            "difference": _interval_to_json(figure.difference),
+            "pairs": figure.pairs,
+            "verdict": figure.difference.verdict,
+        }
+    return found

@@ -24,7 +24,7 @@ Task = tuple[Case, tuple[int, ...]]
 
 
 def row_key(case: Case, trial: Trial) -> str:
-    """What a row is found under: a hash of everything that it depends on."""
+    """The key of a row: a hash of everything that it depends on."""
     return digest(f"{case.hash or digest(repr(case))} {trial.hash}")
 
 
@@ -51,7 +51,7 @@ class Worker:
         return [self._build_row(case, self.trials[i], candidates, vector) for i in missing]
 
     def contexts(self, case: Case) -> Iterator[tuple[Trial, Context | None, str]]:
-        """The context of every trial but the whole pool; why there is none, where nothing fits."""
+        """The context of every trial but the whole pool, or why there is none."""
         candidates, vector = self._prepare_case(case)
         for trial in self.trials:
             if trial.options is not None:
@@ -112,7 +112,7 @@ class Worker:
     def _embed_candidates(
         self, embedder: Embedder, candidates: tuple[Candidate, ...]
     ) -> tuple[Candidate, ...]:
-        """With vectors; the same text is embedded once."""
+        """Add vectors; equal texts are embedded once."""
         new = {
             c.chunk.content_hash: c.text
             for c in candidates

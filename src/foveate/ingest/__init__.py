@@ -3,6 +3,8 @@
 from foveate.ingest.chunk import Piece, chunk
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.run import Failure, Report, ingest
+from foveate.ingest.run import ingest
+from foveate.ingest.run_state import Report
+from foveate.ingest.walk import Failure
 
 __all__ = ["Enrich", "Failure", "Limits", "Piece", "Report", "chunk", "ingest"]

@@ -1,12 +1,10 @@
-"""A document's text to chunks: whole sentences, never over size, never across a heading or page.
+"""Cuts a document's text into chunks: whole sentences, never across a heading or page.
 
-Units (sentences, code lines, table rows) are packed greedily; a heading opens a new chunk and
-stays with its text; short rows of a table are gathered; a chunk that goes on in the same section
-begins with the last whole units of the one before. Every chunk is then counted as it stands and
-shortened where it is too long.
-Rules: pure; linear; memory holds a slice of the text's units and chunks, however long the text is;
-`text[start:end] == piece.text`; every character that is not white space and not of the front is in
-a chunk. Not here: reading files (`loaders`), writing chunks (`run`).
+Units (sentences, code lines, table rows) are packed greedily. A heading opens a chunk and stays
+with its text; a chunk that continues a section begins with the last units of the previous one.
+Every chunk is counted as it is and shortened if it is too long. Linear time; memory holds a slice
+of units and chunks. `text[start:end] == piece.text`, and every character outside the front that is
+not white space is in a chunk.
 """
 
 from __future__ import annotations
@@ -18,11 +16,8 @@ from itertools import islice
 from operator import attrgetter
 
 from foveate.core.errors import BadOption
-from foveate.ingest.units import CountBatch, split_units
-from foveate.ingest.window import Window
+from foveate.ingest.units import CountBatch, Window, split_units
 from foveate.ports import Section
-
-__all__ = ["SLICE", "Piece", "check_sizes", "chunk", "each_chunk"]
 
 SLICE = 256
 """Chunks that are settled together."""
@@ -34,9 +29,9 @@ _INDENT = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A chunk before it has a document: `text` stands at `start:end`; `line` counts from 1.
+    """A chunk before it belongs to a document: `text` is at `start:end`; `line` counts from 1.
 
-    `section`, `page` and `row` are those of its first text that is no heading.
+    `section`, `page` and `row` are those of its first text that is not a heading.
     """
 
     sequence: int
@@ -94,14 +89,12 @@ def each_chunk(
     language: str = "en",
     front: int = 0,
 ) -> Iterator[Piece]:
-    """Chunks of at most `size` tokens by `count`, sharing up to `overlap` with the one before.
+    """Yield chunks of at most `size` tokens, sharing up to `overlap` with the previous one.
 
-    Sections smaller than a tenth of `size` share a chunk with the next. Two pages never share one,
-    nor do two rows, because a citation names one place. The exception is a table of more than a
-    thousand rows: rows that are all smaller than that share chunks until these are full, and the
-    row named is the first. A unit longer than `size` is cut between words or characters.
-    `front`: so many characters at the beginning are in no chunk, and count in all offsets. Raises
-    `BadOption`.
+    Sections smaller than a tenth of `size` share a chunk with the next. Two pages or rows never
+    share one, because a citation names one place; the exception are small rows of a table of more
+    than a thousand rows. A unit longer than `size` is cut between words or characters. `front`:
+    length of the beginning that is in no chunk but counts in all offsets. Raises `BadOption`.
     """
     check_sizes(size, overlap)
     found = Window(split_units(text, sections, count, size=size, language=language, front=front))
@@ -110,7 +103,7 @@ def each_chunk(
 
 
 def check_sizes(size: int, overlap: int) -> None:
-    """Raise `BadOption` where chunks of this size and overlap cannot be made."""
+    """Raise `BadOption` if chunks of this size and overlap cannot be made."""
     if size < _SMALLEST:
         raise BadOption(f"chunk: size is {size} tokens; it must be {_SMALLEST} or more")
     if not 0 <= overlap <= size // 2:
@@ -132,7 +125,6 @@ def _pack_units(found: Window, size: int, overlap: int) -> Iterator[_UnitRange]:
 
 
 def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bool:
-    """Whether the chunk that began at `first` ends before unit `at`."""
     unit = found[at]
     so_far = found.of(first, at)
     if found.of(first, at + 1) > size:
@@ -140,7 +132,7 @@ def _is_chunk_end(found: Window, first: int, own: int, at: int, size: int) -> bo
     if unit.row:
         return _row_ends(found, so_far, at, size)
     if unit.opens:
-        return unit.apart or found.of(own, at) >= size // _SMALL
+        return unit.separate or found.of(own, at) >= size // _SMALL
     if not unit.whole or found[at - 1].block == unit.block or 2 * so_far < size:
         return False
     block = found.of_block(at, size)
@@ -157,7 +149,7 @@ def _row_ends(found: Window, so_far: int, at: int, size: int) -> bool:
 
 
 def _trim_headings(found: Window, own: int, last: int) -> int:
-    """Headings at the end of a chunk go to the next, unless there is nothing else."""
+    """Move headings at the end of a chunk to the next, unless there is nothing else."""
     end = last
     while end > own and found[end - 1].heading:
         end -= 1
@@ -165,7 +157,7 @@ def _trim_headings(found: Window, own: int, last: int) -> int:
 
 
 def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
-    """The first unit that is said again in the chunk that begins with unit `own`."""
+    """The first unit that is repeated in the chunk that begins with unit `own`."""
     first = own
     if found.has(own) and found[own].opens:
         return own
@@ -177,7 +169,7 @@ def _overlap_start(found: Window, before: int, own: int, overlap: int) -> int:
 
 
 def _merge_tail(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterator[_UnitRange]:
-    """The runs, where a tiny last one goes to the one before it."""
+    """Merge a tiny last run into the previous one."""
     before, tail = next(runs, None), next(runs, None)
     for run in runs:
         assert before is not None
@@ -189,9 +181,8 @@ def _merge_tail(runs: Iterator[_UnitRange], found: Window, size: int) -> Iterato
 
 
 def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> bool:
-    """Whether the last run is too small for a chunk of its own, and the one before can take it."""
     opens = found[tail.own]
-    if opens.apart or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
+    if opens.separate or opens.row or found.of(tail.own, tail.last) >= size // _SMALL:
         return False
     return found.of(before.first, tail.last) <= size
 
@@ -199,7 +190,6 @@ def _is_tiny(found: Window, before: _UnitRange, tail: _UnitRange, size: int) -> 
 def _fit_to_size(
     text: str, found: Window, runs: Iterator[_UnitRange], count: CountBatch, size: int
 ) -> Iterator[tuple[_UnitRange, int]]:
-    """Every run with its true count, a slice of them after the other."""
     begun = -1
     while some := list(islice(runs, SLICE)):
         for run, tokens in _fitted(text, found, some, count, size, begun=begun):
@@ -211,10 +201,10 @@ def _fit_to_size(
 def _fitted(
     text: str, found: Window, runs: list[_UnitRange], count: CountBatch, size: int, *, begun: int
 ) -> list[tuple[_UnitRange, int]]:
-    """Runs with their true counts; what is over size gives up overlap, then is halved.
+    """Runs with their true counts; a run over size gives up overlap, then is halved.
 
-    Where a run was halved, the next gives up overlap until it begins after both halves do. `begun`:
-    where the run before them begins.
+    `begun`: where the previous run begins. After a halved run, the next one gives up overlap until
+    it begins after both halves.
     """
     settled: list[tuple[_UnitRange, int]] = []
     while runs:
@@ -234,7 +224,7 @@ def _fitted(
 def _enforce_order(
     settled: list[tuple[_UnitRange, int]], begun: int
 ) -> tuple[list[tuple[_UnitRange, int]], list[_UnitRange]]:
-    """The runs that begin after the one before does, and the rest, cut so that they do."""
+    """The runs that begin after the previous one, and the rest, cut so that they do."""
     kept: list[tuple[_UnitRange, int]] = []
     late: list[_UnitRange] = []
     for run, tokens in sorted(settled, key=lambda pair: pair[0].own):

@@ -1,8 +1,7 @@
-"""One file to what a store takes of it: the step that several processes, or machines, can share.
+"""Turns one file into documents for a store: the step that processes or machines share.
 
-`Preparer` and everything that goes in and comes out can be pickled. What comes out depends on the
-file, the task and the preparer alone, so whoever does the step, the store becomes the same. Parts
-come one at a time, for a file may hold a million documents. Writes nothing.
+`Preparer`, its tasks and its results can be pickled. The result depends on the file, the task and
+the preparer alone. Parts come one at a time, because a file may hold a million documents.
 """
 
 from __future__ import annotations
@@ -23,17 +22,6 @@ from foveate.ingest.walk import File
 from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
 
-__all__ = [
-    "EMBED_BATCH",
-    "PreparedDocument",
-    "PreparedPart",
-    "Preparer",
-    "Refusal",
-    "Task",
-    "UnchangedDocument",
-    "embed_texts",
-]
-
 EMBED_BATCH = 256
 """Texts that an embedder gets at once."""
 
@@ -48,10 +36,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document to write; `counts`: tokens of each chunk; `readings`: what its texts come out as.
+    """A document to write. `counts`: tokens of each chunk; `readings`: analyses of its texts.
 
-    `brought`: which of `summary` and `questions` it has of itself. `vectors`: float32, shape
-    (chunks, dimensions); None where they are still to be made.
+    `brought`: which of `summary` and `questions` the document had itself. `vectors`: float32, shape
+    (chunks, dimensions); None if they are not computed yet.
     """
 
     document: Document
@@ -81,7 +69,7 @@ PreparedPart: TypeAlias = PreparedDocument | UnchangedDocument | Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
-    """How files are prepared. `embedder`: None where vectors are made elsewhere, or not at all.
+    """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
     `moved`: digests of documents whose vectors are known already.
     """
@@ -92,10 +80,10 @@ class Preparer:
     limits: Limits = field(default_factory=Limits)
     moved: frozenset[str] = frozenset()
 
-    def parts(self, task: Task, apart: Sandbox) -> Iterator[PreparedPart]:
-        """What is in the file, in its order; `apart` reads what is better read by another process.
+    def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
+        """Yield the parts of the file in order; `sandbox` reads formats that need a sandbox.
 
-        Raises what the tokenizer and the embedder raise (`OutsideFailure`).
+        Raises what the tokenizer and the embedder raise (`ExternalError`).
         """
         file = task.file
         try:
@@ -107,7 +95,7 @@ class Preparer:
         except (InvalidRequest, OSError) as error:
             yield Refusal(reason=_error_reason(error))
             return
-        found = load_file(data, file.path, self.limits, apart)
+        found = load_file(data, file.path, self.limits, sandbox)
         del data
         while True:
             try:

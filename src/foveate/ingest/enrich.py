@@ -1,8 +1,7 @@
-"""What a document is about, and what it answers: a summary, and questions of each chunk.
+"""Summaries of documents and questions of chunks, taken from their own words.
 
-Rules: what a document brings itself stays; a summary is made of what everybody may read who may
-read the document, and of nothing else; a question belongs to the chunk that answers it, is made of
-that chunk, and is kept with it, so it is seen by whoever may read the chunk alone.
+A summary or question that the document brings stays. A summary uses only chunks that every reader
+of the document may read. A question is made of its own chunk and stored with it.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from foveate.core.text.summary import summarise
 from foveate.core.types import Chunk, Span
 from foveate.ports import QUESTIONS, Document
 
-__all__ = ["Enrich", "enrich_document", "unrestricted_chunks", "with_questions", "with_summary"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrich:
-    """What is to be added. `tokens`: of a summary, at the most. `most`: questions of a chunk."""
+    """What is added. `tokens`: limit of a summary. `most`: limit of questions of a chunk."""
 
     summaries: bool = False
     questions: bool = False
@@ -43,7 +40,7 @@ def enrich_document(
     tokenizer: Tokenizer,
     language: str = "en",
 ) -> tuple[Document, tuple[Chunk, ...]]:
-    """The document and its chunks with what is asked for and they have not brought themselves."""
+    """The document and its chunks with the wanted summary and questions that they lack."""
     if how.summaries and not document.summary:
         summary = summarise(
             document.text,
@@ -71,7 +68,7 @@ def enrich_document(
 def with_summary(
     document: Document, chunks: Sequence[Chunk], summary: str
 ) -> tuple[Document, tuple[Chunk, ...]]:
-    """The document and its chunks under this summary."""
+    """The document and its chunks with this summary."""
     if not summary:
         return document, tuple(chunks)
     whole = replace(document, summary=summary)
@@ -79,14 +76,14 @@ def with_summary(
 
 
 def with_questions(chunk: Chunk, questions: Sequence[str]) -> Chunk:
-    """The chunk with the questions that it answers; those that it brought itself stay."""
+    """The chunk with its questions, unless it has its own."""
     if not questions or QUESTIONS in chunk.metadata:
         return chunk
     return replace(chunk, metadata={**chunk.metadata, QUESTIONS: list(questions)})
 
 
 def unrestricted_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The chunks that everybody may read who may read the document."""
+    """The chunks that every reader of the document may read."""
     readers = set(document.principals)
     return [
         chunk
@@ -96,7 +93,7 @@ def unrestricted_chunks(document: Document, chunks: Sequence[Chunk]) -> list[Chu
 
 
 def _readable_spans(document: Document, chunks: Sequence[Chunk]) -> list[Span] | None:
-    """The stretches that are in no chunk for fewer readers; None where all may be used."""
+    """The ranges outside of chunks with fewer readers; None if all may be used."""
     known = {id(chunk) for chunk in unrestricted_chunks(document, chunks)}
     if len(known) == len(chunks):
         return None

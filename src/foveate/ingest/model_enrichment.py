@@ -1,10 +1,9 @@
-"""Summaries and questions written by a model, where there is one; checked, or not used at all.
+"""Summaries and questions written by a model, and checked.
 
-A document is one call: its chunks, numbered, as far as a bound allows, and of those only what
-everybody may read who may read the document. The answer is lines, `SUMMARY: …` and `Q3: …`. A
-summary over its size, or with a number that the chunks do not have, is not used; nor is a question
-of a chunk that was not shown. Where no answer is to be had or none of it can be used, after one
-more try, the extractive ones stay, which is said in the report. Writes nothing.
+A document is one call with its numbered chunks, up to a bound, that every reader of the document
+may read. The answer has lines `SUMMARY: …` and `Q3: …`. A summary over its size, or with a number
+that the chunks lack, is not used, nor is a question of a chunk that was not sent. If two attempts
+give nothing usable, the extractive ones stay, and the report says so.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from foveate.core.types import Chunk
 from foveate.ingest.document_task import PreparedDocument
 from foveate.ingest.enrich import Enrich, unrestricted_chunks, with_questions, with_summary
 from foveate.ports import QUESTIONS, Message, Model
-
-__all__ = ["DescribedDocument", "ModelEnricher"]
 
 _ATTEMPTS = 2
 _LINE = re.compile(r"^\W*(?:(?P<summary>SUMMARY)|Q\s*(?P<number>\d{1,6}))\s*:\s*(?P<text>.+)$")

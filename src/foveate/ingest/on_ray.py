@@ -1,11 +1,9 @@
-"""Files prepared by the workers of a Ray cluster, for bulk: the same step, the same order.
+"""Prepares files on the workers of a Ray cluster: the same step and the same order.
 
-A bunch of files is a task of Ray's, which places it and tries it again where its worker died. What
-a dead worker's bunch holds is then tried file by file, so that one file costs itself alone. Parts
-are handed over in pieces of a megabyte, while their file is still at work: neither a worker nor
-this process ever has all of a file that holds a million documents. Workers read the files
-themselves: on a cluster of several machines the folder must be at the same place on
-each of them.
+A task is a batch of files; if its worker dies repeatedly, the rest of the batch is tried file by
+file. Parts arrive in pieces of a megabyte while their file is still being read, so no process holds
+a whole file of many documents. Workers read the files themselves: the folder must have the same
+path on each machine.
 """
 
 from __future__ import annotations
@@ -27,10 +25,9 @@ if TYPE_CHECKING:
     from foveate.batch.engines.tasks import RayEngine
     from foveate.ingest.run import Engine
 
-__all__ = ["prepare_on_fleet", "ray_engine"]
 
 BATCH_BYTES = 4 << 20
-"""Of the files of a bunch, as they are on the disk."""
+"""Of the files of a batch, as they are on the disk."""
 
 PIECE_BYTES = 1 << 20
 """Of parts that are handed over together, unless one alone has more."""
@@ -38,24 +35,24 @@ PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskBatch:
-    """What a worker gets: the preparer, pickled, and some files."""
+    """The input of a worker: the pickled preparer, and some files."""
 
     preparer: bytes
     tasks: tuple[Task, ...]
 
 
 Piece: TypeAlias = list[tuple[int, bytes]]
-"""Parts, pickled, each after the number of its file in the bunch."""
+"""Parts, pickled, each after the number of its file in the batch."""
 
 
-def prepare_batch(bunch: TaskBatch) -> Iterator[Piece]:
-    """The parts of the files, in order; what is mapped over bunches."""
-    preparer = _load_preparer(bunch.preparer)
+def prepare_batch(batch: TaskBatch) -> Iterator[Piece]:
+    """The parts of the files, in order; what is mapped over batches."""
+    preparer = _load_preparer(batch.preparer)
     piece: Piece = []
     size = 0
-    with Sandbox(preparer.limits) as apart:
-        for number, task in enumerate(bunch.tasks):
-            for part in preparer.parts(task, apart):
+    with Sandbox(preparer.limits) as sandbox:
+        for number, task in enumerate(batch.tasks):
+            for part in preparer.parts(task, sandbox):
                 data = pickle.dumps(part, pickle.HIGHEST_PROTOCOL)
                 if piece and size + len(data) > PIECE_BYTES:
                     yield piece
@@ -67,7 +64,7 @@ def prepare_batch(bunch: TaskBatch) -> Iterator[Piece]:
 
 @lru_cache(maxsize=1)
 def _load_preparer(pickled: bytes) -> Preparer:
-    """Made once in a worker, for its embedder may take a second."""
+    """Load once in a worker: an embedder may take a second."""
     found: Preparer = pickle.loads(pickled)  # noqa: S301 - from the caller, through Ray
     return found
 
@@ -82,29 +79,29 @@ def ray_engine(workers: int | None, address: str | None) -> Engine:
         if not tasks:
             yield iter(())
             return
-        with open_ray(workers, address) as fleet:
-            yield prepare_on_fleet(fleet, preparer, tasks)
+        with open_ray(workers, address) as engine:
+            yield prepare_on_ray(engine, preparer, tasks)
 
     return prepared
 
 
-def prepare_on_fleet(
-    fleet: RayEngine, preparer: Preparer, tasks: Sequence[Task]
+def prepare_on_ray(
+    engine: RayEngine, preparer: Preparer, tasks: Sequence[Task]
 ) -> Iterator[Iterator[PreparedPart]]:
-    """The parts of each task, in order. Raises `BadOption` where the preparer cannot be sent."""
+    """The parts of each task, in order. Raises `BadOption` if the preparer cannot be sent."""
     pickled = _pickle_preparer(preparer)
-    bunches = (
+    batches = (
         TaskBatch(preparer=pickled, tasks=some)
-        for some in batch_tasks(tasks, most=fleet.batch_size, most_bytes=BATCH_BYTES)
+        for some in batch_tasks(tasks, most=engine.batch_size, most_bytes=BATCH_BYTES)
     )
-    for bunch, pieces in fleet.stream_values(prepare_batch, bunches):
-        coming = _PartStream(fleet, bunch, _flatten(pieces))
-        for number in range(len(bunch.tasks)):
+    for batch, pieces in engine.stream_values(prepare_batch, batches):
+        coming = _PartStream(engine, batch, _flatten(pieces))
+        for number in range(len(batch.tasks)):
             yield coming.parts_for(number)
 
 
 def batch_tasks(tasks: Iterable[Task], *, most: int, most_bytes: int) -> Iterator[tuple[Task, ...]]:
-    """In order; a file that alone has more bytes than that is a bunch of its own."""
+    """In order; a file that alone has more bytes than that is a batch of its own."""
     kept: list[Task] = []
     size = 0
     for task in tasks:
@@ -129,16 +126,16 @@ NumberedPart: TypeAlias = tuple[int, bytes]
 
 
 class _PartStream:
-    """The parts of a bunch's files as they come; what a dead worker kept is asked for again."""
+    """The parts of a batch's files as they arrive; missing ones are asked for again."""
 
     def __init__(
-        self, fleet: RayEngine, bunch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
+        self, engine: RayEngine, batch: TaskBatch, given: Iterator[NumberedPart | FailedTask]
     ) -> None:
-        self._fleet, self._bunch, self._given = fleet, bunch, given
+        self._engine, self._batch, self._given = engine, batch, given
         self._head = next(given, None)
 
     def parts_for(self, number: int) -> Iterator[PreparedPart]:
-        """Those of one file, which is that number in the bunch; asked for in order."""
+        """Those of one file, which is that number in the batch; asked for in order."""
         brought = 0
         while isinstance(self._head, tuple) and self._head[0] == number:
             yield _unpickle_part(self._head[1])
@@ -148,9 +145,9 @@ class _PartStream:
             yield from self._retry_alone(number, brought)
 
     def _retry_alone(self, number: int, brought: int) -> Iterator[PreparedPart]:
-        """The file by itself, so that it shows whether it is the one at which a worker dies."""
-        single = TaskBatch(preparer=self._bunch.preparer, tasks=(self._bunch.tasks[number],))
-        with closing(self._fleet.stream_values(prepare_batch, [single])) as streamed:
+        """Prepare the file by itself, to find out whether it is the one that kills its worker."""
+        single = TaskBatch(preparer=self._batch.preparer, tasks=(self._batch.tasks[number],))
+        with closing(self._engine.stream_values(prepare_batch, [single])) as streamed:
             for _, pieces in streamed:
                 for i, given in enumerate(_flatten(pieces)):
                     if isinstance(given, FailedTask):

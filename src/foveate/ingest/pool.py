@@ -1,9 +1,7 @@
-"""Several processes that prepare files, and their answers in the order of the tasks.
+"""Prepares files in several processes, with their results in the order of the tasks.
 
-Each process has a thread that talks to it; what comes back waits, pickled, in a `OrderedTransfer`
-until the writer has come to it. A process that is gone in the midst of a file gets a successor and
-the file once more; where that one goes too, the file is refused. Whatever ends the caller ends
-them.
+Each process has a thread that talks to it. A process that dies gets a successor and the file once
+more; if that one dies too, the file is refused. Whatever ends the caller ends the processes.
 """
 
 from __future__ import annotations
@@ -11,11 +9,12 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Condition, Thread
 from typing import IO, cast
 
 from foveate.core.errors import BadOption
@@ -29,9 +28,106 @@ from foveate.ingest.process import (
     start_process,
     wait_for_exit,
 )
-from foveate.ingest.transfer import OrderedTransfer, TransferStopped
 
-__all__ = ["prepare_in_processes"]
+
+class TransferStopped(Exception):
+    """Nobody takes anything any more."""
+
+
+class OrderedTransfer:
+    """Hands results of several threads to one reader, in the order of the tasks.
+
+    At most `ahead` numbers are given out before the one that is read, and at most `most` bytes
+    wait, beside one piece of each thread. The task that is being read may always add a piece, so
+    nothing waits for ever.
+    """
+
+    def __init__(self, tasks: int, *, ahead: int, most: int) -> None:
+        self._changed = Condition()
+        self._tasks, self._ahead, self._most = tasks, ahead, most
+        self._next = self._current = self._waiting_bytes = 0
+        self._pieces: dict[int, deque[bytes]] = {}
+        self._finished: set[int] = set()
+        self._failure: BaseException | None = None
+        self._stopped = False
+
+    def next_number(self) -> int | None:
+        """The next number to work on, once it is near enough; None if there is none."""
+        with self._changed:
+            while not self._stopped and self._current + self._ahead <= self._next < self._tasks:
+                self._changed.wait()
+            if self._stopped or self._next == self._tasks:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def put(self, number: int, data: bytes) -> None:
+        """Something for this number; waits for room. Raises `TransferStopped`."""
+        with self._changed:
+            while not self._stopped and not self._has_room(number, len(data)):
+                self._changed.wait()
+            if self._stopped:
+                raise TransferStopped
+            self._pieces.setdefault(number, deque()).append(data)
+            self._waiting_bytes += len(data)
+            self._changed.notify_all()
+
+    def finish(self, number: int) -> None:
+        """Nothing more comes for this number."""
+        with self._changed:
+            self._finished.add(number)
+            self._changed.notify_all()
+
+    def fail(self, failure: BaseException) -> None:
+        """Raise this error at the reader."""
+        with self._changed:
+            self._failure = self._failure or failure
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End the transfer and all waiting."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` was called."""
+        with self._changed:
+            return self._stopped
+
+    def iter_results(self) -> Iterator[Iterator[bytes]]:
+        """For each number in order, what was brought for it; each is to be read to its end."""
+        for number in range(self._tasks):
+            yield self._iter_pieces(number)
+
+    def _iter_pieces(self, number: int) -> Iterator[bytes]:
+        with self._changed:
+            self._current = number
+            self._changed.notify_all()
+        while True:
+            with self._changed:
+                while not self._is_ready(number):
+                    self._changed.wait()
+                if self._failure is not None:
+                    raise self._failure
+                if not self._pieces.get(number):
+                    self._pieces.pop(number, None)
+                    self._finished.discard(number)
+                    return
+                data = self._pieces[number].popleft()
+                self._waiting_bytes -= len(data)
+                self._changed.notify_all()
+            yield data
+
+    def _is_ready(self, number: int) -> bool:
+        return bool(self._failure or self._pieces.get(number) or number in self._finished)
+
+    def _has_room(self, number: int, size: int) -> bool:
+        if self._waiting_bytes + size <= self._most:
+            return True
+        return number == self._current and not self._pieces.get(number)
+
 
 _FILES_AHEAD = 64  # files a process
 _MAX_WAITING_BYTES = 64 << 20  # bytes that wait for the writer
@@ -44,8 +140,8 @@ def prepare_in_processes(
 ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
     """The parts of each task, in order, prepared by `jobs` processes.
 
-    What a process raises is raised where its parts are taken. Raises `BadOption` where the
-    tokenizer or the embedder cannot be sent.
+    Errors of a process are raised where its parts are read. Raises `BadOption` if the tokenizer or
+    the embedder cannot be pickled.
     """
     embedder = b"" if preparer.embedder is None else _pickle(preparer.embedder)
     greeting = (pickle.dumps(_import_paths()), _pickle(replace(preparer, embedder=None)), embedder)
@@ -73,7 +169,7 @@ def _unpickle_parts(pieces: Iterator[bytes]) -> Iterator[PreparedPart]:
 
 
 def _import_paths() -> list[str]:
-    """Where this process finds modules, but for the current folder."""
+    """The module search path without the current folder."""
     return [place for place in sys.path if place and Path(place).is_absolute()]
 
 
@@ -92,8 +188,6 @@ class _WorkerExited(Exception):
 
 
 class _Worker:
-    """One process at a time, and what its thread does."""
-
     def __init__(
         self, greeting: Sequence[bytes], tasks: Sequence[Task], over: OrderedTransfer
     ) -> None:
@@ -101,7 +195,7 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
-        """Do tasks until there are none, or nobody wants them."""
+        """Work on tasks until there are none, or the transfer is stopped."""
         try:
             while (number := self._transfer.next_number()) is not None:
                 self._run_task(number)
@@ -119,7 +213,7 @@ class _Worker:
             kill(process)
 
     def _run_task(self, number: int) -> None:
-        """Every piece of the task, once; what a first try has brought is not brought again."""
+        """Transfer every piece of the task once, also when it is tried again."""
         brought, how = 0, ""
         for _ in range(_ATTEMPTS):
             try:
@@ -136,7 +230,6 @@ class _Worker:
         self._transfer.put(number, pickle.dumps(Refusal(reason=reason)))
 
     def _send_task(self, task: Task) -> Iterator[bytes]:
-        """The answer's pieces. Raises `_WorkerExited`."""
         process = self._process
         try:
             if process is None:

@@ -1,10 +1,9 @@
-"""A loaded file to what a store takes: a document, its chunks, their counts. Embeds nothing.
+"""Turns a loaded file into a document, its chunks and their counts. Embeds nothing.
 
-The content hash says whether a document has to be written again, and which file it came from
-(`<hash>@<file>@<root>`), so that it can be deleted with it; `root` tells folders of one name
-apart, and as a digest names no path. The hash covers what was read and how it is cut, counted and
-embedded; it does not cover when the file was written, so that the same content is the same state
-on every machine.
+The content hash decides whether a document must be written again and names its file
+(`<hash>@<file>@<root>`); `root` is a digest that tells folders of one name apart. It covers the
+content and how it is cut, counted and embedded, but not when the file was written, so the same
+content is the same state on every machine.
 """
 
 from __future__ import annotations
@@ -23,16 +22,6 @@ from foveate.ingest.enrich import Enrich
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
-
-__all__ = [
-    "Settings",
-    "build_chunks",
-    "build_document",
-    "content_digest",
-    "file_hash",
-    "origin_from_hash",
-    "root_from_hash",
-]
 
 _FORMAT = "foveate ingest 4"
 _DIGEST_BYTES = 16
@@ -63,7 +52,7 @@ def file_hash(data: bytes, file: File, settings: Settings) -> str:
 
 
 def content_digest(stored_hash: str) -> str:
-    """What was read and how it was cut, wherever it lies: the same for a file that was moved.
+    """The hash of the content without its place: the same for a file that was moved.
 
     >>> content_digest("0123@docs/a.md@89ab")
     '0123'
@@ -72,7 +61,7 @@ def content_digest(stored_hash: str) -> str:
 
 
 def origin_from_hash(stored_hash: str) -> str:
-    """The file that a stored document came from; empty where it was not read from one.
+    """The file that a stored document came from; empty if there is none.
 
     >>> origin_from_hash("0123@docs/a.md@89ab"), origin_from_hash("0123")
     ('docs/a.md', '')
@@ -82,13 +71,13 @@ def origin_from_hash(stored_hash: str) -> str:
 
 
 def root_from_hash(stored_hash: str) -> str:
-    """The root of the walk that found it; empty where that is not known."""
+    """The root of the walk that found it; empty if unknown."""
     file, _, root = stored_hash.partition("@")[2].rpartition("@")
     return root if file else ""
 
 
 def build_document(loaded: LoadedDocument, file: File, whole: str, settings: Settings) -> Document:
-    """The document; `whole` is its hash where it is the whole file. Raises `BadInput`."""
+    """The document; `whole` is its hash if it is the whole file. Raises `BadInput`."""
     content_hash(loaded.text)
     own = bool(loaded.id) and loaded.own_id
     identity = loaded.id if own else f"{file.name}{loaded.id}"
@@ -114,7 +103,7 @@ def build_chunks(
 ) -> tuple[list[Chunk], list[int]]:
     """The document's chunks and the tokens of each; ids are `<document id>#<sequence>`.
 
-    Raises `BadInput` as soon as there are more than the limit says.
+    Raises `BadInput` as soon as the limit is exceeded.
     """
 
     def count(texts: Sequence[str]) -> list[int]:

@@ -1,6 +1,7 @@
-"""Processes of our own, and how one talks to them: pipes, and bytes with their length before.
+"""Child processes, and messages over their pipes: bytes after their length.
 
-Not `multiprocessing`: it starts the caller's script anew, which must then guard its main part.
+`multiprocessing` is not used, because it starts the caller's script again, which must then guard
+its main part.
 """
 
 from __future__ import annotations
@@ -14,16 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = [
-    "WorkerFailure",
-    "format_exit",
-    "kill",
-    "receive",
-    "send",
-    "start_process",
-    "wait_for_exit",
-]
-
 _LENGTH_BYTES = 8
 
 
@@ -35,27 +26,27 @@ class WorkerFailure:
 
 
 def start_process(module: str, *words: str, group: bool = False) -> subprocess.Popen[bytes]:
-    """Our interpreter with one of our modules; `group`: with all that it starts, a group apart.
+    """Start one of our modules in our interpreter.
 
-    What is in a group apart gets no Ctrl-C, and is ended as a whole.
+    `group`: start a process group, which gets no Ctrl-C and is ended as a whole.
     """
     # -P: what lies in the current folder is no module of ours.
     command = [sys.executable, "-P", "-m", module, *words]
     root = str(Path(__file__).parents[2])
     known = [path for path in (root, os.environ.get("PYTHONPATH", "")) if path]
-    apart: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
+    options: dict[str, Any] = {"process_group": 0} if group and os.name == "posix" else {}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(known)},
-        **apart,
+        **options,
     )
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End it, and the group apart that it was started in, without waiting."""
+    """End the process and its group, without waiting."""
     with contextlib.suppress(OSError):
         process.kill()
         if os.name == "posix":
@@ -80,17 +71,23 @@ def format_exit(code: int) -> str:
 
 
 def send(pipe: IO[bytes], data: bytes) -> None:
-    """Put it into the pipe, and hand it over."""
-    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "little"))
-    pipe.write(data)
+    """Write a message and its length."""
+    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> bytes | None:
-    """What was sent; None where the other side is gone."""
+    """The next message; None if the other side is gone."""
     head = pipe.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None
     size = int.from_bytes(head, "little")
     data = pipe.read(size)
     return data if len(data) == size else None
+
+
+def redirect_stdout() -> IO[bytes]:
+    """Keep stdout for answers; what a library prints goes to stderr."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return own

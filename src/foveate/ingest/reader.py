@@ -1,23 +1,21 @@
-"""The reading process itself, `python -m foveate.ingest.reader LIMITS`: files in, answers out.
+"""The sandboxed reader, `python -m foveate.ingest.reader LIMITS`.
 
-A question is a line of JSON (`name`, `size`) and that many bytes; an answer is one line of JSON.
-It ends when nobody asks any more. Where the system can, it is given no more memory than the limit
-says, and an alarm ends it even where nobody is left who would.
+A request is a line of JSON (`name`, `size`) and that many bytes; an answer is a line of JSON. It
+ends with its input. Where the system allows, its memory is limited and an alarm ends it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 from pathlib import Path
-from typing import IO
 
 from foveate.core.errors import InvalidRequest
-from foveate.ingest.document_json import ReaderAnswer, answer_from_parts
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.process import redirect_stdout
+from foveate.ingest.sandbox import ReaderAnswer, answer_from_parts
 
 _GRACE_SECONDS = 5  # seconds in which whoever asked may end us first
 
@@ -25,7 +23,7 @@ _GRACE_SECONDS = 5  # seconds in which whoever asked may end us first
 def main() -> None:
     """Answer until the questions end."""
     limits = Limits(**json.loads(sys.argv[1]))
-    questions, answers = sys.stdin.buffer, _redirect_stdout()
+    questions, answers = sys.stdin.buffer, redirect_stdout()
     _limit_memory(limits.memory_bytes)
     while line := questions.readline():
         asked = json.loads(line)
@@ -43,13 +41,6 @@ def _load_answer(data: bytes, path: Path, limits: Limits) -> ReaderAnswer:
         return answer_from_parts(load_in_process(data, path, limits))
     except InvalidRequest as error:
         return {"refused": str(error)}
-
-
-def _redirect_stdout() -> IO[bytes]:
-    """The answers' own channel: what a library prints goes to stderr."""
-    own = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return own
 
 
 def _limit_memory(most: int) -> None:

@@ -1,15 +1,10 @@
-"""Bring a store up to date with files and folders: write what changed, delete what is gone.
+"""Brings a store up to date with files and folders: writes changes, deletes what is gone.
 
-Each document is one transaction of the store, or shares one with others (`at_once`), and its
-content hash says that it is done: a run that was stopped goes on where it was. One bad file, or one
-bad line of a JSON Lines file, is reported and the rest go on; nothing is deleted of what could not
-be read. Only documents that came from the paths given are ever deleted, and none of other origin is
-overwritten: a store that has documents of another folder of the same name is refused before
-anything is written.
-
-Ids: a file is `<folder's name>/<path in it>`, or its own name where it was given itself; what a
-file says its id is stays as it is; other parts of a file are `<file>#<line>`. Vectors are of the
-chunk's text alone, as measured. Nothing is printed here.
+Each document is one transaction, or shares one (`at_once`); its content hash records that it is
+done, so a stopped run continues. A bad file or line is reported and the rest goes on; documents of
+an unreadable file stay. Only documents from the given paths are deleted, and none from elsewhere is
+overwritten. Ids: `<folder's name>/<path in it>`, or the name of a file given itself; an id in the
+file stays; other parts are `<file>#<line>`.
 """
 
 from __future__ import annotations
@@ -32,19 +27,8 @@ from foveate.ingest.pool import prepare_in_processes
 from foveate.ingest.prepare import Settings
 from foveate.ingest.run_state import Report, RunState
 from foveate.ingest.sandbox import Sandbox
-from foveate.ingest.walk import Failure, Walk, walk
+from foveate.ingest.walk import Walk, walk
 from foveate.ports import Embedder, Model, Store
-
-__all__ = [
-    "Engine",
-    "Failure",
-    "Progress",
-    "Report",
-    "ingest",
-    "local_engine",
-    "prepare_in_process",
-    "walk_paths",
-]
 
 _MAX_JOBS, _FILES_PER_JOB = 8, 32
 
@@ -77,19 +61,17 @@ def ingest(
     at_once: int = 1,
     on_progress: Progress | None = None,
 ) -> Report:
-    """Index files and folders; afterwards the store holds of them what is there now.
+    """Index files and folders; afterwards the store holds their present content.
 
-    `principals`: who may read documents that do not say so themselves; empty is everybody.
-    `limits`: how much of one file is read; what is over them is reported, and not read in part.
-    `enrich`: whether documents get a summary and chunks their questions, taken from their own words
-    or, where that can be had, written by the `model`. `jobs`: how many processes prepare files, 1
-    is this one alone; or another `engine` does. The outcome is the same. `at_once`: how many
-    documents are one transaction at the most, where the store has one for many; more is faster,
-    holds up other writers, and is what a killed run does again. Without an `embedder` the store
-    gets no vectors. Raises `BadInput` for a path that is not there, `BadOption`, also where the
-    store has documents of another path of the same name, and `OutsideFailure` where the store or
-    the embedder fails or the disk is full: what was written until then stays, and the next run goes
-    on from there.
+    `principals`: who may read documents that name none; empty is everybody. `limits`: how much of
+    one file is read; a file over them is reported. `enrich`: add summaries to documents and
+    questions to chunks, from their own words or written by the `model`. `jobs`: how many processes
+    prepare files; or another `engine` prepares them. The outcome is the same. `at_once`: how many
+    documents share a transaction, if the store can; more is faster, blocks other writers longer,
+    and is repeated after a kill. Without an `embedder` the store gets no vectors. Raises `BadInput`
+    for a missing path, `BadOption`, also if the store has documents of another path of the same
+    name, and `ExternalError` if the store or the embedder fails or the disk is full: what was
+    written stays, and the next run continues.
     """
     check_sizes(size, overlap)
     if jobs < 1:
@@ -107,7 +89,7 @@ def ingest(
     describe = None
     if model is not None and (settings.enrich.summaries or settings.enrich.questions):
         describe = ModelEnricher(model=model, tokenizer=tokenizer, options=settings.enrich)
-    books = RunState(
+    state = RunState(
         store,
         embedder,
         tokenizer.fingerprint,
@@ -120,24 +102,24 @@ def ingest(
         tokenizer=tokenizer,
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
-        moved=books.moved_digests(),
+        moved=state.moved_digests(),
     )
-    _run_tasks(books, preparer, engine or local_engine(jobs), on_progress)
-    books.delete_missing()
-    return books.report()
+    _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
+    state.delete_missing()
+    return state.report()
 
 
 def _run_tasks(
-    books: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
+    state: RunState, preparer: Preparer, engine: Engine, on_progress: Progress | None
 ) -> None:
-    tasks = books.tasks()
+    tasks = state.tasks()
     with engine(preparer, tasks) as prepared:
         for done, (task, parts) in enumerate(zip(tasks, prepared, strict=True), 1):
             for part in parts:
-                books.add_part(task.file, part)
+                state.add_part(task.file, part)
             if on_progress is not None:
                 on_progress(done, len(tasks), task.file.name)
-    books.flush()
+    state.flush()
 
 
 def local_engine(jobs: int | None) -> Engine:
@@ -170,12 +152,12 @@ def prepare_in_process(
     preparer: Preparer, tasks: Sequence[Task]
 ) -> Iterator[Iterator[Iterator[PreparedPart]]]:
     """The parts of each task, in order, prepared in this process."""
-    with Sandbox(preparer.limits) as apart:
-        yield (preparer.parts(task, apart) for task in tasks)
+    with Sandbox(preparer.limits) as sandbox:
+        yield (preparer.parts(task, sandbox) for task in tasks)
 
 
 def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:
-    """What is under each of the paths; raises `BadInput`, and `BadOption` for two of one name."""
+    """The files under each path; raises `BadInput`, and `BadOption` for two of one name."""
     roots = [paths] if isinstance(paths, Path | str) else list(paths)
     walks = tuple(walk(Path(root), frozenset(suffixes())) for root in roots)
     _check_distinct_names(walks)

@@ -1,7 +1,7 @@
-"""One run's books: what the store had, what was seen, what became of it. Reads no file.
+"""The state of one run: what the store had, what was found, and what was written.
 
-Everything that is written is written here, in the order in which it is told, so that the store
-does not depend on who prepared it, or on who was done first.
+Everything is written here in the order of the walk, so the store does not depend on which process
+was first.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import errno
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
 from foveate.ingest.document_task import (
@@ -22,13 +23,10 @@ from foveate.ingest.document_task import (
 )
 from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
-from foveate.ingest.renamed import load_stored_vectors
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ingest.write_queue import WriteQueue
 from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Embedder, Store
-
-__all__ = ["Report", "RunState"]
 
 _COUNTERS = (
     *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
@@ -38,11 +36,11 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run did, in documents; `chunks` counts those written. `skipped`: nothing wrong.
+    """The result of a run, in documents; `chunks` counts those written. `skipped`: nothing wrong.
 
-    `renamed`: how many of those added are of those deleted, with the same text under another name.
-    `summarised`: documents written with a summary that they did not bring. `questions`: those of
-    the chunks written. `without_model`: documents of which the model wrote nothing of use.
+    `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
+    written with a generated summary. `questions`: those of the chunks written. `without_model`:
+    documents for which the model wrote nothing usable.
     """
 
     added: int = 0
@@ -59,12 +57,11 @@ class Report:
 
 
 class RunState:
-    """Takes what is prepared, writes it, and says at the end what was done.
+    """Takes prepared documents, writes them, and reports the result.
 
-    `embedder` makes the vectors of what comes without them, of several documents at once; those of
-    a document that has a new name alone are taken from the store. `at_once`: how many documents are
-    one transaction, where the store has one for many (`batch`). Raises `BadOption` where the
-    store has documents of another path of the same name.
+    `embedder` computes missing vectors for several documents at once; a renamed document keeps
+    those of the store. `at_once`: how many documents share a transaction (`batch`). Raises
+    `BadOption` if the store has documents of another path of the same name.
     """
 
     def __init__(
@@ -91,11 +88,11 @@ class RunState:
         self._missing_ids = self._find_missing()
 
     def moved_digests(self) -> frozenset[str]:
-        """The digests of documents whose file is gone: where they come again, they were moved."""
+        """The digests of documents whose file is gone; if they come again, they were moved."""
         return frozenset(self._missing_ids)
 
     def _find_missing(self) -> dict[str, list[str]]:
-        """By digest, the ids of documents whose file is not there any more."""
+        """By digest, the ids of documents whose file is gone."""
         there = {file.name for each in self._walks for file in each.files}
         gone: dict[str, list[str]] = {}
         for identity, stored in self._stored_hashes.items():
@@ -150,12 +147,12 @@ class RunState:
         self._record_written(waiting, refused)
 
     def _batch(self) -> AbstractContextManager[None]:
-        """One transaction for what is written inside, where that is wanted and the store can."""
+        """A shared transaction, if it is wanted and the store has one."""
         batch = getattr(self._store, "batch", None) if self._at_once > 1 else None
         return nullcontext() if batch is None else batch()
 
     def _write_documents(self, waiting: list[tuple[File, PreparedDocument]]) -> dict[str, str]:
-        """By the document's id, why the store would not have it."""
+        """Write them; by document id, why the store refused one."""
         refused: dict[str, str] = {}
         for _, part in waiting:
             try:
@@ -167,7 +164,6 @@ class RunState:
     def _record_written(
         self, waiting: list[tuple[File, PreparedDocument]], refused: Mapping[str, str]
     ) -> None:
-        """Count what is written, and keep what its texts come out as, all at once."""
         found: dict[str, bytes] = {}
         for file, part in waiting:
             if part.document.id in refused:
@@ -187,7 +183,7 @@ class RunState:
     def _describe_documents(
         self, waiting: list[tuple[File, PreparedDocument]]
     ) -> list[tuple[File, PreparedDocument]]:
-        """With what the model says of them; of whom it says nothing stay as they are."""
+        """Add what the model writes about them."""
         if self._describe is None:
             return waiting
         found = self._describe.describe([part for _, part in waiting])
@@ -198,7 +194,7 @@ class RunState:
         return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
 
     def _reuse_vectors(self, part: PreparedDocument) -> PreparedDocument:
-        """The part with the vectors of the same document under its old name, where it had one."""
+        """Take the vectors of the same document under its old name."""
         old = self._missing_ids.get(content_digest(part.document.content_hash))
         if not old or part.document.id in self._stored_hashes:
             return part
@@ -225,7 +221,7 @@ class RunState:
         return found
 
     def _check_id_free(self, identity: str) -> None:
-        """An id belongs to one file; one that is in the store from elsewhere is left alone."""
+        """An id belongs to one file, and one from elsewhere in the store stays."""
         if identity in self._file_by_id:
             raise BadInput(f"{identity!r} is taken by {self._file_by_id[identity]}", field="id")
         if identity not in self._stored_hashes:
@@ -279,7 +275,7 @@ class RunState:
                 self._failed.append(Failure(path=origin, reason=f"{identity!r}: {error}"))
 
     def report(self) -> Report:
-        """The books, closed."""
+        """The result of the run."""
         skipped = tuple(failure for each in self._walks for failure in each.skipped)
         return Report(
             failed=tuple(self._failed),
@@ -303,7 +299,7 @@ class RunState:
 
 
 def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
-    """Names alone do not tell `a/docs` from `b/docs`: one would delete and overwrite the other."""
+    """Refuse a folder of the same name elsewhere: `a/docs` would overwrite `b/docs`."""
     for each in walks:
         for stored in known.values():
             if (
@@ -319,3 +315,20 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
 
 def _is_under(origin: str, scope: str) -> bool:
     return origin.startswith(scope) if scope.endswith("/") else origin == scope
+
+
+def load_stored_vectors(store: Store, identity: str, part: PreparedDocument) -> Any:
+    """The vectors that the store has of these very chunks in that document; None if not of all."""
+    places = [(identity, chunk.sequence) for chunk in part.chunks]
+    found = store.neighbours(places, 0, principals=part.document.principals)
+    known = {chunk.sequence: chunk for chunk in found}
+    rows = [
+        known[chunk.sequence].embedding
+        for chunk in part.chunks
+        if chunk.sequence in known and known[chunk.sequence].content_hash == chunk.content_hash
+    ]
+    if not rows or len(rows) < len(part.chunks) or any(row is None for row in rows):
+        return None
+    import numpy as np
+
+    return np.asarray(rows, dtype=np.float32)

@@ -1,9 +1,8 @@
-"""A process of our own that reads the files which a parser could hang, blow up or crash on.
+"""A process that reads the files which could hang, exhaust or crash a parser.
 
-It is started when the first such file comes and goes on to the next; after a file that took too
-long it is ended, after a crash it is gone, and in both cases the next file gets a new one. A
-pool of `concurrent.futures` cannot do that: one of its tasks cannot be ended, and one crash
-breaks the pool. Bytes go in and JSON comes out (`answers`): nothing that it says is executed.
+It starts with the first such file and reads the next ones too. A file over its time limit ends it,
+and the next file gets a new process. `concurrent.futures` cannot end a task, and one crash breaks
+its pool. Bytes go in and JSON comes out, so no answer is executed.
 """
 
 from __future__ import annotations
@@ -11,19 +10,77 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-from collections.abc import Sequence
-from dataclasses import asdict
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple, fields
+from datetime import datetime
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypedDict
 
 from foveate.core.errors import BadInput
-from foveate.ingest.document_json import ReaderAnswer, parts_from_answer
+from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.process import format_exit, start_process, wait_for_exit
-from foveate.ports import LoadedDocument
+from foveate.ports import LoadedDocument, Section
 
-__all__ = ["Sandbox"]
+
+class ReaderAnswer(TypedDict, total=False):
+    """`refused`: why the whole file was; else its `parts`, each a document or why it is none."""
+
+    refused: str
+    parts: list[dict[str, Any] | str]
+
+
+def answer_from_parts(parts: Iterable[LoadedDocument | BadInput]) -> ReaderAnswer:
+    """The documents as plain values."""
+    return {"parts": [str(p) if isinstance(p, BadInput) else _loaded_to_json(p) for p in parts]}
+
+
+def parts_from_answer(answer: ReaderAnswer) -> list[LoadedDocument | BadInput]:
+    """The documents again. Raises the `BadInput` that the file was refused with."""
+    if "refused" in answer:
+        raise BadInput(answer["refused"])
+    return [BadInput(p) if isinstance(p, str) else _loaded_from_json(p) for p in answer["parts"]]
+
+
+def _loaded_to_json(loaded: LoadedDocument) -> dict[str, Any]:
+    plain = {each.name: getattr(loaded, each.name) for each in fields(loaded)}
+    instant = loaded.modified_at
+    return plain | {
+        "sections": _plain_sections(loaded.sections),
+        "metadata": dict(loaded.metadata),
+        "modified_at": instant.isoformat() if instant else None,
+    }
+
+
+def _loaded_from_json(plain: dict[str, Any]) -> LoadedDocument:
+    instant = plain["modified_at"]
+    return LoadedDocument(
+        **plain
+        | {
+            "sections": _sections(plain["sections"]),
+            "modified_at": datetime.fromisoformat(instant) if instant else None,
+            "principals": tuple(plain["principals"]),
+        }
+    )
+
+
+def _plain_sections(sections: Sequence[Section]) -> Any:
+    """A list for each section; columns for rows of a table, which may be a million."""
+    if not isinstance(sections, Rows):
+        return [astuple(section) for section in sections]
+    columns = [b64encode(column.tobytes()).decode() for column in sections.columns]
+    return {"columns": columns, "names": sections.names}
+
+
+def _sections(plain: Any) -> Sequence[Section]:
+    if isinstance(plain, dict):
+        columns = (array("q", b64decode(column)) for column in plain["columns"])
+        return Rows(columns, plain["names"])
+    names = [each.name for each in fields(Section)]
+    return tuple(Section(**dict(zip(names, section, strict=True))) for section in plain)
 
 
 class Sandbox:
@@ -40,7 +97,7 @@ class Sandbox:
         self._end_process()
 
     def load(self, data: bytes, path: Path) -> Sequence[LoadedDocument | BadInput]:
-        """The file's documents. Raises `BadInput`, also where the reader had to be ended."""
+        """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
         process = self._process = self._process or _start_reader(self.limits)
         overtime: list[bool] = []
 
@@ -69,7 +126,7 @@ class Sandbox:
         )
 
     def _end_process(self) -> int:
-        """Let the process go; how it ended."""
+        """End the process; its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
@@ -81,7 +138,7 @@ def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
 
 
 def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> bytes:
-    """The line that answers; empty or without its end where the process ended before it."""
+    """The answering line; incomplete if the process ended before."""
     question = json.dumps({"name": path.name, "size": len(data)}).encode() + b"\n"
     to, back = _require_pipe(process.stdin), _require_pipe(process.stdout)
     with contextlib.suppress(BrokenPipeError):
@@ -92,7 +149,6 @@ def _send_file(process: subprocess.Popen[bytes], data: bytes, path: Path) -> byt
 
 
 def _parse_answer(line: bytes) -> list[LoadedDocument | BadInput]:
-    """The documents; whoever took the reader over can say nothing else. Raises `BadInput`."""
     try:
         answer: ReaderAnswer = json.loads(line)
         return parts_from_answer(answer)

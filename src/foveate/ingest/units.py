@@ -1,8 +1,6 @@
-"""The units that chunks are made of: sentences, code lines, table rows, with what they weigh.
+"""Splits a text into the units of chunks (sentences, code lines, table rows) and counts them.
 
-Units come in slices: the texts of a slice are counted in a few batches, once each, and again in
-pieces where one alone is too long for a chunk. So memory holds a slice, however long the text is.
-Not here: which units go together (`chunk`).
+Units come in slices, counted in a few batches, so memory holds a slice of any text.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from foveate.core.text.graphemes import (
 from foveate.core.text.sentences import each_unit
 from foveate.ports import Section
 
-__all__ = ["MANY_ROWS", "SLICE", "CountBatch", "Unit", "split_units"]
-
 CountBatch = Callable[[Sequence[str]], Sequence[int]]
 """Tokens of each text, in order."""
 
@@ -37,12 +33,11 @@ _LONGEST_CLUSTER = 64
 
 
 class Unit(NamedTuple):
-    """`text[start:end]`, which no chunk takes apart; a tuple, for a text may have millions.
+    """`text[start:end]`, which no chunk divides; a tuple, because a text may have millions.
 
-    `gap`: tokens of the white space before it where that is wide. `opens`: a section begins
-    here; `apart`: on another page or another sheet, and `row`: in the next row, which is what a
-    citation names. `block`: the index of its block; `whole`: it is better kept in one chunk (code,
-    tables).
+    `gap`: tokens of wide white space before it. `opens`: a section begins here; `separate`: on
+    another page or sheet, and `row`: in the next row. `block`: index of its block; `whole`: prefer
+    to keep the block in one chunk (code, tables).
     """
 
     start: int
@@ -51,7 +46,7 @@ class Unit(NamedTuple):
     gap: int = 0
     heading: bool = False
     opens: bool = False
-    apart: bool = False
+    separate: bool = False
     row: bool = False
     block: int = 0
     whole: bool = False
@@ -85,14 +80,14 @@ def _iter_units(text: str, sections: Sequence[Section], language: str) -> Iterat
             while following is not None and following.start <= start:
                 here, following = following, next(coming, None)
             opens = here is not before
-            apart = opens and _page_and_row(here) != _page_and_row(before)
-            row = apart and gathers and _are_rows(before, here)
+            separate = opens and _page_and_row(here) != _page_and_row(before)
+            row = separate and gathers and _are_rows(before, here)
             yield Unit(
                 start=start,
                 end=end,
                 heading=kind == "heading",
                 opens=opens,
-                apart=apart and not row,
+                separate=separate and not row,
                 row=row,
                 block=number,
                 whole=kind in ("code", "table"),
@@ -104,7 +99,7 @@ def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:
 
 
 def _are_rows(one: Section | None, other: Section | None) -> bool:
-    """Whether the two are rows of one table: but for the row, a citation says the same of both."""
+    """Whether both are rows of one table: a citation differs in the row alone."""
     if one is None or other is None or one.row is None or other.row is None:
         return False
     return (one.page, one.path) == (other.page, other.path)
@@ -113,9 +108,9 @@ def _are_rows(one: Section | None, other: Section | None) -> bool:
 def _count_units(
     text: str, found: list[Unit], before: int, count: CountBatch, size: int
 ) -> list[Unit]:
-    """Count all units, each with the space before it, and the wide gaps, in one batch.
+    """Count all units, each with the space before it, and wide gaps, in one batch.
 
-    `before`: where the unit before them ends; negative where they are the first.
+    `before`: where the previous unit ends; negative if there is none.
     """
     first = text[before : found[0].start] if before >= 0 else ""
     gaps = [first, *(text[one.end : unit.start] for one, unit in pairwise(found))]
@@ -147,7 +142,7 @@ def _recount_long_units(text: str, found: list[Unit], count: CountBatch, size: i
 def _cut_long_units(
     text: str, found: list[Unit], limits: list[int], count: CountBatch, size: int
 ) -> list[Unit]:
-    """Cut what is too long, again and again, one batch a round, until every unit fits."""
+    """Cut long units, one batch a round, until every unit fits."""
     while True:
         cut = [_cut_unit(text, *pair) for pair in zip(found, limits, strict=True)]
         fresh = [piece for pieces in cut if len(pieces) > 1 for piece in pieces]
@@ -163,9 +158,9 @@ def _cut_long_units(
 
 
 def _unit_limits(found: list[Unit], size: int, taken: int) -> tuple[list[int], int]:
-    """What each unit may weigh: less after headings, which a chunk must hold as well.
+    """The limit of each unit: less after headings, which the chunk must hold too.
 
-    `taken`: what the headings right before these units weigh; with it, what those at their end do.
+    `taken`: tokens of the headings before these units; returned for those at their end.
     """
     limits: list[int] = []
     for unit in found:
@@ -175,7 +170,7 @@ def _unit_limits(found: list[Unit], size: int, taken: int) -> tuple[list[int], i
 
 
 def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
-    """The unit, or its pieces of about a fifth of a chunk, so that a few of them fill one."""
+    """The unit, or its pieces of about a fifth of a chunk."""
     if unit.tokens <= limit or unit.end - unit.start < 2:
         return [unit]
     step = max(1, (unit.end - unit.start) * limit // (_PIECES_PER_CHUNK * unit.tokens))
@@ -193,7 +188,7 @@ def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
                     end=end,
                     gap=gap,
                     opens=unit.opens and first,
-                    apart=unit.apart and first,
+                    separate=unit.separate and first,
                     row=unit.row and first,
                 )
             )
@@ -202,7 +197,7 @@ def _cut_unit(text: str, unit: Unit, limit: int) -> list[Unit]:
 
 
 def _cut_position(text: str, unit: Unit, at: int, stop: int) -> int:
-    """Where to cut after `at`, near `stop`: between words, else characters, else code points."""
+    """Where to cut near `stop`: between words, else graphemes, else code points."""
     if stop >= unit.end:
         return unit.end
     for cut in (last_word_boundary(text, stop, at), last_grapheme_boundary(text, stop, at)):
@@ -211,3 +206,64 @@ def _cut_position(text: str, unit: Unit, at: int, stop: int) -> int:
     ceiling = min(unit.end, stop + _LONGEST_CLUSTER)
     beyond = next_grapheme_boundary(text, stop + 1, at, ceiling)
     return beyond if beyond < ceiling else stop
+
+
+class Window:
+    """Units of a stream by number, with approximate weights of ranges; `drop` frees old ones."""
+
+    def __init__(self, coming: Iterator[Unit]) -> None:
+        self._coming = coming
+        self._held: list[Unit] = []
+        self._sums = [0]
+        self._dropped = 0
+
+    def __getitem__(self, at: int) -> Unit:
+        return self._held[at - self._dropped]
+
+    def has(self, at: int) -> bool:
+        """Whether there is such a unit."""
+        while at - self._dropped >= len(self._held):
+            unit = next(self._coming, None)
+            if unit is None:
+                return False
+            self._held.append(unit)
+            self._sums.append(self._sums[-1] + unit.tokens + unit.gap)
+        return True
+
+    def within(self, first: int, last: int) -> list[Unit]:
+        """The units of a range."""
+        return self._held[first - self._dropped : last - self._dropped]
+
+    def of(self, first: int, last: int) -> int:
+        """The weight of a range."""
+        gap = self[first].gap if first < last else 0
+        return self._sums[last - self._dropped] - self._sums[first - self._dropped] - gap
+
+    def of_block(self, first: int, most: int) -> int:
+        """The weight of the block from this unit, or more than `most`."""
+        end = first + 1
+        while self.of(first, end) <= most and self.has(end):
+            if self[end].block != self[first].block:
+                break
+            end += 1
+        return self.of(first, end)
+
+    def of_row(self, first: int, most: int) -> int:
+        """The weight of the row from this unit, or at least `most`."""
+        end = first + 1
+        while self.of(first, end) < most and self.has(end) and not self[end].opens:
+            end += 1
+        return self.of(first, end)
+
+    def of_row_before(self, at: int, most: int) -> int:
+        """The weight of the row that ends here, or at least `most`."""
+        first = at - 1
+        while self.of(first, at) < most and first > self._dropped and not self[first].opens:
+            first -= 1
+        return self.of(first, at)
+
+    def drop(self, before: int) -> None:
+        """Free the units before this one."""
+        del self._held[: before - self._dropped]
+        del self._sums[: before - self._dropped]
+        self._dropped = before

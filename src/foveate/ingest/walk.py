@@ -1,8 +1,7 @@
-"""The files under a folder, in a fixed order, and what was left out and why. Reads no contents.
+"""Lists the files under a folder in a fixed order, and what was left out and why.
 
-Hidden files and folders are passed over in silence, as is usual; everything else that is not read
-is told. Links are followed to files inside of the folder only, never to folders. A name that is
-not UTF-8 could not be stored or printed: what bears it is not read.
+Hidden entries are passed over silently. Links are followed to files inside the folder only. Names
+that are not UTF-8 are not read, because they cannot be stored or printed.
 """
 
 from __future__ import annotations
@@ -16,17 +15,15 @@ from blake3 import blake3
 
 from foveate.core.errors import BadInput
 
-__all__ = ["Failure", "File", "Walk", "walk"]
-
 _NOT_UTF8 = "the name is not UTF-8"
 _DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    r"""A file, folder or line that was not read, by the name it would have had, and why.
+    r"""A file, folder or line that was not read, and why.
 
-    Bytes of a name that are no UTF-8 are spelled out (`\xff`).
+    Bytes of a name that are not UTF-8 are escaped (`\xff`).
     """
 
     path: str
@@ -35,10 +32,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file to read: where it is, what it is called in the store, and its walk's `root`.
+    """A file to read: its path, its name in the store, and its walk's `root`.
 
-    `folder`: the folder that was walked, without links in its path, and `steps`: the names that
-    lead from there to the file itself; None for a file that was given itself.
+    `folder`: the folder of the walk with links resolved, and `steps`: the names from there to the
+    file; None for a file that was given itself.
     """
 
     path: Path
@@ -50,9 +47,9 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """What is under one path. `scope`: names that begin with it, or are it, are this path's.
+    """The files under one path. `scope`: the name, or prefix of names, that belongs to it.
 
-    `root` tells two paths of one scope apart: a digest of where the path is on this machine.
+    `root`: a digest of where the path is on this machine, which tells paths of one scope apart.
     """
 
     scope: str
@@ -65,14 +62,13 @@ class Walk:
 def walk(root: Path, suffixes: frozenset[str]) -> Walk:
     """The readable files under a folder, or the file itself; names begin with the folder's name.
 
-    Names have forward slashes and say nothing of where the folder is: `docs/guide/intro.md`.
-    Raises `BadInput` where there is no such path.
+    Names have forward slashes: `docs/guide/intro.md`. Raises `BadInput` if the path is missing.
     """
     if not root.exists():
         raise BadInput(f"no such file or folder: {str(root)!r}")
     folder = root.is_dir()
     place = root.resolve() if folder else root.parent.resolve() / root.name
-    name, digest = _printable_name(place.name), _path_digest(place)
+    name, digest = _printable_name(place.name), blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)
     scope = f"{name}/" if folder else name
     if name != place.name:
         failure = Failure(path=scope, reason=_NOT_UTF8)
@@ -88,10 +84,6 @@ def walk(root: Path, suffixes: frozenset[str]) -> Walk:
 
 def _printable_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _path_digest(place: Path) -> str:
-    return blake3(os.fsencode(place)).hexdigest(_DIGEST_BYTES)
 
 
 def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str]) -> Walk:
@@ -135,7 +127,7 @@ def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str])
 def _looked_at(
     entry: os.DirEntry[str], root: Path, whole: Path, suffixes: frozenset[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Why the entry is not read, empty where it is; and the names that lead from `whole` to it."""
+    """Why the entry is not read, or empty; and the names that lead from `whole` to it."""
     path = Path(entry.path)
     steps = path.relative_to(root).parts
     try:

@@ -1,8 +1,7 @@
-"""What changes under files and folders, by `watchfiles`. Reads no contents and writes nothing.
+"""Watches files and folders for changes, by `watchfiles`.
 
-The system tells of changes inside a folder. It does not tell of a folder that is mounted, or put
-in place of another, nor of a file that an editor replaces; so the paths themselves are looked at
-once a second. A change is told when nothing more has come for a moment: a burst is one change.
+The system does not report a mounted or replaced folder, nor a file that an editor replaces, so the
+paths themselves are checked once a second. A burst of changes is one change.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from foveate.ingest.prepare import origin_from_hash
 from foveate.ingest.run import Engine
 from foveate.ingest.walk import Walk
 from foveate.ports import Store
-
-__all__ = ["ChangedPaths", "Watcher", "engine_for_changes", "find_empty_scopes"]
 
 ChangedPaths: TypeAlias = frozenset[str] | None
 """Real paths of files and folders; None: everything may have changed."""
@@ -46,10 +43,7 @@ class Watcher:
         self._notify = self._start_notify()
 
     def wait(self, seconds: int | None = None) -> ChangedPaths:
-        """What has changed since the last time; waits for it, or about `seconds` at the most.
-
-        Ctrl-C is `KeyboardInterrupt`.
-        """
+        """Wait for changes, at most about `seconds`. Ctrl-C is `KeyboardInterrupt`."""
         for _ in count() if seconds is None else range(seconds):
             found = self._notify.watch(_LONGEST_MS, _QUIET_MS, _LOOK_MS, None)
             if found == "signal":
@@ -63,7 +57,6 @@ class Watcher:
         return frozenset()
 
     def _read_states(self) -> list[_PathState]:
-        """What each path is now: which folder, or which version of a file; None for none."""
         return [_path_state(path) for path in self._paths]
 
     def _start_notify(self) -> Any:
@@ -86,7 +79,7 @@ def _path_state(path: Path) -> _PathState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChangeFilter:
-    """Which files have to be read: those that changed, and those of which nothing is certain."""
+    """Selects the files that changed, and those that are uncertain."""
 
     changed: ChangedPaths
     doubtful: frozenset[str]
@@ -123,10 +116,7 @@ def engine_for_changes(changed: ChangedPaths, doubtful: frozenset[str], engine: 
 
 
 def find_empty_scopes(walks: Sequence[Walk], store: Store) -> list[str]:
-    """The scopes of paths with nothing to read, of which the store has documents.
-
-    A disk that is not mounted looks like that.
-    """
+    """The scopes without files of which the store has documents, as for an unmounted disk."""
     bare = [each.scope for each in walks if not each.files]
     if not bare:
         return []

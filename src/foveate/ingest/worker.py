@@ -1,10 +1,8 @@
-"""The preparing process itself, `python -m foveate.ingest.worker`: tasks in, parts out, pickled.
+"""The preparing process, `python -m foveate.ingest.worker`: tasks in, parts out, pickled.
 
-Both sides are ours and trust each other as two threads would: what a hostile file could take over
-is the reader (`apart`), of which every worker has its own, and which answers in JSON alone.
-
-First come the places of modules, the preparer and its embedder, which is made when it is first
-needed. The answer to them, and the end of each task, is an empty piece; an error is a piece too.
+Both sides are ours and trusted; hostile files are read by the sandbox of each worker. First come
+module paths, the preparer and its embedder. The answer to them, and the end of each task, is an
+empty piece; an error is a piece too.
 """
 
 from __future__ import annotations
@@ -18,22 +16,20 @@ from typing import IO, Any
 
 from foveate.core.errors import BadOption, ExternalError, FoveateError
 from foveate.ingest.document_task import Preparer
-from foveate.ingest.process import WorkerFailure, receive, send
+from foveate.ingest.process import WorkerFailure, receive, redirect_stdout, send
 from foveate.ingest.sandbox import Sandbox
 from foveate.ports import Embedder
-
-__all__ = ["LazyEmbedder", "main", "make_picklable"]
 
 
 def main() -> None:
     """Answer until the tasks end."""
-    tasks, answers = sys.stdin.buffer, _redirect_stdout()
+    tasks, answers = sys.stdin.buffer, redirect_stdout()
     try:
         preparer = _receive_preparer(tasks)
         send(answers, b"")
-        with Sandbox(preparer.limits) as apart:
+        with Sandbox(preparer.limits) as sandbox:
             while (asked := receive(tasks)) is not None:
-                for part in preparer.parts(_unpickle(asked), apart):
+                for part in preparer.parts(_unpickle(asked), sandbox):
                     send(answers, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
                 send(answers, b"")
     except BrokenPipeError:
@@ -44,10 +40,7 @@ def main() -> None:
 
 
 class LazyEmbedder:
-    """An embedder that is made when it is first needed: it may take a second, and no file need it.
-
-    `pickled`: the embedder.
-    """
+    """An embedder that is loaded from `pickled` when it is first needed."""
 
     def __init__(self, pickled: bytes) -> None:
         self._pickled = pickled
@@ -82,7 +75,7 @@ def _receive_preparer(tasks: IO[bytes]) -> Preparer:
 
 
 def _unpickle(pickled: bytes | None) -> Any:
-    """What our own parent sent. Raises `BadOption` where its class is not to be found here."""
+    """Load an object of the parent. Raises `BadOption` if its class is missing here."""
     try:
         return pickle.loads(pickled or b"")  # noqa: S301 - through a pipe that nobody else has
     except (AttributeError, ImportError, EOFError, TypeError) as error:
@@ -103,13 +96,6 @@ def make_picklable(error: Exception) -> Exception:
     if isinstance(error, FoveateError):
         return ExternalError(str(error))
     return RuntimeError(f"{type(error).__name__}: {error}")
-
-
-def _redirect_stdout() -> IO[bytes]:
-    """The answers' own channel: what a library prints goes to stderr."""
-    own = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return own
 
 
 if __name__ == "__main__":

@@ -1,8 +1,4 @@
-"""What is prepared and not written yet, and whether it is enough. Writes nothing.
-
-Rules: memory has a bound, and so has the work that a killed run does again; how much waits is
-known without looking at all of it.
-"""
+"""Prepared documents that wait to be written, bounded in memory and in repeated work."""
 
 from __future__ import annotations
 
@@ -19,10 +15,9 @@ MODEL_BATCH = 32
 
 @dataclass(slots=True, kw_only=True)
 class WriteQueue:
-    """Documents in their order. `at_once`: how many are one transaction at the most.
+    """Documents in their order. `at_once`: how many share a transaction.
 
-    `describes`: whether a model is to say something of them; `embeds`: whether those without
-    vectors get some. `bare`: chunks without vectors.
+    `describes`: a model writes about them; `embeds`: those without vectors get some.
     """
 
     at_once: int

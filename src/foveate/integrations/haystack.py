@@ -1,9 +1,7 @@
-"""Haystack: a component that assembles what retrievers found, with typed sockets.
+"""A Haystack component that assembles what retrievers found, with typed sockets.
 
-A dumped pipeline names this module. Haystack 3 loads classes of its own packages alone unless it is
-told what to trust:
-`Pipeline.loads(text, allowed_modules=["foveate.integrations.haystack"])`.
-Importing this changes none of Haystack's settings.
+Haystack 3 loads it from a dumped pipeline by `Pipeline.loads(text,
+allowed_modules=["foveate.integrations.haystack"])`.
 """
 
 # Haystack reads the types of the sockets from the annotations: they are not postponed here.
@@ -23,18 +21,20 @@ from foveate.core import zones
 from foveate.core.context_json import context_to_json
 from foveate.core.request import Recipe
 from foveate.core.types import Context
-from foveate.integrations.options import check_options, current_principals, from_documents
-from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
-from foveate.integrations.serialization import (
+from foveate.integrations.options import (
     budget_from_json,
     budget_to_json,
+    check_options,
+    current_principals,
+    from_documents,
+    messages_without_context,
     recipe_from_string,
     recipe_to_string,
 )
+from foveate.integrations.pieces import PIECE_SEPARATOR, Piece, build_pieces, group_by_marker
 from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.options import AssembleOptions
-from foveate.pipeline.prompts.text import system_prompt
-from foveate.ports import text_from_content
+from foveate.ports import Message, text_from_content
 
 __all__ = ["FoveateAssembler"]
 
@@ -62,7 +62,7 @@ class FoveateAssembler:
     | `messages` | system prompt, context and question, for a chat generator |
     | `citations`, `trace` | plain data |
     | `token_count` | of the text |
-    | `assembled` | the context as foveate's own value, None where nothing may be read |
+    | `assembled` | the context as foveate's own value, None if nothing may be read |
 
     Options are those of `foveate.assemble`; `recipe` may also be one written as TOML. Who asks is
     an input of the run, `principals`, and of nothing that is written down with a pipeline.
@@ -121,7 +121,7 @@ class FoveateAssembler:
     def run(
         self, query: str, documents: list[Document], principals: list[str] | None = None
     ) -> dict[str, Any]:
-        """Assemble; with empty outputs, and the question alone, where nothing may be read."""
+        """Assemble; if nothing may be read, empty outputs and the question alone."""
         made = from_documents(
             query,
             list(documents),
@@ -151,7 +151,7 @@ class FoveateAssembler:
             "documents": _documents(found),
             "sources": _documents(group_by_marker(found, self.separator)),
             "context": context.text,
-            "messages": _chat([(one["role"], text_from_content(one["content"])) for one in sent]),
+            "messages": _chat(sent),
             "citations": said["citations"],
             "trace": said["trace"],
             "token_count": context.token_count,
@@ -159,18 +159,11 @@ class FoveateAssembler:
         }
 
     def _nothing(self, query: str) -> dict[str, Any]:
-        options = self._options
-        system = options.system
-        if system is None:
-            system = system_prompt(
-                options.prompt or "grounded", marker=None, language=options.language
-            )
-        asked = [("system", system)] if system else []
         return {
             "documents": [],
             "sources": [],
             "context": "",
-            "messages": _chat([*asked, ("user", query)]),
+            "messages": _chat(messages_without_context(query, self._options)),
             "citations": [],
             "trace": [],
             "token_count": 0,
@@ -185,6 +178,6 @@ def _documents(found: tuple[Piece, ...]) -> list[Document]:
     ]
 
 
-def _chat(found: list[tuple[str, str]]) -> list[ChatMessage]:
+def _chat(found: list[Message]) -> list[ChatMessage]:
     made = {"system": ChatMessage.from_system, "user": ChatMessage.from_user}
-    return [made[role](content) for role, content in found]
+    return [made[one["role"]](text_from_content(one["content"])) for one in found]

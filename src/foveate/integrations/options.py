@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
+from foveate import plugins
 from foveate.core.candidates import candidates_from_items, is_readable
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.request import Recipe
+from foveate.core.spec import recipe_from_toml, recipe_to_toml
+from foveate.core.zones import Budget
 from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.documents import records_from_items
@@ -17,6 +22,8 @@ from foveate.pipeline.inputs import check_principals, check_query
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 from foveate.pipeline.prompts.markers import PROVIDER_CITED_FORMATS
+from foveate.pipeline.prompts.text import system_prompt
+from foveate.ports import Message
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]
 """Names that the caller reads under, or a function that gives them at each call."""
@@ -26,9 +33,9 @@ _FIELDS = tuple(f for f in fields(AssembleOptions) if f.name != "principals")
 
 
 def options_of(component: Any, **changes: Any) -> AssembleOptions:
-    """The options in the attributes of a component that are named as they are, with changes.
+    """The options in a component's attributes of the same names, with changes.
 
-    `k` of a component is `keep`: how many of the best are looked at.
+    A component's `k` is `keep`: how many of the best are considered.
     """
     found = {f.name: getattr(component, f.name) for f in _FIELDS if hasattr(component, f.name)}
     if hasattr(component, "k"):
@@ -57,13 +64,12 @@ def from_documents(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
-    """The context of a framework's documents; None if there are none that may be read.
+    """The context of a framework's documents; None if none may be read.
 
-    To a framework a search that finds nothing is no error. Whether nothing was found or nothing
-    may be read cannot be told from that. `gap`: what its pieces are joined by, which keeps the
-    budget too; None sends the context as it is. Raises what `foveate.assemble` raises.
+    `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
+    is. Raises what `foveate.assemble` raises.
     """
     check_query(query)
     found = candidates_from_items(records_from_items(documents))
@@ -71,7 +77,7 @@ def from_documents(
     if not any(is_readable(candidate.chunk.principals, allowed) for candidate in found):
         return None
     check_options(options)
-    assembler = Assembler(options=replace(options, principals=principals), around=around)
+    assembler = Assembler(options=replace(options, principals=principals), observers=observers)
     return _fit(assembler, query, assembler.run(query, found), gap)
 
 
@@ -82,16 +88,13 @@ def from_store(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
     """The same from a store, by the assembler's own recipe and budget."""
-    own = _with_call(assembler, options, principals, around)
-    try:
-        result = own.run(query, cached=False)
-    except BadInput as error:
-        _check_nothing_found(error)
-        return None
-    return _fit(own, query, result, gap)
+    own = _with_call(assembler, options, principals, observers)
+    with _nothing_found_allowed():
+        return _fit(own, query, own.run(query, cached=False), gap)
+    return None
 
 
 async def afrom_store(
@@ -101,16 +104,24 @@ async def afrom_store(
     *,
     principals: Sequence[str] = (),
     gap: str | None = PIECE_SEPARATOR,
-    around: StepObserver | None = None,
+    observers: StepObserver | None = None,
 ) -> AssemblyResult | None:
     """`from_store` without blocking the event loop; a store may be asynchronous."""
-    own = _with_call(assembler, options, principals, around)
-    try:
+    own = _with_call(assembler, options, principals, observers)
+    with _nothing_found_allowed():
         result = await own.arun(query, cached=False)
-    except BadInput as error:
-        _check_nothing_found(error)
-        return None
-    return await asyncio.to_thread(_fit, own, query, result, gap)
+        return await asyncio.to_thread(_fit, own, query, result, gap)
+    return None
+
+
+def messages_without_context(query: str, options: AssembleOptions) -> list[Message]:
+    """System prompt and question, for a request of which nothing may be read."""
+    system = options.system
+    if system is None:
+        prompt = options.prompt or "grounded"
+        system = system_prompt(prompt, marker=None, language=options.language)
+    sent: list[Message] = [{"role": "system", "content": system}] if system else []
+    return [*sent, {"role": "user", "content": query}]
 
 
 def check_unused(options: AssembleOptions) -> None:
@@ -127,9 +138,8 @@ def _with_call(
     assembler: Assembler,
     options: AssembleOptions,
     principals: Sequence[str],
-    around: StepObserver | None,
+    observers: StepObserver | None,
 ) -> Assembler:
-    """The assembler with the options of one call."""
     check_unused(options)
     keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
     if options.keep is not None:
@@ -138,17 +148,55 @@ def _with_call(
         keywords |= {"prompt": options.prompt, "system": options.system}
     changed = assembler.options.changed(keywords)
     check_options(changed)
-    return replace(assembler, options=changed, around=combine_observers(assembler.around, around))
+    return replace(
+        assembler, options=changed, observers=combine_observers(assembler.observers, observers)
+    )
 
 
 def _fit(
     assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
 ) -> AssemblyResult:
-    """The result so that its pieces, joined by `gap`, keep the budget too."""
     return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
-def _check_nothing_found(error: BadInput) -> None:
-    """A search that finds nothing that may be read is no error here; any other goes on."""
-    if error.field != "candidates":
-        raise error
+@contextmanager
+def _nothing_found_allowed() -> Iterator[None]:
+    """Pass over a search without readable results."""
+    try:
+        yield
+    except BadInput as error:
+        if error.field != "candidates":
+            raise
+
+
+def budget_to_json(budget: Any) -> Any:
+    """A budget of zones as a mapping of them; a number stays one."""
+    if not isinstance(budget, Budget):
+        return budget
+    return {f.name: getattr(budget, f.name) for f in fields(Budget)}
+
+
+def budget_from_json(budget: Any) -> Any:
+    """A mapping of zones as a budget, anything else as it is; raises `BadOption`."""
+    if not isinstance(budget, dict):
+        return budget
+    try:
+        return Budget(**budget)
+    except TypeError as error:
+        raise BadOption(f"budget: {error}; give the zones of foveate.Budget") from None
+
+
+def recipe_to_string(recipe: str | Recipe) -> str:
+    """A recipe that is a value as TOML; a name or a path stays one."""
+    return (
+        recipe_to_toml(recipe, plugins.component_registry())
+        if isinstance(recipe, Recipe)
+        else recipe
+    )
+
+
+def recipe_from_string(recipe: str | Recipe) -> str | Recipe:
+    """A recipe written as TOML as a value; a name, a path or a value stays what it is."""
+    if isinstance(recipe, str) and "\n" in recipe:
+        return recipe_from_toml(recipe, plugins.component_registry())
+    return recipe

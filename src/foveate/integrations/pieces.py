@@ -1,17 +1,16 @@
-"""A context as pieces, one a block, for frameworks that hand documents on rather than a text.
+"""A context as pieces, one a block, for frameworks that pass on documents instead of a text.
 
-A piece is the block as it stands in the context, its header with the marker included, so that
-what a framework puts together of them is what was counted. Joined by what the framework puts
-between documents they keep the budget too: `fitted` counts that, and assembles anew where the
-joined text is larger than the context.
+A piece is the block as it is in the context, with header and marker. `fit_pieces` counts the joined
+pieces and assembles again if they are over the budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from foveate.answer.wire import plain_data
 from foveate.core.assemble import assemble
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BudgetTooSmall
@@ -25,6 +24,10 @@ METADATA_KEY = "foveate"
 """Where a framework's metadata holds what is known of a piece."""
 PIECE_SEPARATOR = "\n\n"
 """What frameworks put between documents where nothing else is said."""
+BLOCK_FIELDS = (
+    *("kind", "rendition", "score", "source", "title", "document_id", "chunk_ids", "page", "pages"),
+    *("section", "row", "line", "document_spans", "corroborating"),
+)
 CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 
 
@@ -32,8 +35,8 @@ CHUNK_FIELDS = ("source", "title", "section", "page", "row", "line")
 class Piece:
     """One block for a framework.
 
-    `text`: as it stands in the context. `id`, `metadata`: those of the first chunk that it shows.
-    `about`: what its citation says, plain data.
+    `text`: as it is in the context. `id`, `metadata`: of its first chunk. `citation_metadata`: its
+    citation as plain data.
     """
 
     text: str
@@ -50,10 +53,9 @@ class Piece:
 
 
 def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, ...]:
-    """The context's blocks in the order they stand.
+    """The context's blocks in order.
 
-    `named`: put source, title, page and the like into the metadata too, where a chunk comes from a
-    store, which keeps them apart.
+    `named`: add source, title, page and the like to the metadata, for chunks of a store.
     """
     inputs, context = inputs_of(made), made.context
     renderer = renderer_for_recipe(inputs.recipe)
@@ -74,7 +76,9 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
                 marker=block.marker,
                 metadata=_chunk_metadata(own[0], named=named) if own else {},
                 citation_metadata={
-                    **_citation_metadata(block, labels.get(block.marker, "")),
+                    "marker": block.marker,
+                    "label": labels.get(block.marker, ""),
+                    **{name: plain_data(getattr(block, name)) for name in BLOCK_FIELDS},
                     "span": [body, body + block.span[1] - block.span[0]],
                     "others": [
                         {"id": c.id, "metadata": _remove_own_metadata(c.metadata)} for c in own[1:]
@@ -86,10 +90,9 @@ def build_pieces(made: AssemblyResult, *, named: bool = False) -> tuple[Piece, .
 
 
 def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple[Piece, ...]:
-    """One piece a marker, in the order of the markers: piece n is what `[n]` stands for.
+    """One piece a marker, in the order of the markers: piece n is `[n]`.
 
-    Blocks that share a marker, those of a document where documents are cited, become one; side
-    knowledge, which cannot be cited, is left out.
+    Blocks of one marker are joined; side knowledge, which cannot be cited, is left out.
     """
     together: dict[int, list[Piece]] = {}
     for piece in found:
@@ -104,9 +107,9 @@ def group_by_marker(found: Sequence[Piece], gap: str = PIECE_SEPARATOR) -> tuple
 def fit_pieces(
     made: AssemblyResult, tokenizer: Tokenizer, gap: str = PIECE_SEPARATOR
 ) -> AssemblyResult:
-    """The same, or assembled again in less room, so that the joined pieces keep the budget.
+    """The result, assembled again in less room until the joined pieces keep the budget.
 
-    Raises `BudgetTooSmall` where nothing does.
+    Raises `BudgetTooSmall` if nothing fits.
     """
     budget, text = inputs_of(made).budget, join_pieces(made, gap)
     if text == made.context.text:
@@ -156,7 +159,6 @@ def _is_within_budget(text: str, budget: Budget, tokenizer: Tokenizer) -> bool:
 
 
 def _assemble_with_room(made: AssemblyResult, tokenizer: Tokenizer, room: int) -> AssemblyResult:
-    """Assembled in this room: tokens, or characters where the budget has no tokens."""
     inputs = inputs_of(made)
     budget = inputs.budget
     name = "characters" if budget.documents is None else "documents"
@@ -165,7 +167,7 @@ def _assemble_with_room(made: AssemblyResult, tokenizer: Tokenizer, room: int) -
 
 
 def _split_blocks(context: Context, renderer: Renderer) -> list[tuple[Block, str, int]]:
-    """Each block, as it stands, with its piece of the text and where in that its body begins."""
+    """Each block with its piece of the text and the offset of its body in that."""
     blocks = sorted(context.blocks, key=lambda block: block.span)
     found = []
     for place, block in enumerate(blocks):
@@ -185,34 +187,12 @@ def _chunk_metadata(chunk: Chunk, *, named: bool) -> dict[str, Any]:
 
 
 def _remove_own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what an earlier assembly said, which is not true of this one."""
+    """The metadata without that of an earlier assembly."""
     return {key: _copy_nested(value) for key, value in metadata.items() if key != METADATA_KEY}
 
 
 def _copy_nested(value: Any) -> Any:
-    """A copy of what could be changed, for who changes it would change what it was found with."""
+    """A copy of nested lists and objects, so that changes do not reach the input."""
     if type(value) is dict:
         return {key: _copy_nested(one) for key, one in value.items()}
     return [_copy_nested(one) for one in value] if type(value) is list else value
-
-
-def _citation_metadata(block: Block, label: str) -> dict[str, Any]:
-    """What the citation says, as plain data; the same keys always."""
-    return {
-        "marker": block.marker,
-        "label": label,
-        "kind": block.kind,
-        "rendition": block.rendition,
-        "score": block.score,
-        "source": block.source,
-        "title": block.title,
-        "document_id": block.document_id,
-        "chunk_ids": list(block.chunk_ids),
-        "page": block.page,
-        "pages": list(block.pages),
-        "section": block.section,
-        "row": block.row,
-        "line": block.line,
-        "document_spans": [list(span) for span in block.document_spans],
-        "corroborating": [asdict(source) for source in block.corroborating],
-    }

@@ -1,8 +1,6 @@
-"""A context as tables: its blocks, its citations, its stages and their decisions, row by row.
+"""A context as tables of blocks, citations, stages and decisions, for pandas, polars and Arrow.
 
-What it is: the way out to pandas, polars, Arrow and whatever reads Arrow's C stream. The columns
-and their types are the same whatever is in the context, also where nothing is. The way in is
-`assemble`, which takes their tables as they are.
+Columns and types do not depend on the context. `assemble` takes such tables as candidates.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.core.notebook import table_html
-from foveate.core.types import Block, Citation, Context, Decision, Source, Span, StageTrace
+from foveate.core.types import Block, Citation, Context, Decision, Span, StageTrace
 
 __all__ = ["Kind", "Table", "blocks", "citations", "decisions", "stages"]
 
@@ -69,7 +67,7 @@ class Table:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def to_polars(self) -> Any:
-        """A `polars.DataFrame`; raises `ExternalError` where polars is not installed."""
+        """A `polars.DataFrame`; raises `ExternalError` if polars is not installed."""
         try:
             import polars as pl
         except ImportError:
@@ -80,7 +78,7 @@ class Table:
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame`: text, `Int64` and `float64`, lists as objects.
 
-        Raises `ExternalError` where pandas is not installed.
+        Raises `ExternalError` if pandas is not installed.
         """
         try:
             import pandas as pd
@@ -116,7 +114,7 @@ _PLACE: Mapping[str, _Column] = {
     "line": ("whole", lambda one: one.line),
     "chunk_ids": ("texts", lambda one: list(one.chunk_ids)),
     "document_spans": ("spans", lambda one: _spans(one.document_spans)),
-    "corroborating": ("sources", lambda one: _sources(one.corroborating)),
+    "corroborating": ("sources", lambda one: [asdict(source) for source in one.corroborating]),
 }
 """What blocks and citations have in common: where a text is from."""
 
@@ -204,10 +202,6 @@ def _table(name: str, layout: Mapping[str, _Column], found: Sequence[Any]) -> Ta
 
 def _spans(spans: Sequence[Span]) -> list[dict[str, int]]:
     return [{"start": start, "end": end} for start, end in spans]
-
-
-def _sources(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    return [asdict(source) for source in sources]
 
 
 def _json(values: Mapping[str, Any]) -> str:

@@ -41,8 +41,8 @@ def assemble(
     options: AssembleOptions | None = None,
     reranker: Reranker | None = None,
     taxonomy: Taxonomy | None = None,
-    shortener: Compressor | None = None,
-    around: StepObserver | None = None,
+    compressor: Compressor | None = None,
+    observers: StepObserver | None = None,
     **keywords: Unpack[AssembleKeywords],
 ) -> Context:
     """Turn candidates into the context that is sent to a model.
@@ -50,8 +50,8 @@ def assemble(
     `candidates`: `Candidate`s, mappings with at least `text`, what LangChain, LlamaIndex or
     Haystack retrieved (docs/frameworks.md), or a pandas, polars or Arrow table.
     `options`, or its fields as keywords: `budget`, `recipe`, `model`, `format`, `principals` and
-    the others that `AssembleOptions` lists. `shortener`: the model that is asked for shorter
-    versions if the recipe wants them. `around`: observers of the steps, for example
+    the others that `AssembleOptions` lists. `compressor`: the model that is asked for shorter
+    versions if the recipe wants them. `observers`: see every step, for example
     `foveate.Tracing()`; they change nothing.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
@@ -65,8 +65,8 @@ def assemble(
         options=options or AssembleOptions(),
         reranker=reranker,
         taxonomy=taxonomy,
-        shortener=shortener,
-        around=around,
+        compressor=compressor,
+        observers=observers,
     )
     return assembler.run(query, candidates, **keywords).context
 
@@ -80,9 +80,9 @@ class Assembler:
     `cache`: where contexts are kept; a cached context is the same to the last byte, and a write to
     the store puts it out of reach at once. `reranker`: scores the candidates again and decides
     their order; if it fails, the order of the search stays, and the trace says so. `taxonomy`:
-    side knowledge that may enter if retrieval was not enough. `shortener`: the model that is asked
-    for shorter versions of what the budget cost, if the recipe wants them. `around`: observers of
-    every search and assembly; they change nothing.
+    side knowledge that may enter if retrieval was not enough. `compressor`: the model that is asked
+    for shorter versions of what the budget cost, if the recipe wants them. `observers`: see every
+    search and assembly; they change nothing.
 
     Raises `BadOption` or `UnknownName` at once for options that cannot be resolved.
     """
@@ -93,8 +93,8 @@ class Assembler:
     cache: Cache | None = None
     reranker: Reranker | None = None
     taxonomy: Taxonomy | None = None
-    shortener: Compressor | None = None
-    around: StepObserver | None = None
+    compressor: Compressor | None = None
+    observers: StepObserver | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no store, and a recipe, format or order that does not exist."""
@@ -160,9 +160,9 @@ class Assembler:
             embedder=self.embedder,
             reranker=self.reranker,
             taxonomy=self.taxonomy,
-            compressor=self.shortener,
+            compressor=self.compressor,
             cache=self.cache if cached else None,
-            observers=combine_observers(self.around),
+            observers=combine_observers(self.observers),
         )
 
     def _search(self, ports: Ports, query: str, keywords: AssembleKeywords) -> Flow[SearchResult]:

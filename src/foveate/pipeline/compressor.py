@@ -69,9 +69,9 @@ class Compressor:
     def __post_init__(self) -> None:
         """Refuse limits that leave nothing to do."""
         if min(self.at_once, self.most) < 1 or min(self.seconds, self.within) <= 0:
-            raise BadOption("shortener: at_once, most, seconds and within must be more than 0")
+            raise BadOption("compressor: at_once, most, seconds and within must be more than 0")
         if self.window < 512:
-            raise BadOption(f"shortener: a window of {self.window} is too small; give 512 or more")
+            raise BadOption(f"compressor: a window of {self.window} is too small; give 512 or more")
 
     def cache_key(self) -> tuple[object, ...]:
         """What of it can change a context."""
@@ -94,7 +94,7 @@ def compress_for_request(
     tokenizer: Tokenizer,
     known: TokenCountCache,
     by: Compressor,
-    around: Observers | None = None,
+    observers: Observers | None = None,
 ) -> tuple[Offer, ...]:
     """What the model offers for this request; nothing where the budget needs none.
 
@@ -102,7 +102,9 @@ def compress_for_request(
     """
     if inputs.offers:
         return inputs.offers
-    return compress_texts(find_texts_to_compress(inputs, tokenizer, known)[: by.most], by, around)
+    return compress_texts(
+        find_texts_to_compress(inputs, tokenizer, known)[: by.most], by, observers
+    )
 
 
 def uses_compressor(recipe: Recipe) -> bool:
@@ -114,8 +116,8 @@ def check_compressor_used(recipe: Recipe) -> None:
     """Raise `BadOption` for a recipe that wants no model's versions."""
     if not uses_compressor(recipe):
         raise BadOption(
-            f"shortener: the recipe {recipe.name!r} asks no model; give its compress "
-            'offer = "llm_extract" or "llm_abstract", or leave the shortener out'
+            f"compressor: the recipe {recipe.name!r} asks no model; give its compress "
+            'offer = "llm_extract" or "llm_abstract", or leave the compressor out'
         )
 
 
@@ -178,7 +180,7 @@ def _is_budget_tight(stage: Compress, trace: Trace, place: int) -> bool:
 
 
 def compress_texts(
-    wants: Sequence[CompressionTask], by: Compressor, around: Observers | None = None
+    wants: Sequence[CompressionTask], by: Compressor, observers: Observers | None = None
 ) -> tuple[Offer, ...]:
     """An offer for each of them: what the model wrote, or why it is not used."""
     made: dict[int, Offer] = {}
@@ -197,7 +199,7 @@ def compress_texts(
                     wants[n], by, f"its {wants[n].size} tokens are too many to ask"
                 )
             else:
-                open_[calls.start(_bind_model_call(by.model, messages, most, around))] = n
+                open_[calls.start(_bind_model_call(by.model, messages, most, observers))] = n
         if todo and calls.is_expired:
             n = todo.popleft()
             made[n] = _empty_result(wants[n], by, again[n] or f"no time left of {by.within:g} s")
@@ -242,11 +244,11 @@ def _count_message_tokens(want: CompressionTask, messages: Iterable[Message]) ->
 
 
 def _bind_model_call(
-    model: Model, messages: Sequence[Message], most: int, around: Observers | None
+    model: Model, messages: Sequence[Message], most: int, observers: Observers | None
 ) -> Callable[[float], Reply]:
     def call(seconds: float) -> Reply:
         return observe_call(
-            around,
+            observers,
             "model",
             lambda: model.complete(messages, max_tokens=most, timeout=seconds),
             lambda reply: model_call_figures(model.name, reply),

@@ -64,19 +64,19 @@ class Observers:
 
     def on_call(self, name: str, outcome: T, figures: Callable[[T], CallFigures] | None) -> None:
         """A few counts of what came of a step that is being left, to those who want them."""
-        for around in self.observers:
+        for observer in self.observers:
             try:
-                if figures is not None and hasattr(around, "on_call"):
-                    around.on_call(name, figures(outcome))
+                if figures is not None and hasattr(observer, "on_call"):
+                    observer.on_call(name, figures(outcome))
             except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
                 self.log_failure(error)
 
     def on_context(self, context: Context) -> None:
         """What came of an assembly, before the step `assemble` is left."""
-        for around in self.observers:
+        for observer in self.observers:
             try:
-                if hasattr(around, "on_context"):
-                    around.on_context(context)
+                if hasattr(observer, "on_context"):
+                    observer.on_context(context)
             except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
                 self.log_failure(error)
 
@@ -101,9 +101,9 @@ class _ObservedStep:
         self._entered: list[Any] = []
 
     def __enter__(self) -> None:
-        for around in self._guard.observers:
+        for observer in self._guard.observers:
             try:
-                manager = around(self._name)
+                manager = observer(self._name)
                 manager.__enter__()
             except Exception as error:  # noqa: BLE001  # a watcher's fault is not the assembly's
                 self._guard.log_failure(error)
@@ -124,29 +124,29 @@ class _ObservedStep:
                     self._guard.log_failure(error)
 
 
-def combine_observers(*arounds: StepObserver | None) -> Observers | None:
+def combine_observers(*observers: StepObserver | None) -> Observers | None:
     """The watchers as one that cannot change an outcome; None where there is nobody."""
+    if len(observers) == 1 and isinstance(observers[0], Observers):
+        return observers[0]
     found: list[StepObserver] = []
-    for around in arounds:
-        if isinstance(around, Observers):
-            found.extend(around.observers)
-        elif around is not None:
-            found.append(around)
-    if len(arounds) == 1 and isinstance(arounds[0], Observers):
-        return arounds[0]
+    for observer in observers:
+        if isinstance(observer, Observers):
+            found.extend(observer.observers)
+        elif observer is not None:
+            found.append(observer)
     return Observers(tuple(found)) if found else None
 
 
 def observe_call(
-    around: Observers | None,
+    observers: Observers | None,
     name: str,
     call: Callable[[], T],
     figures: Callable[[T], CallFigures] | None = None,
 ) -> T:
     """What the call gives; where somebody watches, as a step of this name, with its figures."""
-    if around is None:
+    if observers is None:
         return call()
-    with around(name):
+    with observers(name):
         outcome = call()
-        around.on_call(name, outcome, figures)
+        observers.on_call(name, outcome, figures)
     return outcome

@@ -27,7 +27,7 @@ ATTRIBUTE_PREFIX = "foveate."
 
 
 class Tracing:
-    """Who makes OpenTelemetry spans of assemblies: `assemble(…, around=Tracing())`.
+    """Who makes OpenTelemetry spans of assemblies: `assemble(…, observers=Tracing())`.
 
     `provider`: an OpenTelemetry `TracerProvider`; without one the global one, which does nothing
     until a program sets it up. `content`: questions, contexts and messages of errors may stand on

@@ -124,8 +124,8 @@ class AppState:
             options=options,
             reranker=self.reranker,
             taxonomy=self.taxonomy,
-            shortener=self.compressor if shortens else None,
-            around=self.observers,
+            compressor=self.compressor if shortens else None,
+            observers=self.observers,
         )
         if not store:
             yield assembler

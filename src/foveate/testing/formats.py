@@ -1,4 +1,4 @@
-r"""The law suite for formats: `check_format(MyFormat())` in a test of yours.
+"""The law suite for formats: `check_format(MyFormat())` in a test of yours.
 
 Needs Hypothesis (`pip install 'foveate[testing]'`). A law that is broken raises `AssertionError`.
 
@@ -167,20 +167,8 @@ def it_is_linear(format: Format, size: int = 30_000) -> None:
         calls = counted.calls[method]
         assert calls <= most * len(many), f"{format!r}: {calls} calls of {method}"
     renderer = Renderer(format=format)
-    for unit in (
-        "<",
-        "[",
-        "\\",
-        "-",
-        "\n",
-        " ",
-        "[1",
-        "<\\",
-        "\n---\n",
-        "[DOC: ",
-        "</chunk>",
-        "\n ",
-    ):
+    traps = ("<", "[", "\\", "-", "\n", " ", "[1", "<\\", "\n---\n", "[DOC: ", "</chunk>", "\n ")
+    for unit in traps:
         block = Block(marker=1, text=unit * (size // len(unit)), source="a.md")
         nothing_is_forged(renderer, [block])
 

@@ -9,7 +9,7 @@ secret: a chunk comes with its principals.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -287,9 +287,5 @@ def _result_or_error(attempt: Callable[[Store], object], store: Store) -> object
 
 def _check_same(who: tuple[str, ...], seen: Sequence[object]) -> None:
     assert seen[0] == seen[1], f"{who} learns of secrets: {seen[0]} beside {seen[1]}"
-    for one in _result_parts(seen[0]):
+    for one in seen[0] if isinstance(seen[0], list) else [seen[0]]:
         assert MARK not in repr(one), f"{who} reads a secret: {one}"
-
-
-def _result_parts(seen: object) -> Iterator[object]:
-    yield from seen if isinstance(seen, list) else [seen]

@@ -35,11 +35,8 @@ _NUMERALS = (
 
 def marker(dice: Random) -> str:
     """A citation marker, spelled in any of the ways that the grammar has."""
-    blank, opening, closing = (
-        dice.choice(_BLANKS),
-        dice.choice(grammar.OPENINGS),
-        dice.choice(grammar.CLOSINGS),
-    )
+    blank = dice.choice(_BLANKS)
+    opening, closing = dice.choice(grammar.OPENINGS), dice.choice(grammar.CLOSINGS)
     if dice.random() < 0.3:  # the plain brackets, more often than one in fourteen
         opening, closing = "[", "]"
     kind = dice.randrange(5)

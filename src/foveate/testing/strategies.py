@@ -36,8 +36,8 @@ PHRASES = (
         "👩‍👩‍👧🙂",
         "e\u0301 ",
         "<|end|>",
-        "[1] ",
     ),
+    *("[1] ",),
     *("a" * 30, "na na na na na na na na ", "    ", "==========\n"),
 )
 """Pieces of text in several scripts: some alike, some repetitive, some that look like structure."""

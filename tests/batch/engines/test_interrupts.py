@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from foveate.batch.engines.interrupts import defer_interrupts
+from foveate.batch.engines.tasks import defer_interrupts
 
 
 def pressed(reached, *, ask):

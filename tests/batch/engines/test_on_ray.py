@@ -15,13 +15,14 @@ import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl
 from documents import SMALL
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
-from foveate.batch.engines.on_ray import RETRIES, open_ray
+from foveate.batch.engines.on_ray import open_ray
 from foveate.batch.engines.open import open_engine
+from foveate.batch.engines.tasks import RETRIES
 from foveate.cli import main
 from foveate.core.errors import BadOption, ExternalError
 from foveate.ingest.document_task import PreparedDocument, Preparer, Refusal, Task
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.on_ray import prepare_on_fleet
+from foveate.ingest.on_ray import prepare_on_ray
 from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import File
 from source_tree import PACKAGE
@@ -334,9 +335,7 @@ def test_a_file_that_kills_its_worker_costs_itself_alone(ray, folder, monkeypatc
     files = [File(name=path.name, path=path.absolute(), root="r") for path in paths]
     paths[3].write_text("Kill the one who counts this.")
 
-    found = [
-        list(parts) for parts in prepare_on_fleet(ray, preparer, [Task(file=f) for f in files])
-    ]
+    found = [list(parts) for parts in prepare_on_ray(ray, preparer, [Task(file=f) for f in files])]
 
     refused = {n: part for n, (part,) in enumerate(found) if not isinstance(part, PreparedDocument)}
     assert list(refused) == [3], refused
@@ -356,9 +355,7 @@ def test_a_file_that_kills_its_worker_midway_brings_what_came_before(ray, folder
         File(name=path.name, path=path.absolute(), root="r") for path in sorted(folder.iterdir())
     ]
 
-    found = [
-        list(parts) for parts in prepare_on_fleet(ray, preparer, [Task(file=f) for f in files])
-    ]
+    found = [list(parts) for parts in prepare_on_ray(ray, preparer, [Task(file=f) for f in files])]
 
     *brought, last = found[1]
     assert [part.document.id for part in brought] == [f"r{i}" for i in range(len(brought))]
@@ -378,7 +375,7 @@ def test_what_cannot_be_sent_is_refused(ray):
     preparer = Preparer(settings=settings, tokenizer=lambda: None, limits=Limits())
 
     with pytest.raises(BadOption, match="cannot be sent to a worker"):
-        list(prepare_on_fleet(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
+        list(prepare_on_ray(ray, preparer, [Task(file=File(name="a", path=Path("a"), root=""))]))
 
 
 def test_pieces_come_once_and_in_order_past_a_dead_worker(ray, tmp_path):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.evals.answers.figures import MEASURES
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.answers.summary import summarise_answers
-from foveate.evals.answers.tables import answer_tables
-from foveate.evals.answers.wire import answers_to_json
-from foveate.evals.table import table_to_markdown
+from foveate.evals.figures import MEASURES
+from foveate.evals.tables import answer_tables, table_to_markdown
+from foveate.evals.wire import answers_to_json
 
 
 def outcomes(name, base, ours, **more):
@@ -83,7 +82,7 @@ def test_tables_and_json():
         tokens=32,
     )
     overall, farm = answer_tables(found)
-    record = answers_to_json(found, lambda one: one and {"value": one.value})
+    record = answers_to_json(found)
 
     assert overall.head == (
         "recipe", "log-probability", "difference", "F1", "difference", "failed",

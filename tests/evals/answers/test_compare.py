@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.evals.answers.compare import contains_answer, exact_match, f1_score, normalise_answer
+from foveate.evals.answers.outcome import contains_answer, exact_match, f1_score, normalise_answer
 
 WORDS = st.lists(st.sampled_from(["the", "a", "An", "well", "Well,", "1,880", "mill's", "é", "."]))
 

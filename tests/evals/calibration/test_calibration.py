@@ -13,8 +13,13 @@ from foveate import assemble
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
 from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.evals.calibration.curve import curve_to_json, fit_curve, wilson_interval
-from foveate.evals.calibration.probes import PROBE_KINDS, build_probe
-from foveate.evals.calibration.sweep import Sweep, describe_result, run_sweep
+from foveate.evals.calibration.sweep import (
+    PROBE_KINDS,
+    Sweep,
+    build_probe,
+    describe_result,
+    run_sweep,
+)
 from foveate.pipeline.curves import load_curve, load_published_curves, resample_evenly
 from foveate.ports import Reply
 from resolving import resolve

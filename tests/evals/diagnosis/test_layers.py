@@ -9,9 +9,8 @@ import pytest
 from foveate.core.types import Chunk
 from foveate.evals.cases import Case, Evidence
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
-from foveate.evals.diagnosis.probe import EvidenceTrail, Probe
+from foveate.evals.diagnosis.probe import EvidenceTrail, Probe, Rankings
 from foveate.evals.diagnosis.run import DiagnosisInputs, diagnose
-from foveate.evals.diagnosis.store_reader import Rankings
 from foveate.evals.diagnosis.tables import diagnosis_tables, diagnosis_to_json
 from foveate.evals.diagnosis.verdict import AgentTurn, RecordedAnswers, decide_verdict
 from foveate.pipeline.assembler import Assembler

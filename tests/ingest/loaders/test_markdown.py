@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.loaders.markdown import load_markdown
+from foveate.ingest.loaders.text import load_markdown
 from foveate.ports import LoadedDocument
 
 LINES = st.sampled_from(

@@ -45,7 +45,7 @@ def test_one_span_a_stage_with_what_it_came_to(spans):
     """F7, B8: each stage has a span with its counts and reasons, within that of the assembly."""
     provider, ended = spans
 
-    context = assemble(QUERY, ROWS, budget=200, around=Tracing(provider))
+    context = assemble(QUERY, ROWS, budget=200, observers=Tracing(provider))
 
     found = {span.name: span for span in ended()}
     whole = found["foveate.assemble"]
@@ -71,7 +71,7 @@ def test_stages_end_when_they_end_and_are_sent_with_their_figures(spans):
     """F7: spans do not overlap, though what stands on them is known at the end alone."""
     provider, ended = spans
 
-    assemble(QUERY, ROWS, budget=200, around=Tracing(provider))
+    assemble(QUERY, ROWS, budget=200, observers=Tracing(provider))
 
     *stages, whole = ended()
     assert whole.name == "foveate.assemble"
@@ -105,7 +105,7 @@ def test_calls_are_spans_with_their_figures(spans, store):
         embedder=embedder,
         options=AssembleOptions(budget=200),
         cache=open_cache(),
-        around=Tracing(provider),
+        observers=Tracing(provider),
     )
 
     assembler.assemble(QUERY)
@@ -129,7 +129,7 @@ def test_spans_stand_in_the_span_that_is_current(spans):
     tracer = provider.get_tracer("theirs")
 
     with tracer.start_as_current_span("theirs") as theirs:
-        assemble(QUERY, ROWS, budget=200, around=Tracing(provider))
+        assemble(QUERY, ROWS, budget=200, observers=Tracing(provider))
 
         assert trace.get_current_span() is theirs
 
@@ -143,7 +143,7 @@ def test_threads_do_not_meet(spans):
     provider, ended = spans
     watcher = Tracing(provider)
     threads = [
-        Thread(target=assemble, args=(QUERY, ROWS), kwargs={"budget": 200, "around": watcher})
+        Thread(target=assemble, args=(QUERY, ROWS), kwargs={"budget": 200, "observers": watcher})
         for _ in range(4)
     ]
     for thread in threads:
@@ -169,7 +169,7 @@ def test_an_error_is_named_by_its_kind(spans):
     for content in (False, True):
         with pytest.raises(StageBroke):
             assemble(
-                QUERY, ROWS, budget=200, recipe=broken, around=Tracing(provider, content=content)
+                QUERY, ROWS, budget=200, recipe=broken, observers=Tracing(provider, content=content)
             )
 
     quiet, told = [span for span in ended() if span.name == "foveate.breaks"]
@@ -196,13 +196,13 @@ def test_content_stands_on_spans_only_where_it_is_asked_for(spans):
         for n in range(5)
     ]
 
-    assemble("plantedquery is what?", rows, budget=90, around=Tracing(provider))
+    assemble("plantedquery is what?", rows, budget=90, observers=Tracing(provider))
 
     assert len(ended()) > 5
     assert not any("planted" in span.to_json() for span in ended())
 
     context = assemble(
-        "plantedquery is what?", rows, budget=90, around=Tracing(provider, content=True)
+        "plantedquery is what?", rows, budget=90, observers=Tracing(provider, content=True)
     )
 
     spoken = [span for span in ended() if "planted" in span.to_json()]
@@ -221,7 +221,7 @@ def test_a_recipe_of_a_request_can_go_unnamed(spans):
         ROWS,
         budget=200,
         recipe=mine,
-        around=Tracing(
+        observers=Tracing(
             provider, named=lambda name: name if name in builtin_recipes() else "inline"
         ),
     )
@@ -234,7 +234,9 @@ def test_a_recipe_of_a_request_can_go_unnamed(spans):
 
 def test_without_a_provider_nothing_is_made(spans):
     """F7: where a program sets OpenTelemetry up in no way, watching does nothing."""
-    assert assemble(QUERY, ROWS, budget=200, around=Tracing()) == assemble(QUERY, ROWS, budget=200)
+    assert assemble(QUERY, ROWS, budget=200, observers=Tracing()) == assemble(
+        QUERY, ROWS, budget=200
+    )
 
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch):

@@ -1,29 +1,21 @@
-"""What an engine is, and the two that need nothing: this process, and a pool of processes."""
+"""The engine protocol, and the engines of this process and of a pool of processes."""
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from foveate.batch.engines.orphans import end_with_parent
 from foveate.core.errors import ExternalError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-__all__ = [
-    "BATCH_SIZE",
-    "TASKS_PER_WORKER",
-    "Engine",
-    "FailedTask",
-    "ProcessPoolEngine",
-    "SequentialEngine",
-    "open_process_pool",
-]
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -37,7 +29,7 @@ TASKS_PER_WORKER = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedTask:
-    """Stands where a result should: no worker could finish this value, and why."""
+    """The result of a value that no worker could finish."""
 
     reason: str
 
@@ -56,10 +48,10 @@ class Engine(Protocol):
     def map_values(
         self, function: Callable[[A], B], items: Iterable[A]
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """Each value with what the function made of it, in the order of the values.
+        """Each value with the function's result, in the order of the values.
 
-        The function stands at the top of a module and keeps nothing from call to call. Values are
-        taken only as workers are free for them, so that memory does not grow with their number.
+        The function is at the top of a module and keeps no state. Values are read only as workers
+        are free, so memory does not grow with their number.
         """
 
 
@@ -89,24 +81,24 @@ class ProcessPoolEngine:
     def map_values(
         self, function: Callable[[A], B], items: Iterable[A]
     ) -> Generator[tuple[A, B | FailedTask], None, None]:
-        """In order. Raises `ExternalError` where a process died: a pool does not say at what."""
-        waiting: deque[tuple[A, Future[B]]] = deque()
-        for item in items:
-            waiting.append((item, self._submit(function, item)))
-            if len(waiting) >= TASKS_PER_WORKER * self.workers:
-                first, found = _pop_oldest(waiting)
-                yield first, found
-        while waiting:
-            first, found = _pop_oldest(waiting)
-            yield first, found
-
-    def _submit(self, function: Callable[[A], B], item: A) -> Future[B]:
+        """In order. Raises `ExternalError` if a process dies: a pool does not say at what."""
         from concurrent.futures.process import BrokenProcessPool
 
+        waiting: deque[tuple[A, Future[B]]] = deque()
         try:
-            return self._executor.submit(function, item)
+            for item in items:
+                waiting.append((item, self._executor.submit(function, item)))
+                if len(waiting) >= TASKS_PER_WORKER * self.workers:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            for first, future in waiting:
+                yield first, future.result()
         except BrokenProcessPool:
-            raise _worker_died_error() from None
+            raise ExternalError(
+                "a worker process died (out of memory, or a crash in a plugin); run again with one "
+                "worker to see where; a batch can also run with --engine ray, which tries again "
+                "and goes on with the rest"
+            ) from None
 
 
 @contextmanager
@@ -130,18 +122,20 @@ def _init_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _pop_oldest(waiting: deque[tuple[A, Future[B]]]) -> tuple[A, B]:
-    from concurrent.futures.process import BrokenProcessPool
-
-    item, future = waiting.popleft()
-    try:
-        return item, future.result()
-    except BrokenProcessPool:
-        raise _worker_died_error() from None
+_ORPHAN_EXIT_CODE = 1
 
 
-def _worker_died_error() -> ExternalError:
-    return ExternalError(
-        "a worker process died (out of memory, or a crash in a plugin); run again with one worker "
-        "to see where, or with --engine ray, which tries again and goes on with the rest"
-    )
+def end_with_parent() -> None:
+    """From now on this process of `multiprocessing` ends as soon as its parent is gone."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_with_parent, args=(parent.sentinel,), daemon=True).start()
+
+
+def _exit_with_parent(sentinel: int) -> None:
+    from multiprocessing.connection import wait
+
+    wait([sentinel])
+    os._exit(_ORPHAN_EXIT_CODE)  # nobody is left to take what is at work, or to be told

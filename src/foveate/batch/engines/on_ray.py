@@ -15,14 +15,12 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
 from foveate.batch.engines.tasks import RETRIES, RayEngine, error_summary
 from foveate.core.errors import ExternalError, MissingExtra
-
-__all__ = ["RETRIES", "RayEngine", "open_ray"]
 
 _MIB = 1 << 20
 _CONNECT_TIMEOUT = 10.0  # seconds until a cluster that does not answer is none
@@ -32,10 +30,10 @@ _MAX_FOLDER_LENGTH = 40
 
 @contextmanager
 def open_ray(workers: int | None = None, address: str | None = None) -> Iterator[RayEngine]:
-    """A fleet: of this machine, or of the cluster at `address`, or the one already connected to.
+    """An engine on this machine, on the cluster at `address`, or on the one already connected.
 
-    `workers`: how many at a time, as many as there are processors where it is None. Raises
-    `MissingExtra`, and `ExternalError` where the cluster cannot be started or reached.
+    `workers`: how many at a time, all processors if None. Raises `MissingExtra`, and
+    `ExternalError` if the cluster cannot be started or reached.
     """
     if address is None and "ray" not in sys.modules:
         _set_auth_token()
@@ -87,7 +85,7 @@ def _start_local_cluster(ray: Any, workers: int, home: Path) -> None:
     settings = _RAY_ENVIRONMENT | {"PYTHONPATH": _python_path()}
     with (
         _set_environment(settings),
-        _change_folder(home),
+        chdir(home),  # Ray puts the current folder on its workers' module path
         _use_loopback(ray._private.ray_constants),  # noqa: SLF001
     ):
         _init_ray(
@@ -114,14 +112,14 @@ def _connect_cluster(ray: Any, address: str, home: Path) -> None:
             settings |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
             stack.enter_context(_use_loopback(ray._private.ray_constants))  # noqa: SLF001
         stack.enter_context(_set_environment(settings))
-        stack.enter_context(_change_folder(home))
+        stack.enter_context(chdir(home))
         _init_ray(ray, failure, address=address)
 
 
 def _is_loopback_only(ray: Any, address: str, failure: str) -> bool:
     """Whether a cluster listens on the loopback device only, where Ray would not look for it.
 
-    Raises `ExternalError` where nobody listens, for Ray would wait for them without an end.
+    Raises `ExternalError` if nobody listens, for Ray would wait for them without an end.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "://" in address:
@@ -167,7 +165,7 @@ def _python_path() -> str:
 
 
 def _short_folder() -> str:
-    """Where temporary files go; a shorter place where the names of sockets would be too long."""
+    """The folder for temporary files, or `/tmp` if sockets' names would be too long."""
     folder = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     short = "/tmp"  # noqa: S108 - a folder of our own is made in it
     return short if len(folder) > _MAX_FOLDER_LENGTH and sys.platform != "win32" else folder
@@ -197,14 +195,3 @@ def _use_loopback(constants: Any) -> Iterator[None]:
         yield
     finally:
         constants.ENABLE_RAY_CLUSTER = before
-
-
-@contextmanager
-def _change_folder(folder: Path) -> Iterator[None]:
-    """Ray puts the current folder on its workers' module path; it must not be the user's."""
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(here)

@@ -1,4 +1,4 @@
-"""Engines by name."""
+"""Opens engines by name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from foveate.batch.engines.engine import Engine, SequentialEngine, open_process_
 from foveate.batch.engines.on_ray import open_ray
 from foveate.core.errors import BadOption, UnknownName
 
-__all__ = ["ENGINES", "check_engine", "open_engine"]
-
 ENGINES = ("local", "ray")
 
 
 def check_engine(name: str, workers: int | None, address: str | None) -> None:
-    """Raise `UnknownName` or `BadOption` where `opened` could not be meant like that."""
+    """Raise `UnknownName` or `BadOption` if `open_engine` would."""
     if name not in ENGINES:
         raise UnknownName("engine", name, ENGINES)
     if workers is not None and workers < 1:
@@ -31,13 +29,13 @@ def open_engine(
     """The engine, until it is left.
 
     `local`: this process, or a pool of `workers` processes. `ray`: as many workers as there are
-    processors unless said otherwise, on this machine or at `address`. Raises what `check` raises,
-    `MissingExtra`, and `OutsideFailure` where a cluster cannot be started or reached.
+    processors unless said otherwise, on this machine or at `address`. Raises what `check_engine`
+    raises, `MissingExtra`, and `ExternalError` if a cluster cannot be started or reached.
     """
     check_engine(name, workers, address)
     if name == "ray":
-        with open_ray(workers, address) as fleet:
-            yield fleet
+        with open_ray(workers, address) as engine:
+            yield engine
     elif workers is None or workers == 1:
         yield SequentialEngine()
     else:

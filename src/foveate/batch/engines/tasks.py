@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -11,10 +13,46 @@ from typing import Any, TypeVar
 
 from foveate._version import __version__
 from foveate.batch.engines.engine import BATCH_SIZE, TASKS_PER_WORKER, FailedTask
-from foveate.batch.engines.interrupts import defer_interrupts
 from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
 
-__all__ = ["RETRIES", "RayEngine", "error_summary"]
+
+class Interrupts:
+    """Remembers that Ctrl-C was pressed; `check` raises it."""
+
+    def __init__(self) -> None:
+        self._pressed = False
+
+    def handle_signal(self, *_: object) -> None:
+        """The handler."""
+        self._pressed = True
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if it was pressed."""
+        if self._pressed:
+            self._pressed = False
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def defer_interrupts() -> Iterator[Interrupts]:
+    """Remember Ctrl-C inside; if it was not checked, it arrives at the end.
+
+    Only the main thread gets signals.
+    """
+    interrupts = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
+    before = signal.signal(signal.SIGINT, interrupts.handle_signal)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
+        try:
+            interrupts.check()
+        except KeyboardInterrupt:
+            os.kill(os.getpid(), signal.SIGINT)
+
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -57,11 +95,10 @@ class RayEngine:
     def stream_values(
         self, function: Callable[[A], Iterable[B]], items: Iterable[A]
     ) -> Generator[tuple[A, Iterator[B | FailedTask]], None, None]:
-        """The same where one value makes many pieces: each is handed over as soon as it is made.
+        """Like `map_values` for a function with many results: each arrives as soon as it is made.
 
-        `FailedTask` ends what comes of a value; a task that is tried again brings no piece twice,
-        so the function must make the same pieces each time. Pieces that wait for the one who takes
-        them are in Ray's object store, which puts on the disk what its memory has no room for.
+        `FailedTask` ends a value's results; a repeated task brings no result twice, so the function
+        must be deterministic. Waiting results are in Ray's object store, which spills to disk.
         """
         task = self._ray.remote(max_retries=RETRIES, num_cpus=1, num_returns="streaming")(
             _stream_task
@@ -102,10 +139,10 @@ class RayEngine:
                 self._cancel_running([reference for _, reference in waiting])
 
     def _cancel_running(self, references: list[Any]) -> None:
-        """Cancel what still runs, and nothing else.
+        """Cancel what still runs.
 
-        Ray ends this very process where a task is cancelled while its result is being put down
-        ("Tried to complete task that was not pending"), so what is about to end may do so first.
+        Ray ends this process if a task is cancelled while its result is stored ("Tried to complete
+        task that was not pending"), so tasks that are about to end may do so first.
         """
         ends = {getattr(one, "completed", lambda one=one: one)(): one for one in references}
         _, running = self._ray.wait(list(ends), num_returns=len(ends), timeout=_POLL_SECONDS)
@@ -113,7 +150,6 @@ class RayEngine:
             self._ray.cancel(ends[end], force=True)
 
     def _get_result(self, reference: Any) -> Any:
-        """What the task returned, or `FailedTask`."""
         failures = self._ray.exceptions
         try:
             return self._ray.get(reference)
@@ -127,7 +163,7 @@ class RayEngine:
 
 
 def _run_task(function: Callable[[A], B], item: A, home: str, version: str) -> B:
-    """Runs on a worker: the function, where the caller stands, if that place is here too."""
+    """On a worker: call the function in the caller's folder, if it exists."""
     with _worker_context(home, version):
         return function(item)
 

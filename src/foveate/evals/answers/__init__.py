@@ -1,1 +1,1 @@
-"""What a model answers from the contexts of an evaluation (SPEC E1)."""
+"""A model's answers from the contexts of an evaluation (SPEC E1)."""

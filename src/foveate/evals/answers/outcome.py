@@ -2,20 +2,77 @@
 
 from __future__ import annotations
 
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foveate.answer.bracket_names import names_from_context
 from foveate.answer.check import check_answer
 from foveate.core.text.citation_markers import PlainText, scan_markers
-from foveate.evals.answers.answer_log import LoggedCall
-from foveate.evals.answers.compare import contains_answer, exact_match, f1_score
-from foveate.evals.answers.requests import AnswerRequest
+from foveate.evals.answers.requests import AnswerRequest, LoggedCall
 from foveate.evals.measures import FREE_TEXT
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+def normalise_answer(text: str) -> str:
+    """As SQuAD compares answers.
+
+    >>> normalise_answer("The  Beatles' U.S. tour")
+    'beatles us tour'
+    """
+    bare = "".join(char for char in text.lower() if char not in _PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def exact_match(answer: str, golds: Sequence[str]) -> float:
+    """1 if the answer equals one of them after normalisation.
+
+    >>> exact_match("The year 1880.", ["1880", "year 1880"]), exact_match("in 1880", ["1880"])
+    (1.0, 0.0)
+    """
+    return float(any(normalise_answer(answer) == normalise_answer(gold) for gold in golds))
+
+
+def f1_score(answer: str, golds: Sequence[str]) -> float:
+    """The harmonic mean of precision and recall over words, of the best one.
+
+    >>> f1_score("the old mill of 1880", ["mill of 1880"])
+    0.8571428571428571
+    """
+    return max(
+        (_pair_f1(normalise_answer(answer), normalise_answer(gold)) for gold in golds), default=0.0
+    )
+
+
+def contains_answer(answer: str, golds: Sequence[str]) -> float:
+    """1 if one of them is in the answer, word by word.
+
+    >>> (
+    ...     contains_answer("It was built in 1880, they say.", ["1880"]),
+    ...     contains_answer("It was 18800.", ["1880"]),
+    ... )
+    (1.0, 0.0)
+    """
+    line = f" {normalise_answer(answer)} "
+    return float(any(gold and f" {gold} " in line for gold in map(normalise_answer, golds)))
+
+
+def _pair_f1(answer: str, gold: str) -> float:
+    said, wanted = answer.split(), gold.split()
+    same = sum((Counter(said) & Counter(wanted)).values())
+    if not same:
+        return 0.0
+    precision, recall = same / len(said), same / len(wanted)
+    return 2 * precision * recall / (precision + recall)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One request's measures, None where there is none; `failed`: the calls' errors, else empty."""
+    """One request's measures, None if missing; `failed`: the calls' errors, else empty."""
 
     dataset: str
     id: str
@@ -63,7 +120,7 @@ def strip_markers(answer: str, one: AnswerRequest) -> str:
 
 
 def supported_share(answer: str, one: AnswerRequest) -> float | None:
-    """The share of the claims that cite a source whose source says so; None where none cites."""
+    """The share of citing claims that their sources support; None without any."""
     if one.context is None:
         return None
     cited = [claim for claim in check_answer(answer, one.context).claims if claim.markers]

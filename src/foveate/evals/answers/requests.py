@@ -1,16 +1,22 @@
-"""What the model is asked: the request of each case and trial, made of what users get.
+"""The request of each case and trial, and the log of a model's replies.
 
-A case to which nothing fits is asked without a context, as a user without one would.
+A case without a context is asked without one. A logged call is found under a hash of its request,
+so recipes with equal contexts share an answer; failed calls are not logged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 from foveate.answer.messages import messages
+from foveate.core.manifest import digest
 from foveate.core.types import Context
 from foveate.evals.cases import Case
+from foveate.evals.rows import load_json_lines, open_for_append
 from foveate.evals.trials import Setting
 from foveate.evals.work import Worker
 from foveate.pipeline.prompts.text import system_prompt
@@ -19,7 +25,7 @@ from foveate.ports import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """One request. `context` is None where nothing fitted. `gold`: the answer that is scored."""
+    """One request. `context` is None if nothing fitted. `gold`: the answer that is scored."""
 
     case: Case
     recipe: str
@@ -29,10 +35,7 @@ class AnswerRequest:
 
     @property
     def gold(self) -> str:
-        """The first that the case gives, the same for every recipe, white space as single spaces.
-
-        Empty where there is none.
-        """
+        """The case's first answer that is not blank, on one line; empty if there is none."""
         return next((text for one in self.case.answers if (text := " ".join(one.split()))), "")
 
 
@@ -59,3 +62,39 @@ def _build_messages(
         return tuple(messages(context, prompt=prompt, tokenizer=worker.counter))
     system = system_prompt(prompt, marker=None)
     return ({"role": "system", "content": system}, {"role": "user", "content": question})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCall:
+    """One call. `text` of an answer, `mean` of a gold answer's probability (None: cannot be had).
+
+    `read`, `wrote`: tokens as the model counts them, 0 if it does not say.
+    """
+
+    key: str
+    kind: str
+    text: str = ""
+    mean: float | None = None
+    read: int = 0
+    wrote: int = 0
+
+
+def call_key(kind: str, model: str, sent: Sequence[Message], detail: int | str) -> str:
+    """`detail`: the limit of an answer, the gold answer of a probability."""
+    return digest(json.dumps([kind, model, list(sent), detail], ensure_ascii=False))
+
+
+def load_calls(path: Path) -> dict[str, LoggedCall]:
+    """The file's calls by their keys; raises `BadInput` if it is something else."""
+    names = [one.name for one in fields(LoggedCall)]
+
+    def parse(record: Mapping[str, Any]) -> LoggedCall:
+        return LoggedCall(**{name: record[name] for name in names})
+
+    return load_json_lines(path, parse, "answers of a model")
+
+
+def append_call(path: Path, said: LoggedCall) -> None:
+    """Append it, at once."""
+    with open_for_append(path) as file:
+        file.write(json.dumps(asdict(said), ensure_ascii=False).encode() + b"\n")

@@ -1,8 +1,7 @@
-"""Ask a model about every context of an evaluation, and say beforehand what that takes.
+"""Asks a model about every context of an evaluation, with an estimate before.
 
-Rules: one call after another; what is known is not asked again; a call that fails is counted and
-shown, and its question is left out of the comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them
-in a row end the run, for then nobody is there, and what was answered is kept.
+Known calls are not repeated. A failed call is counted, and its question is left out of the
+comparison on both sides; `MAX_FAILURES_IN_A_ROW` of them end the run, which keeps its answers.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ from pathlib import Path
 from typing import cast
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
-from foveate.evals.answers.answer_log import LoggedCall, append_call, call_key, load_calls
 from foveate.evals.answers.outcome import Outcome, measure_answer
-from foveate.evals.answers.requests import AnswerRequest, build_requests
+from foveate.evals.answers.requests import (
+    AnswerRequest,
+    LoggedCall,
+    append_call,
+    build_requests,
+    call_key,
+    load_calls,
+)
 from foveate.evals.cases import Case
 from foveate.evals.trials import Setting
 from foveate.plugins import tokenizer

@@ -1,7 +1,7 @@
-"""Outcomes → figures: means by set, budget and recipe, and each recipe against the baseline.
+"""Summarises outcomes by set, budget and recipe, and compares recipes with the baseline.
 
-Each question is its own control: a difference is taken over the questions that have a value on
-both sides, and every column of a set sees the same draws of questions.
+Differences are paired: taken over the questions with a value on both sides, with the same draws for
+every column of a set.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from foveate.evals.answers.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 from foveate.evals.answers.outcome import Outcome
 from foveate.evals.bootstrap import RESAMPLES, SEED, interval, resampled_means
+from foveate.evals.figures import MEASURES, AnswerCell, AnswersSummary, MeasureSummary
 
 ColumnKey: TypeAlias = tuple[str, int, str]
 """Recipe, budget, measure."""
@@ -54,7 +54,7 @@ def _resample_differences(
     resamples: int,
     seed: int,
 ) -> Mapping[ColumnKey, Any]:
-    """The resampled mean difference of each column that has pairs; NaN for a draw without one."""
+    """Resampled mean differences of each column with pairs; NaN for a draw without one."""
     import numpy as np
 
     columns: list[ColumnKey] = []
@@ -77,7 +77,7 @@ def _resample_differences(
 def _paired_differences(
     ours: Sequence[Outcome], base: Sequence[Outcome], measure: str
 ) -> list[float | None]:
-    """Each question's difference; None where a side has no value."""
+    """Each question's difference; None if a side has no value."""
     found = []
     for mine, other in zip(ours, base, strict=True):
         a, b = getattr(mine, measure), getattr(other, measure)
@@ -121,7 +121,7 @@ def _build_cell(
 def _build_overall_cell(
     recipe: str, cells: Sequence[AnswerCell], draws: Mapping[str, Mapping[ColumnKey, Any]]
 ) -> AnswerCell:
-    """Every set and budget that has the measure counts the same."""
+    """The mean over sets and budgets that have the measure."""
     mine = [cell for cell in cells if cell.recipe == recipe]
     figures = {}
     for measure in MEASURES:
@@ -152,7 +152,6 @@ def _build_overall_cell(
 
 
 def _drop_nan(draws: Any) -> Any:
-    """The draws in which there was a pair."""
     import numpy as np
 
     return draws[~np.isnan(draws)]

@@ -1,7 +1,7 @@
-"""Counts of right answers by place → a curve, with intervals, and whether it is one at all.
+"""Turns counts of right answers by place into a curve, with intervals and a test of flatness.
 
-Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: the spread between the best
-and the worst place, against what chance gives when places are dealt anew (a permutation test).
+Intervals: Wilson, "Probable inference", JASA 22, 1927, 95 %. Flatness: a permutation test of the
+spread between the best and the worst place.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """What was measured: points from first place to last, and the chance of such a spread."""
+    """Points from first place to last, and the p-value of their spread."""
 
     points: tuple[Point, ...]
     p: float
@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def heights(self) -> tuple[float, ...]:
-        """What `Order(by="attention")` takes: accuracies; all alike where the curve is flat."""
+        """The accuracies for `Order(by="attention")`; all equal if the curve is flat."""
         if self.is_flat:
             asked = sum(point.asked for point in self.points)
             right = sum(point.right for point in self.points)
@@ -95,7 +95,7 @@ def fit_curve(
 
 
 def _permutation_p_value(sizes: Sequence[int], points: Sequence[Point], seed: int) -> float:
-    """How often dealing the outcomes to places at random gives as large a spread."""
+    """How often a random assignment to places gives as large a spread."""
     pool = [n < sum(p.right for p in points) for n in range(sum(sizes))]
     spread = _spread([point.accuracy for point in points])
     if spread <= 0:

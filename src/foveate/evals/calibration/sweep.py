@@ -1,20 +1,90 @@
-"""Ask a model for the same kinds of things at every place, and count.
+"""Asks a model for facts at every place of a context, and counts right answers.
 
-Rules: an empty answer is a wrong one, and is counted apart; a question that failed is asked once
-more, then left out of the curves and counted; a model that fails most questions, or several in a
-row, is given up.
+Probes: `pairs` (a JSON object of random keys, as in Liu et al., "Lost in the middle", 2023) and
+`facts` (sentences about invented towns), pure functions of their seed. An empty answer is wrong and
+counted apart; a failed question is asked once more, then left out and counted; a model that fails
+mostly is given up.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, TypeAlias
 
 from foveate.core.errors import BadOption, ExternalError, MissingExtra
 from foveate.evals.calibration.curve import Curve, fit_curve
-from foveate.evals.calibration.probes import PROBE_KINDS, Probe, ProbeKind, build_probe
-from foveate.ports import Model, Reply
+from foveate.ports import Message, Model, Reply
 from foveate.providers.chat.request import check_timeout
+
+ProbeKind: TypeAlias = Literal["pairs", "facts"]
+PROBE_KINDS: tuple[ProbeKind, ...] = ("pairs", "facts")
+
+_NAME_STARTS = (
+    "Ash Birk Cald Dun Elm Fen Gar Holt Ing Kel Lang Mul Nor Oak Pen Rad Sel Thorn Ul Wex"
+)
+_NAME_ENDINGS = "bridge by combe dale den field ford gate ham mere port stead stow ton wick worth"
+_TRADES = "bakers coopers dyers farriers glaziers masons millers potters saddlers tanners weavers"
+_PLACES = (
+    "blue cupboard; bell tower; cedar chest; copper kettle; dovecote; flour bin; garden well; "
+    "glass cabinet; hollow oak; lamp room; linen press; old safe; organ loft; red wagon; "
+    "salt cellar; stone vault; tea caddy; tin trunk; town clock; wine cave"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A question and the words that its answer must have."""
+
+    messages: tuple[Message, ...]
+    answer: str
+
+
+def build_probe(kind: ProbeKind, *, things: int, place: int, seed: int) -> Probe:
+    """A probe with its answer at `place` (from 0) among so many things; raises `BadOption`."""
+    if not 0 <= place < things:
+        raise BadOption(f"place {place} is not among {things}")
+    random = Random(f"{kind} {things} {seed}")  # noqa: S311  # texts, not secrets
+    if kind == "pairs":
+        return _build_pairs_probe(random, things, place)
+    if kind == "facts":
+        return _build_facts_probe(random, things, place)
+    raise BadOption(f"no probe is called {kind!r}; there are {', '.join(PROBE_KINDS)}")
+
+
+def _build_pairs_probe(random: Random, things: int, place: int) -> Probe:
+    keys = [f"{random.getrandbits(48):012x}" for _ in range(2 * things)]
+    rows = dict(zip(keys[:things], keys[things:], strict=True))
+    key = keys[place]
+    asked = (
+        "Extract the value of the given key from the JSON object below. "
+        "Answer with the value alone.\n\n"
+        f"{json.dumps(rows, indent=0)}\n\nKey: {json.dumps(key)}\nThe value is:"
+    )
+    return Probe(messages=({"role": "user", "content": asked},), answer=rows[key])
+
+
+def _build_facts_probe(random: Random, things: int, place: int) -> Probe:
+    towns = [first + last for first in _NAME_STARTS.split() for last in _NAME_ENDINGS.split()]
+    guilds = [(town, trade) for town in towns for trade in _TRADES.split()]
+    if things > len(guilds):
+        raise BadOption(f"there are {len(guilds)} facts at the most, not {things}")
+    chosen = random.sample(guilds, things)
+    places = [random.choice(_PLACES.split("; ")) for _ in chosen]
+    lines = [
+        f"[{n}] In {town}, the guild of {trade} keeps its seal in the {where}."
+        for n, ((town, trade), where) in enumerate(zip(chosen, places, strict=True), 1)
+    ]
+    town, trade = chosen[place]
+    asked = (
+        "Answer from these notes alone, in a few words.\n\n"
+        + "\n".join(lines)
+        + f"\n\nWhere does the guild of {trade} in {town} keep its seal?"
+    )
+    return Probe(messages=({"role": "user", "content": asked},), answer=places[place])
+
 
 Progress = Callable[[int, int, str], None]
 """Called after each question: done, in all, what was asked."""
@@ -50,7 +120,7 @@ class Sweep:
         check_timeout(self.timeout)
 
     def things_before(self, number: int) -> int:
-        """How many things stand before the answer at place `number`."""
+        """How many things come before the answer at place `number`."""
         return number * (self.things - 1) // (self.places - 1)
 
     @property
@@ -66,10 +136,10 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """A curve for each kind of probe, and `all` of them together; what the answers were like.
+    """A curve for each kind of probe, and `all` together.
 
-    `answers`: that came; `empty` of them said nothing, `cut` of those because their limit was
-    spent. `failures`: why questions had no answer, one for each.
+    `answers`: received; `empty`: blank ones, `cut`: blank because their limit was spent.
+    `failures`: reasons, one a question without an answer.
     """
 
     curves: dict[str, Curve]
@@ -81,7 +151,7 @@ class SweepResult:
 
 @dataclass(slots=True, kw_only=True)
 class _SweepCounts:
-    """What came so far: outcomes by kind and place."""
+    """Outcomes by kind and place."""
 
     right: dict[str, list[list[bool]]]
     answers: int = 0
@@ -100,7 +170,7 @@ class _SweepCounts:
         outcomes.append(answer.casefold() in reply.text.casefold())
 
     def add_failure(self, error: ExternalError) -> None:
-        """None; raises where most questions have none, or the last ones."""
+        """Count a question without an answer; raises if most fail, or the last ones."""
         self.failures.append(str(error))
         self.in_a_row += 1
         mostly = len(self.failures) >= _MIN_FAILURES and len(self.failures) > self.answers
@@ -112,10 +182,10 @@ class _SweepCounts:
 
 
 def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None) -> SweepResult:
-    """The curves; raises `ExternalError` where most questions fail, or all of a place.
+    """The curves; raises `ExternalError` if most questions fail, or all of a place.
 
-    Every place is asked the same questions, so that places differ by nothing else; rounds go
-    around the places, so that a server that tires does so for all of them.
+    Every place gets the same questions; rounds go through all places, so that a slowing server
+    affects all alike.
     """
     counts = _SweepCounts(right={kind: [[] for _ in range(sweep.places)] for kind in sweep.kinds})
     done = 0
@@ -144,7 +214,7 @@ def run_sweep(model: Model, sweep: Sweep, *, on_progress: Progress | None = None
 
 
 def _ask_with_retry(model: Model, sweep: Sweep, one: Probe) -> Reply | ExternalError:
-    """The answer, of one attempt or of another; why there is none."""
+    """The answer, of two attempts, or the reason why there is none."""
     for attempt in (1, 2):
         try:
             return model.complete(one.messages, max_tokens=sweep.max_tokens, timeout=sweep.timeout)
@@ -173,7 +243,7 @@ def _fit_curves(counts: _SweepCounts, sweep: Sweep) -> dict[str, Curve]:
 
 
 def describe_result(measured: SweepResult) -> Sequence[str]:
-    """What one should know of the curves, in sentences; raises where there is nothing to know."""
+    """The curves' main results as sentences; raises if there are none."""
     found = measured.curves["all"]
     if not any(point.right for point in found.points):
         raise ExternalError(_describe_no_right_answer(measured))
@@ -198,7 +268,6 @@ def _describe_no_right_answer(measured: SweepResult) -> str:
 
 
 def _describe_empty_answers(measured: SweepResult) -> str:
-    """How many, and what may help."""
     told = f"the model gave empty answers to {measured.empty} of {measured.answers} questions"
     if measured.cut:
         return f"{told}, its limit spent on {measured.cut}; give it more --max-tokens"
@@ -206,7 +275,6 @@ def _describe_empty_answers(measured: SweepResult) -> str:
 
 
 def _describe_caveats(measured: SweepResult) -> Sequence[str]:
-    """What takes from the curve's worth."""
     found = [f"{_describe_empty_answers(measured)}; they count as wrong"] if measured.empty else []
     if measured.failures:
         asked = measured.answers + len(measured.failures)
@@ -218,9 +286,4 @@ def _describe_caveats(measured: SweepResult) -> Sequence[str]:
 
 
 def _format_p_value(p: float) -> str:
-    """How likely chance alone is to do as much.
-
-    >>> _format_p_value(0.3012), _format_p_value(0.0)
-    ('p = 0.301', 'p < 0.001')
-    """
     return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"

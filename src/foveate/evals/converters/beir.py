@@ -59,8 +59,7 @@ def _parse_question(
 ) -> Question:
     """The query with its relevant documents; a document of its own id is the query itself.
 
-    In ArguAna the queries are documents of the corpus; the evaluation passes each over in its own
-    results, and so it is no candidate and no evidence here.
+    In ArguAna queries are documents of the corpus; they are neither candidate nor evidence.
     """
     name = _get_id(record)
     relevant = [passages[one] for one in judged.get(name, ()) if one != name]
@@ -75,7 +74,7 @@ def _parse_question(
 
 
 def _find_files(names: Sequence[str]) -> tuple[str, str, str]:
-    """Corpus, queries, judgements; those of the test split where a folder has several."""
+    """Corpus, queries, judgements; of the test split if a folder has several."""
     if len(names) == 3:
         return names[0], names[1], names[2]
     if len(names) != 1 or not Path(names[0]).is_dir():
@@ -113,7 +112,7 @@ def _add_document(source: SourceDataset, record: Mapping[str, Any]) -> None:
 
 
 def _read_judgements(source: SourceDataset, name: str) -> Mapping[str, Sequence[str]]:
-    """Query → its relevant documents, the most relevant first."""
+    """Query → its relevant documents, best first."""
     found: dict[str, dict[str, int]] = {}
 
     def keep(cells: Sequence[str]) -> None:
@@ -137,7 +136,7 @@ def _read_judgements(source: SourceDataset, name: str) -> Mapping[str, Sequence[
 
 
 def _read_rows(name: str) -> Iterator[tuple[str, bytes]]:
-    """The lines without the one of heads: the first, where its score is none."""
+    """The lines without a header line."""
     for place, line in read_numbered_lines(name):
         cells = line.split(b"\t")
         heads = len(cells) == _COLUMNS and not cells[-1].strip().lstrip(b"-").isdigit()

@@ -85,7 +85,7 @@ def _parse_pair(item: Any, where: str) -> tuple[Any, Any]:
 
 
 def _join_sentences(sentences: Any, where: str) -> tuple[str, list[Span]]:
-    """The paragraph, and where each of its sentences stands; a missing space is put between."""
+    """The paragraph, and the range of each sentence; a missing space is inserted."""
     if not isinstance(sentences, list):
         raise BadInput(f"must be a list, not {fields.type_name(sentences)}", field=where)
     text, ends = "", []

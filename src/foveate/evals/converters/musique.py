@@ -42,7 +42,7 @@ def read_musique(names: Sequence[str], dataset: str, language: str) -> SourceDat
 def _parse_question(
     source: SourceDataset, record: Mapping[str, Any], dataset: str, language: str
 ) -> Question | None:
-    """The question; None where its paragraphs do not answer it."""
+    """The question; None if it is not answerable."""
     hops = _answers_by_paragraph(record)
     gold, own = [], []
     for i, item in enumerate(fields.get_list(record, "paragraphs")):
@@ -68,7 +68,7 @@ def _parse_question(
 
 
 def _answers_by_paragraph(record: Mapping[str, Any]) -> Mapping[int | None, tuple[str, ...]]:
-    """Number of a paragraph → the answers that hops find in it."""
+    """Number of a paragraph → the hops' answers in it."""
     found: dict[int | None, tuple[str, ...]] = {}
     for number, answer in _parse_steps(record):
         found[number] = (*found.get(number, ()), answer)

@@ -1,8 +1,7 @@
-"""What a public data set holds, in our words: passages, and questions with gold places in them.
+"""A public data set: passages, and questions with gold ranges in them.
 
-One bad record, or one bad line, is noted with its file and its place and the rest go on; a file of
-which no record is usable is of another format, and is refused. What a bad record added is taken
-back.
+A bad record or line is noted with its place, what it added is removed, and the rest goes on; a file
+without a usable record is refused.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question; `own` are the passages that come with it and are always candidates.
+    """A question; `own` are its own passages, which are always candidates.
 
-    `itself`: the passage that is the question, empty where none is; it is never a candidate.
+    `itself`: the passage that is the question, which is never a candidate; empty if there is none.
     """
 
     id: str
@@ -70,10 +69,9 @@ class RecordFailure:
 
 @dataclass(slots=True)
 class SourceDataset:
-    """A set as it was read. `closed`: the candidates are a question's own passages and no more.
+    """A data set. `closed`: the candidates are a question's own passages only.
 
-    `left_out` counts questions that cannot be cases, by reason; `failed` are the records with
-    something wrong.
+    `left_out` counts questions that cannot be cases, by reason; `failed` are the bad records.
     """
 
     passages: dict[str, SourcePassage] = field(default_factory=dict)
@@ -94,7 +92,7 @@ class SourceDataset:
         return self.passages[number]
 
     def add_question(self, question: Question) -> None:
-        """Keep the question; raises `BadInput` where its id was there before."""
+        """Keep the question; raises `BadInput` for a repeated id."""
         if question.id in self._question_ids:
             raise BadInput(f"two questions have the id {question.id!r}; the first is kept")
         self._question_ids.add(question.id)
@@ -103,10 +101,9 @@ class SourceDataset:
     def read_records(
         self, name: str, form: str, records: Iterable[tuple[str, T]], keep: Callable[[T], None]
     ) -> None:
-        """Keep each (place, record) of a file that is usable, and note the others.
+        """Keep each usable (place, record) of a file, and note the others.
 
-        Raises `BadInput` with the first of them, and with the `form` that is wanted, where all of
-        them failed.
+        Raises `BadInput` with the first failure and the wanted `form` if all fail.
         """
         before = len(self.failed)
         good = sum(self.try_record(name, place, record, keep) for place, record in records)
@@ -178,7 +175,7 @@ def sentence_around(text: str, span: Span, language: str) -> Span:
 
 
 def sentence_with(text: str, answers: Sequence[str], language: str) -> Span:
-    """The sentence with the first answer that stands in the text; all of it where none does."""
+    """The sentence with the first answer in the text, else all of it."""
     for answer in answers:
         pattern = r"\s+".join(map(re.escape, answer.split()))
         found = re.search(pattern, text, re.IGNORECASE) if pattern else None

@@ -16,7 +16,6 @@ from foveate.core.errors import BadInput
 from foveate.core.types import Span
 from foveate.evals import fields
 from foveate.evals.converters.source import (
-    GoldSpan,
     Question,
     SourceDataset,
     SourcePassage,
@@ -65,7 +64,7 @@ def _describe_value(whole: Any) -> str:
 def _iter_questions(
     source: SourceDataset, name: str, articles: Sequence[tuple[str, Any]]
 ) -> Iterator[tuple[str, RawQuestion]]:
-    """The questions; their paragraphs are kept, and what is no paragraph is noted."""
+    """The questions; adds their paragraphs and notes bad ones."""
     for i, (document, article) in enumerate(articles):
         start = 0
         try:
@@ -95,14 +94,12 @@ def _iter_questions(
 
 
 def _parse_article(item: Any, where: str) -> tuple[str, list[Any]]:
-    """Its title and its paragraphs."""
     record = fields.check_object(item, where)
     title = fields.get_text(record, "title", where, default="").replace("_", " ")
     return title, fields.get_list(record, "paragraphs", where)
 
 
 def _parse_paragraph(item: Any, where: str) -> tuple[str, list[Any]]:
-    """Its text and its questions."""
     record = fields.check_object(item, where)
     return fields.get_nonblank_text(record, "context", where), fields.get_list(record, "qas", where)
 
@@ -110,7 +107,7 @@ def _parse_paragraph(item: Any, where: str) -> tuple[str, list[Any]]:
 def _parse_question(
     passage: SourcePassage, where: str, item: Any, language: str
 ) -> Question | None:
-    """The question; None where nothing answers it."""
+    """The question; None if it has no answer."""
     record = fields.check_object(item, where)
     answers = [
         _parse_answer(answer, f"{where}.answers[{i}]", passage)
@@ -122,19 +119,15 @@ def _parse_question(
         id=fields.get_nonblank_text(record, "id", where),
         text=fields.get_nonblank_text(record, "question", where),
         answers=tuple(dict.fromkeys(passage.text[start:end] for start, end in answers)),
-        gold=(_build_gold(passage, answers[0], language),),
+        gold=(gold_from_span(passage, sentence_around(passage.text, answers[0], language)),),
     )
 
 
 def _parse_answer(item: Any, where: str, passage: SourcePassage) -> Span:
-    """Where it stands; the file's own offset must be right."""
+    """The answer's range; the file's offset must be right."""
     record = fields.check_object(item, where)
     text = fields.get_nonblank_text(record, "text", where)
     start = fields.get_integer(record, "answer_start", where)
     if start is None or passage.text[start : start + len(text)] != text:
         raise BadInput(f"{text[:40]!r} is not at {start} of its context", field=where)
     return start, start + len(text)
-
-
-def _build_gold(passage: SourcePassage, answer: Span, language: str) -> GoldSpan:
-    return gold_from_span(passage, sentence_around(passage.text, answer, language))

@@ -36,7 +36,7 @@ def measure_layers(
     sessions: Mapping[str, Sequence[AgentTurn]],
     limit: int,
 ) -> dict[str, LayerFigures]:
-    """Per layer, its figures by name; None where nothing was there to measure.
+    """Per layer, its figures by name; None if not measured.
 
     `baselines`: per probe, the evidence recall of its candidates joined by score.
     """

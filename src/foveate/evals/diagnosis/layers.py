@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """One layer; `measure` says what its figure is, `advice` what to do where it loses."""
+    """One layer; `measure` describes its figure, `advice` what to do if it loses questions."""
 
     name: str
     measure: str

@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import count
 
 from foveate.core.types import Chunk
-from foveate.evals.cases import Case, Passage
+from foveate.evals.cases import Case, Passage, chunk_from_passage
 from foveate.ports import Document, Embedder, Store
 
 
-def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """The cases, with names that mean different things made different.
+def rename_conflicts(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The cases, with different documents or chunks of one name renamed.
 
-    Cases of one corpus share documents, and others call every document `d0`. Two documents of one
-    name are the same unless a chunk of the same id, or at the same place, has another text; the
-    second one becomes `d0 (2)`. A chunk whose id another document has is renamed likewise.
+    Two documents of one name are the same unless a chunk with the same id, or at the same place,
+    has another text; the second becomes `d0 (2)`. A chunk id of another document is renamed
+    likewise.
     """
     documents: dict[str, _Known] = {}
     owners: dict[str, str] = {}
@@ -24,7 +24,7 @@ def kept_apart(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 class _Known:
-    """What is known of a document: its texts by the chunks' ids, and by where they begin."""
+    """A document's texts by chunk id and by start."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, str] = {}
@@ -106,25 +106,13 @@ def fill_store(
                 documents.setdefault(name, {})[passage.id] = passage
     for name, passages in documents.items():
         ordered = sorted(passages.values(), key=lambda p: (p.sequence, p.start or 0, p.id))
-        chunks = [_chunk_from_passage(name, passage) for passage in ordered]
+        chunks = [
+            replace(chunk_from_passage(p), document_id=name, source=p.source or name)
+            for p in ordered
+        ]
         chunks = [changed(chunk) for chunk in chunks] if changed is not None else chunks
         vectors = embedder.embed([chunk.text for chunk in chunks]) if embedder else None
-        store.put(_document_from_passage(name, ordered[0]), chunks, vectors)
+        first = ordered[0]
+        document = Document(id=name, source=first.source or name, text="", title=first.title)
+        store.put(document, chunks, vectors)
     return len(taken)
-
-
-def _document_from_passage(name: str, first: Passage) -> Document:
-    return Document(id=name, source=first.source or name, text="", title=first.title)
-
-
-def _chunk_from_passage(name: str, passage: Passage) -> Chunk:
-    return Chunk(
-        id=passage.id,
-        document_id=name,
-        source=passage.source or name,
-        title=passage.title,
-        sequence=passage.sequence,
-        text=passage.text,
-        start=passage.start,
-        end=None if passage.start is None else passage.start + len(passage.text),
-    )

@@ -2,14 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from foveate.core.errors import BadInput, BudgetTooSmall
-from foveate.core.types import Chunk, Context
+from foveate.core.types import Candidate, Chunk, Context
 from foveate.evals.cases import Case, Evidence
-from foveate.evals.diagnosis.store_reader import Rankings, StoreReader, evidence_share, join_chunks
+from foveate.evals.measures import WordIndex
 from foveate.pipeline.assembler import Assembler
+from foveate.ports import Embedder, Store
+
+SEARCH_DEPTH = 200
+"""Candidates; what neither leg ranks among so many counts as not found."""
+_ALL_NEIGHBOURS = 1 << 30
+"""Chunks around the first: all of a document, by whatever store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rankings:
+    """Chunk ids best first, by words, by vectors, and as the search fuses them."""
+
+    words: tuple[str, ...]
+    vectors: tuple[str, ...]
+    fused: tuple[Candidate, ...]
+
+
+@dataclass(slots=True)
+class StoreReader:
+    """A store seen by one reader, with what was read of it remembered for the run."""
+
+    store: Store
+    embedder: Embedder | None = None
+    principals: tuple[str, ...] = ()
+    _documents: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
+
+    def chunks(self, document_id: str) -> tuple[Chunk, ...]:
+        """All readable chunks of a document in order."""
+        if document_id not in self._documents:
+            found = self.store.neighbours(
+                [(document_id, 0)], _ALL_NEIGHBOURS, principals=self.principals
+            )
+            self._documents[document_id] = tuple(found)
+        return self._documents[document_id]
+
+    def rank(self, query: str) -> Rankings:
+        """How each leg ranks for the query."""
+        vector = self.embedder.embed([query])[0] if self.embedder is not None else None
+        return Rankings(
+            words=_candidate_ids(self._search(query, None)),
+            vectors=_candidate_ids(self._search("", vector)) if vector is not None else (),
+            fused=self._search(query, vector),
+        )
+
+    def _search(self, query: str, vector: Any) -> tuple[Candidate, ...]:
+        return self.store.search(
+            query, vector, limit=SEARCH_DEPTH, depth=SEARCH_DEPTH, principals=self.principals
+        ).candidates
+
+
+def evidence_share(evidence: str, texts: Iterable[str]) -> float:
+    """The share of the evidence's words that are in the texts in a row."""
+    return WordIndex("\n".join(texts), 1).coverage(evidence)[0]
+
+
+def join_chunks(chunks: Iterable[Chunk]) -> str:
+    """A document's text from its chunks, by their offsets if they have any."""
+    text, end = "", 0
+    for chunk in chunks:
+        if chunk.start is None or not text:
+            text += ("\n" if text else "") + chunk.text
+        else:
+            text += chunk.text[max(0, end - chunk.start) :]
+        end = chunk.end if chunk.end is not None else end
+    return text
+
+
+def _candidate_ids(candidates: Iterable[Candidate]) -> tuple[str, ...]:
+    return tuple(candidate.id for candidate in candidates)
+
 
 MIN_EVIDENCE_SHARE = 0.8
 """The share of an evidence's words from which on it counts as there."""
@@ -23,8 +94,8 @@ class EvidenceTrail:
     """Where one evidence unit was seen; shares are of its words.
 
     `indexed`: its document is in the store. `document`, `chunk`, `pool`, `context`: the shares in
-    the stored document, in its best chunk, in candidates with neighbours, in the context. Ranks
-    count from 1, None beyond what was looked at. `reason`: the stage that let it go, and why.
+    the document, its best chunk, the candidates with neighbours, the context. Ranks count from 1;
+    None if not ranked. `reason`: the stage that dropped it, and why.
     """
 
     evidence: Evidence
@@ -62,7 +133,7 @@ def probe_case(
     *,
     current: CurrentText | None = None,
 ) -> Probe:
-    """Follow the case through the store and the assembler's plan."""
+    """Follow the case through the store and the pipeline."""
     ranked = shelf.rank(case.question)
     pool, context, refused = _assemble_case(case, shelf, assembler)
     after = None
@@ -90,7 +161,7 @@ def probe_case(
 def _assemble_case(
     case: Case, shelf: StoreReader, assembler: Assembler
 ) -> tuple[list[Chunk], Context | None, str]:
-    """The chunks at hand, the context made of them, or why there is none."""
+    """The chunks, their context, or why there is none."""
     who = shelf.principals
     try:
         result = assembler.run(case.question, cached=False, principals=who)
@@ -106,7 +177,7 @@ def _assemble_case(
 
 
 def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
-    """The chunks that hold the evidence; where none holds enough, those that hold most."""
+    """The chunks that hold the evidence, or else those that hold most of it."""
     shares = {c.id: evidence_share(evidence.text, [c.text]) for c in shelf.chunks(evidence.doc_id)}
     best = max(shares.values(), default=0.0)
     return frozenset(
@@ -116,8 +187,6 @@ def _gold_chunk_ids(evidence: Evidence, shelf: StoreReader) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _PipelineOutput:
-    """What the pipeline made of the question."""
-
     rankings: Rankings
     reranked: tuple[str, ...] | None
     pool: Sequence[Chunk]

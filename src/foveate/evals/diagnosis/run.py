@@ -9,8 +9,13 @@ from statistics import fmean
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.evals.cases import Case
 from foveate.evals.diagnosis.figures import LayerFigures, measure_layers
-from foveate.evals.diagnosis.probe import CurrentText, Probe, probe_case
-from foveate.evals.diagnosis.store_reader import StoreReader, evidence_share
+from foveate.evals.diagnosis.probe import (
+    CurrentText,
+    Probe,
+    StoreReader,
+    evidence_share,
+    probe_case,
+)
 from foveate.evals.diagnosis.verdict import (
     AgentTurn,
     RecordedAnswers,
@@ -26,10 +31,10 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosisInputs:
-    """What is known beside the golden set.
+    """What is known besides the golden set.
 
-    `current`: documents as they are now. `said`, `sessions`: per case id, what was answered, and
-    the turns of an agent.
+    `current`: present texts of documents. `answers`, `sessions`: by case id, recorded answers, and
+    an agent's turns.
     """
 
     current: CurrentText | None = None
@@ -39,7 +44,7 @@ class DiagnosisInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was found: a verdict for each question, questions lost by layer, figures by layer."""
+    """A verdict for each question, questions lost by layer, figures by layer."""
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
@@ -87,7 +92,7 @@ def diagnose(
 def _naive_evidence_share(
     followed: Probe, assembler: Assembler, principals: Sequence[str]
 ) -> float:
-    """The evidence that the same candidates hold, joined by score in the same budget."""
+    """The evidence in the same candidates joined by score, in the same budget."""
     resolved = assembler.resolve()
     candidates = followed.rankings.fused[: resolved.options.limit]
     try:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from foveate.evals.diagnosis.figures import LayerFigures
 from foveate.evals.diagnosis.layers import LAYERS, MODEL
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE
 from foveate.evals.diagnosis.run import Diagnosis
-from foveate.evals.table import Table
+from foveate.evals.tables import Table
 
 UNDER = "under"
 """The figure that counts: pieces of evidence of which no chunk holds enough."""
@@ -60,7 +60,7 @@ def list_advice(found: Diagnosis) -> tuple[tuple[str, str], ...]:
 
 
 def format_figures(figures: LayerFigures) -> str:
-    """Figures on one line; `-` where there was nothing to measure.
+    """Figures on one line; `-` if there are none.
 
     >>> format_figures({"recall": 0.5, "tokens": 1200.0, "stale": None})
     'recall 0.500, tokens 1,200'
@@ -87,24 +87,12 @@ def diagnosis_to_json(found: Diagnosis) -> dict[str, Any]:
             for layer in LAYERS
         ],
         "model": found.counts[MODEL],
-        "verdicts": [_verdict_to_json(v) for v in found.verdicts],
+        "verdicts": [asdict(v) for v in found.verdicts],
     }
-
-
-def _verdict_to_json(verdict: Any) -> Mapping[str, str]:
-    return {
-        "id": verdict.id,
-        "dataset": verdict.dataset,
-        "layer": verdict.layer,
-        "detail": verdict.detail,
-    }
-
-
-def _figure_label(name: str) -> str:
-    return name.replace("_", " ").replace("ndcg", "nDCG@10")
 
 
 def _format_figure(name: str, value: float) -> str:
     if name == UNDER:
         return f"{value:,.0f} under {MIN_EVIDENCE_SHARE}"
-    return f"{_figure_label(name)} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")
+    label = name.replace("_", " ").replace("ndcg", "nDCG@10")
+    return f"{label} " + (f"{value:,.0f}" if value >= 10 else f"{value:.3f}")

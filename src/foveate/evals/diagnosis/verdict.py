@@ -1,17 +1,21 @@
-"""From what was seen of a question to the layer that lost it; a pure function of the probe.
-
-Layers are asked in the order in which they work: the first that lost the evidence is named, for
-what comes after it never had a chance.
-"""
+"""Decides which layer lost a question: the first, in pipeline order, that lost its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
+from foveate.core.candidates import parse_json
+from foveate.core.errors import BadInput
+from foveate.evals import fields
 from foveate.evals.diagnosis import layers
 from foveate.evals.diagnosis.probe import MIN_EVIDENCE_SHARE, EvidenceTrail, Probe
+from foveate.evals.lines import decode_line
 from foveate.evals.measures import WordIndex
+
+T = TypeVar("T")
 
 MAX_IDLE_TURNS = 3
 """Turns in a row without a new chunk; then a session goes round in circles."""
@@ -30,7 +34,7 @@ class AgentTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAnswers:
-    """What was answered with the assembled context, and with the same joined by score."""
+    """Recorded answers to the assembled context, and to one joined by score."""
 
     answer: str
     baseline: str | None = None
@@ -38,7 +42,7 @@ class RecordedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The layer that lost a question, `""` where nothing was lost, and how that shows."""
+    """The layer that lost a question, or `""`, and how that shows."""
 
     id: str
     dataset: str
@@ -89,7 +93,7 @@ def _layer_of_trail(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str
 
 
 def _retrieval_layer(trail: EvidenceTrail, limit: int) -> tuple[layers.Layer, str]:
-    """Where words find it and vectors do not, it is the embedder; else how the legs are used."""
+    """The embedder if words find it and vectors do not; else the search strategy."""
     said = f"rank {_format_rank(trail.words)} by words, {_format_rank(trail.vectors)} by vectors"
     said += f", {_format_rank(trail.fused)} together; {limit} are taken"
     if not trail.with_vectors:
@@ -105,7 +109,7 @@ def _format_rank(rank: int | None) -> str:
 
 
 def _agent_loss(probe: Probe, session: Sequence[AgentTurn]) -> tuple[str, str]:
-    """The evidence was in front of the agent, and was gone at its last turn; or it went round."""
+    """Whether an agent lost the evidence by its last turn, or found nothing new."""
     had = [bool(probe.gold & set(turn.chunk_ids)) for turn in session]
     if any(had) and not had[-1]:
         return layers.AGENT.name, f"there at turn {had.index(True) + 1}, gone at {len(session)}"
@@ -138,3 +142,49 @@ def count_by_layer(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
     """Questions lost by layer, in the order of the layers; others (the model) last."""
     names = [layer.name for layer in layers.LAYERS] + [layers.MODEL]
     return {name: sum(v.layer == name for v in verdicts) for name in names}
+
+
+def read_answers(path: Path) -> dict[str, RecordedAnswers]:
+    """Read lines of `{"id", "answer", "baseline"}`: the answer as assembled, and as joined."""
+
+    def parse(record: Mapping[str, Any]) -> RecordedAnswers:
+        has_baseline = record.get("baseline") is not None
+        baseline = fields.get_text(record, "baseline") if has_baseline else None
+        return RecordedAnswers(answer=fields.get_text(record, "answer"), baseline=baseline)
+
+    return _read_records(path, parse)
+
+
+def read_sessions(path: Path) -> dict[str, tuple[AgentTurn, ...]]:
+    """Read lines of `{"id", "turns": [{"tokens", "chunk_ids"}]}`: the chunks an agent had."""
+    return _read_records(path, _parse_turns)
+
+
+def _read_records(path: Path, parse: Callable[[Mapping[str, Any]], T]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = fields.check_object(
+                parse_json(decode_line(line)), "", "must be an object with an id"
+            )
+            found[fields.get_text(record, "id")] = parse(record)
+        except BadInput as error:
+            raise BadInput(f"line {number}: {error}") from None
+    return found
+
+
+def _parse_turns(record: Mapping[str, Any]) -> tuple[AgentTurn, ...]:
+    found = []
+    for i, item in enumerate(fields.get_list(record, "turns")):
+        where = f"turns[{i}]"
+        turn = fields.check_object(item, where)
+        tokens = fields.get_integer(turn, "tokens", where) or 0
+        ids = fields.get_texts(turn, "chunk_ids", where, optional=True)
+        found.append(AgentTurn(tokens=tokens, chunk_ids=ids))
+    return tuple(found)

@@ -1,7 +1,7 @@
-"""Office files from the outside: a zip archive of XML parts, read within limits, part by part.
+"""Reads an Office file as a zip archive of XML parts, within limits.
 
-Nothing is unpacked to the disk and archives in archives are never opened. Sizes are checked before
-anything is read; a part that lies about its size ends where it says it does, with an error.
+Nothing is unpacked to the disk and nested archives are never opened. Sizes are checked first; a
+part with a wrong size fails at the size that it states.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import io
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from xml.parsers import expat
 
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
-
-__all__ = ["Archive", "Event"]
+from foveate.ingest.loaders.text import plain_title
+from foveate.ports import LoadedDocument, Section
 
 Event = tuple[str, str, dict[str, str]]
 """("start", element, attributes), ("end", element, {}) or ("text", what it says, {})."""
@@ -28,7 +30,7 @@ _KINDS = {"document": "a Word document", "presentation": "a presentation", "work
 
 
 class Archive:
-    """The parts of an Office file by name. Raises `BadInput` where it is none or over a limit."""
+    """The parts of an Office file by name. Raises `BadInput` if it is damaged or over a limit."""
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._limits = limits
@@ -50,7 +52,7 @@ class Archive:
             raise BadInput("encrypted: save it without a password")
 
     def main_part(self, kind: str) -> str:
-        """The name of the main part, where the file is of that kind (`document`, `workbook`...)."""
+        """The name of the main part of a file of this kind (`document`, `workbook`...)."""
         for relation, target in self.relations("").values():
             if relation == "officeDocument" and target in self._members:
                 found = next((each for each in _KINDS if each in posixpath.basename(target)), "")
@@ -60,7 +62,7 @@ class Archive:
         raise BadInput(f"a zip archive, but not {_KINDS[kind]}")
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: (kind, part's name) by id; references to outside are left out."""
+        """The references of a part: (kind, part's name) by id; external ones are left out."""
         folder, name = posixpath.split(part)
         found: dict[str, tuple[str, str]] = {}
         for kind, element, given in self.events(f"{folder}/_rels/{name}.rels".lstrip("/")):
@@ -72,15 +74,15 @@ class Archive:
         return found
 
     def related_part(self, part: str, relation: str) -> str:
-        """The one part of that kind that a part refers to; empty where there is none."""
+        """The part of this kind that a part refers to, or empty."""
         kin = self.relations(part).values()
         return next((target for kind, target in kin if kind == relation), "")
 
     def events(self, part: str) -> Iterator[Event]:
-        """The elements and texts of a part in order; none where there is no such part.
+        """The elements and texts of a part in order; empty if there is no such part.
 
-        Names are without namespaces, but for the ids of relations, which are `r:id`. Raises
-        `BadInput` on a document type (which is where entities are declared), and on damage.
+        Names are without namespaces, except ids of relations (`r:id`). Raises `BadInput` for a
+        document type, where entities are declared, and for damage.
         """
         if part not in self._members:
             return
@@ -130,3 +132,51 @@ def _build_parser(found: list[Event], limits: Limits) -> expat.XMLParserType:
 def _attribute_name(key: str) -> str:
     space, _, name = key.rpartition("}")
     return f"r:{name}" if f"{space}}}".endswith(_RELATIONS) else name
+
+
+_PROPERTY_NAMES = ("title", "creator", "modified")
+_MAX_PROPERTY_LENGTH = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Properties:
+    """The core properties; empty if the file has none."""
+
+    title: str = ""
+    author: str = ""
+    modified_at: datetime | None = None
+
+    def document(self, text: str, title: str, sections: Sequence[Section]) -> LoadedDocument:
+        """The file's document; `title` if the properties have none."""
+        return LoadedDocument(
+            text=text,
+            title=self.title or title,
+            sections=sections,
+            metadata={"author": self.author} if self.author else {},
+            modified_at=self.modified_at,
+            lines=False,
+        )
+
+
+def read_properties(archive: Archive) -> Properties:
+    """The core properties of the file."""
+    found = dict.fromkeys(_PROPERTY_NAMES, "")
+    inside = ""
+    for kind, name, _ in archive.events(archive.related_part("", "core-properties")):
+        if kind == "text":
+            if inside and len(found[inside]) < _MAX_PROPERTY_LENGTH:
+                found[inside] += name
+        else:
+            inside = name if kind == "start" and name in _PROPERTY_NAMES else ""
+    return Properties(
+        title=plain_title(found["title"]),
+        author=plain_title(found["creator"]),
+        modified_at=_parse_instant(found["modified"]),
+    )
+
+
+def _parse_instant(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError:
+        return None

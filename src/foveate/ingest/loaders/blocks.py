@@ -1,23 +1,24 @@
-"""A text as it is put together from paragraphs, headings, items and rows. Knows no file format.
-
-Block marks are Markdown's, as everywhere here, so that the chunker sees the blocks.
-"""
+"""Builds a text from paragraphs, headings, items and rows, with Markdown's block marks."""
 
 from __future__ import annotations
 
+import re
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from foveate.ingest.loaders.headings import Heading, plain_title
+from foveate.core.errors import BadInput
 from foveate.ingest.loaders.limits import Limits
-
-__all__ = ["Blocks"]
+from foveate.ingest.loaders.text import Heading, plain_title
+from foveate.ports import Section
 
 _MAX_DEPTH = 8
 
 
 @dataclass(slots=True)
 class Blocks:
-    """The text so far, and where its headings stand. `size` is its length."""
+    """The text so far, and the places of its headings. `size` is its length."""
 
     limits: Limits
     size: int = 0
@@ -26,7 +27,7 @@ class Blocks:
     _group: str = ""
 
     def add_heading(self, level: int, text: str, *, counts: bool = True) -> None:
-        """A heading; where it does not count it opens no section."""
+        """Add a heading; it opens a section unless `counts` is false."""
         title = plain_title(text)
         if title:
             start = self._append(f"{'#' * min(level, 6)} {title}", "")
@@ -34,7 +35,7 @@ class Blocks:
                 self.headings.append((start, level, title))
 
     def add_paragraph(self, text: str) -> int:
-        """A paragraph; where it starts."""
+        """Add a paragraph; its start."""
         return self._append(text.strip(), "")
 
     def add_item(self, depth: int, mark: str, text: str) -> None:
@@ -48,7 +49,7 @@ class Blocks:
             self._append(f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |", "row")
 
     def end_group(self) -> None:
-        """What comes next stands apart, even where it is one more item or row."""
+        """Separate what comes next, even another item or row."""
         self._group = ""
 
     def text(self) -> str:
@@ -65,3 +66,126 @@ class Blocks:
         self._group = tight
         self.limits.check_bound("text_chars", self.size, "characters of text")
         return start
+
+
+_FIELDS = 4
+
+
+class Rows(Sequence[Section]):
+    """Sections of rows in order, built on access; equal to a tuple of the same.
+
+    `columns`: starts, ends, row numbers, and indices of the sheets' names in `names`.
+    """
+
+    def __init__(
+        self, columns: Iterable[Sequence[int]] = ((), (), (), ()), names: Iterable[str] = ()
+    ) -> None:
+        self.columns = tuple(array("q", column) for column in columns)
+        self.names = list(names)
+        if len(self.columns) != _FIELDS or len(set(map(len, self.columns))) > 1:
+            raise ValueError(f"rows need {_FIELDS} columns of one length")
+
+    def add(self, start: int, end: int, row: int, name: str) -> None:
+        """One more row, of the sheet of that name."""
+        if not self.names or self.names[-1] != name:
+            self.names.append(name)
+        for column, value in zip(self.columns, (start, end, row, len(self.names) - 1), strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return tuple(self[number] for number in range(len(self))[at])
+        start, end, row, sheet = (column[at] for column in self.columns)
+        return Section(start=start, end=end, path=self.names[sheet], row=row)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+
+_COLUMNS = 16_384
+_NUMBER = re.compile(r"[-+(]?[\d.,:/ -]*\d[\d.,:/ -]*%?\)?")
+_MAX_NAME_LENGTH = 100
+
+
+@dataclass(slots=True)
+class Records:
+    """The text so far and a section a row; `begin` a sheet, `take` its rows, then `end` it."""
+
+    limits: Limits
+    blocks: Blocks
+    sections: Rows = field(default_factory=Rows)
+    _sheet: str = ""
+    _names: list[str] | None = None
+    _first: tuple[int, list[str]] | None = None
+    _rows: int = 0
+
+    def begin_sheet(self, sheet: str) -> None:
+        """A sheet begins; its name is its rows' section."""
+        self._sheet, self._names, self._first = sheet, None, None
+
+    def add_row(self, row: int, cells: list[str]) -> None:
+        """A row by its number in the file."""
+        self._rows += 1
+        self.limits.check_bound("rows", self._rows, "rows")
+        if len(cells) > _COLUMNS:
+            raise BadInput(f"row {row} has {len(cells)} cells, more than {_COLUMNS}")
+        for cell in cells:
+            self.limits.check_bound("cell_chars", len(cell), f"characters in a cell of row {row}")
+        said = [" ".join(cell.split()) for cell in cells]
+        if not any(said):
+            return
+        if self._names is None and self._first is None:
+            self._first = (row, said)
+            return
+        self._decide_header(follows=True)
+        self._write_row(row, said)
+
+    def end_sheet(self) -> None:
+        """The sheet's end."""
+        self._decide_header(follows=False)
+
+    def _decide_header(self, *, follows: bool) -> None:
+        """Decide what the first row is, once it is known whether another follows."""
+        if self._names is not None or self._first is None:
+            return
+        row, said = self._first
+        heads = follows and _is_header(said)
+        self._names = said if heads else []
+        if not heads:
+            self._write_row(row, said)
+
+    def _write_row(self, row: int, said: list[str]) -> None:
+        names = self._names or []
+        pairs = (
+            (names[i] if i < len(names) and names[i] else column_letters(i), cell)
+            for i, cell in enumerate(said)
+            if cell
+        )
+        start = self.blocks.add_paragraph("; ".join(f"{name}: {cell}" for name, cell in pairs))
+        self.sections.add(start, self.blocks.size, row, self._sheet)
+
+
+def _is_header(said: list[str]) -> bool:
+    names = [name for name in said if name]
+    if any(len(name) > _MAX_NAME_LENGTH or _NUMBER.fullmatch(name) for name in names):
+        return False
+    return len(set(names)) == len(names)
+
+
+def column_letters(column: int) -> str:
+    """The name of a column, counted from 0, as spreadsheets write it.
+
+    >>> column_letters(0), column_letters(25), column_letters(26), column_letters(16383)
+    ('A', 'Z', 'AA', 'XFD')
+    """
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name

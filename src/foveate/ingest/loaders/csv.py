@@ -7,29 +7,25 @@ import io
 from pathlib import Path
 
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.blocks import Blocks, Records
 from foveate.ingest.loaders.decode import decode
-from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.records import Records
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ports import LoadedDocument
-
-__all__ = ["load_csv"]
 
 _SAMPLE = 4096  # the sniffer's patterns are not linear
 _SEPARATORS = ",;\t|"
 
 
-def load_csv(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     r"""The file as one document; rows are counted from 1, the one with the names included.
 
     >>> loaded = load_csv(b"part;price\nvalve;3,20\n", Path("prices.csv"))[0]
     >>> loaded.text, loaded.sections[0].row
     ('part: valve; price: 3,20', 2)
     """
-    bounds = limits or Limits()
     text = decode(data)
-    blocks = Blocks(bounds)
-    records = Records(bounds, blocks)
+    blocks = Blocks(limits)
+    records = Records(limits, blocks)
     reader = csv.reader(io.StringIO(text, newline=""), _detect_dialect(text, path))
     try:
         for row, cells in enumerate(reader, 1):
@@ -48,7 +44,7 @@ def load_csv(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[
 
 
 def _detect_dialect(text: str, path: Path) -> type[csv.Dialect]:
-    """How the file is written; as its suffix says where the first rows do not tell."""
+    """The dialect of the first rows; if they do not show it, that of the suffix."""
     sample = text[:_SAMPLE]
     whole = sample if len(text) <= _SAMPLE else sample.rpartition("\n")[0] or sample
     usual = csv.excel_tab if path.suffix.lower() == ".tsv" else csv.excel

@@ -1,8 +1,7 @@
-r"""Bytes to text, or a clear refusal. Knows encodings, no file formats.
+"""Decodes bytes as text, or refuses them.
 
-A byte order mark decides (UTF-8, UTF-16, UTF-32), then UTF-8, then what the file declares of
-itself. Nothing is guessed: charset-normalizer read a short French text as Czech and `caf\xe9` as
-Chinese, and a wrong guess would be indexed and cited without anybody seeing it.
+A byte order mark decides, then UTF-8, then the encoding that the file declares. Nothing is guessed:
+charset-normalizer read short French text as Czech, and a wrong guess would be cited unnoticed.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import codecs
 
 from foveate.core.errors import BadInput
-
-__all__ = ["decode"]
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

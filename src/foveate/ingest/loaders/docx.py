@@ -1,25 +1,144 @@
-"""Word: headings as sections, lists with their marks, tables as rows. No page numbers.
+"""Reads Word files: headings as sections, lists with their marks, tables as rows.
 
-A Word file has no pages until it is laid out, so there are none to cite. Footnotes and endnotes
-stand in brackets where they are referred to. Left out: headers and footers, comments, what a
-tracked change deleted, and text that is formatted as hidden.
+There are no page numbers before layout. Notes appear in brackets at their reference. Left out:
+headers, footers, comments, deleted and hidden text.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import sections_from_headings
-from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.office import Properties, read_properties
-from foveate.ingest.loaders.word_notes import REFERENCES, read_notes
-from foveate.ingest.loaders.word_styles import Numbering, Style, read_numbering, read_styles
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
-__all__ = ["load_docx"]
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_MAX_BASE_STYLES = 32  # styles based on styles
+
+
+@dataclass(slots=True)
+class Style:
+    """A paragraph style: `level` is 1 for the highest heading, 0 for the title."""
+
+    level: int | None = None
+    numbered: str = ""
+    based_on: str = ""
+
+
+def read_styles(archive: Archive, part: str) -> dict[str, Style]:
+    """The paragraph styles by id, each with what it takes over from the one it is based on."""
+    found: dict[str, Style] = {}
+    style = Style()
+    for kind, name, given in archive.events(part):
+        if kind != "start":
+            continue
+        value = given.get("val", "")
+        if name == "style":
+            style = found[given.get("styleId", "")] = Style()
+        elif name == "name" and style.level is None:
+            style.level = _heading_level(value)
+        elif name == "basedOn":
+            style.based_on = value
+        elif name == "outlineLvl" and value.isdigit() and int(value) < 9:
+            style.level = int(value) + 1
+        elif name == "numId":
+            style.numbered = value
+    for each in found.values():
+        _inherit(each, found)
+    return found
+
+
+def _heading_level(name: str) -> int | None:
+    match = _HEADING.fullmatch(name)
+    return int(match[1]) if match else 0 if name.lower() == "title" else None
+
+
+def _inherit(style: Style, known: dict[str, Style]) -> None:
+    base = style.based_on
+    for _ in range(_MAX_BASE_STYLES):
+        parent = known.get(base)
+        if parent is None:
+            return
+        if style.level is None and parent.level:
+            style.level = parent.level
+        style.numbered = style.numbered or parent.numbered
+        base = parent.based_on
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Which lists count, by (list, depth), and how far they have come."""
+
+    counting: set[tuple[str, int]] = field(default_factory=set)
+    _reached: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def next_mark(self, number: str, depth: int) -> str:
+        """The mark of the list's next item: `-`, or `1.` if it counts."""
+        for deeper in [key for key in self._reached if key[0] == number and key[1] > depth]:
+            del self._reached[deeper]
+        if (number, depth) not in self.counting:
+            return "-"
+        reached = self._reached.get((number, depth), 0) + 1
+        self._reached[number, depth] = reached
+        return f"{reached}."
+
+
+def read_numbering(archive: Archive, part: str) -> Numbering:
+    """The lists of the file."""
+    counting: dict[str, set[int]] = {}
+    kind_of: dict[str, str] = {}
+    abstract = number = ""
+    depth = 0
+    for kind, name, given in archive.events(part):
+        value = given.get("val", "")
+        if kind != "start":
+            continue
+        if name == "abstractNum":
+            abstract = given.get("abstractNumId", "")
+        elif name == "lvl":
+            depth = _parse_number(given.get("ilvl", ""))
+        elif name == "numFmt" and value not in ("bullet", "none"):
+            counting.setdefault(abstract, set()).add(depth)
+        elif name == "num":
+            number = given.get("numId", "")
+        elif name == "abstractNumId":
+            kind_of[number] = value
+    pairs = {(num, deep) for num, base in kind_of.items() for deep in counting.get(base, ())}
+    return Numbering(counting=pairs)
+
+
+def _parse_number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 4 else 0
+
+
+REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+
+
+def read_notes(archive: Archive, part: str, limits: Limits) -> dict[tuple[str, str], str]:
+    """The notes by kind and id; what separates them from the page has no text."""
+    found: dict[tuple[str, str], str] = {}
+    size = 0
+    for note in ("footnote", "endnote"):
+        number, parts, speaks = "", list[str](), False
+        for kind, name, given in archive.events(archive.related_part(part, f"{note}s")):
+            if kind == "text":
+                parts += [name] if speaks else []
+                size += len(name)
+                limits.check_bound("text_chars", size, "characters of notes")
+                continue
+            speaks = kind == "start" and name == "t"
+            if name == note and kind == "start":
+                number, parts = given.get("id", ""), []
+            elif name == note:
+                found[note, number] = " ".join("".join(parts).split())
+            elif name == "p":
+                parts.append(" ")
+    return found
+
 
 _SKIPPED_ELEMENTS = frozenset(
     {"Fallback", "del", "delText", "instrText", "moveFrom"} | {"pPrChange", "rPrChange"}
@@ -28,40 +147,26 @@ _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _FALSE_VALUES = ("0", "false", "off")
 
 
-def load_docx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_docx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties, its title paragraph or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("document")
     body = _Body(
-        Blocks(bounds),
+        Blocks(limits),
         read_styles(archive, archive.related_part(part, "styles")),
         read_numbering(archive, archive.related_part(part, "numbering")),
-        read_notes(archive, part, bounds),
+        read_notes(archive, part, limits),
     )
     for kind, name, given in archive.events(part):
         body.handle_event(kind, name, given)
-    told = read_properties(archive)
-    return (_build_document(body, told, path),)
-
-
-def _build_document(body: _Body, told: Properties, path: Path) -> LoadedDocument:
-    text = body.blocks.text()
-    first = next((title for _, level, title in body.blocks.headings if level == 1), path.stem)
-    return LoadedDocument(
-        text=text,
-        title=told.title or body.title or first,
-        sections=sections_from_headings(text, body.blocks.headings),
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
+    text, headings = body.blocks.text(), body.blocks.headings
+    title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
+    sections = sections_from_headings(text, headings)
+    return (read_properties(archive).document(text, title, sections),)
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph that is open: its text so far, and what its properties say."""
-
     parts: list[str] = field(default_factory=list)
     style: str = ""
     level: int | None = None
@@ -72,7 +177,7 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Body:
-    """The document as it goes by. Text boxes are paragraphs in paragraphs, tables in cells too."""
+    """The document's state; text boxes and table cells contain paragraphs of their own."""
 
     blocks: Blocks
     styles: dict[str, Style]
@@ -117,7 +222,7 @@ class _Body:
             self._open[-1].parts.append(_SIGNS.get(name, "") or self._take_note(name, given))
 
     def _take_note(self, name: str, given: dict[str, str]) -> str:
-        """The note that is referred to, once: a long one may be referred to a million times."""
+        """Take the note once: a long one may be referred to a million times."""
         note = self.notes.pop((REFERENCES.get(name, ""), given.get("id", "")), "")
         return f" [{note}]" if note else ""
 

@@ -1,8 +1,7 @@
-"""Mail as saved to a file (RFC 5322): subject, sender, recipients and date; the text; attachments.
+"""Reads saved mail (RFC 5322): headers, text and attachments.
 
-The plain text is read, else the HTML one. All attachments are named in the metadata; those of a
-format that is read here become documents of their own, whose sections begin with their name. A
-mail in a mail is named only.
+Plain text is preferred to HTML. The metadata names all attachments; those of a known format become
+documents whose sections begin with their name. A mail inside a mail is only named.
 """
 
 from __future__ import annotations
@@ -17,26 +16,23 @@ from pathlib import Path, PurePosixPath
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.ingest.loaders.decode import decode
 from foveate.ingest.loaders.html import load_html
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
 from foveate.ports import LoadedDocument, Loader, Section
-
-__all__ = ["load_eml"]
 
 _HEADERS = ("from", "to", "cc", "date")
 _MAX_HEADER_LENGTH = 1_000
 
 
 def load_eml(
-    data: bytes, path: Path, *, limits: Limits | None = None, loader_for: LoaderFor | None = None
+    data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS, loader_for: LoaderFor | None = None
 ) -> Sequence[LoadedDocument | BadInput]:
-    """The mail as one document, and each attachment that `loader_for` has a loader for as more.
+    """The mail as one document, and each readable attachment as another.
 
-    What cannot be read of an attachment stands in its place; the mail itself is read even so.
+    An unreadable attachment is a `BadInput` in its place.
     """
-    bounds = limits or Limits()
     message = _parse_message(data)
     attached = list(message.iter_attachments())
-    bounds.check_bound("attachments", len(attached), "attachments")
+    limits.check_bound("attachments", len(attached), "attachments")
     names = _attachment_names(attached)
     parts: list[LoadedDocument | BadInput] = []
     for name, part in zip(names, attached, strict=True):
@@ -48,7 +44,7 @@ def load_eml(
 
 
 LoaderFor = Callable[[Path], Loader | None]
-"""The loader for an attachment of that name; None where it is not to be read."""
+"""The loader for an attachment of that name; None if it is not to be read."""
 
 
 def _parse_message(data: bytes) -> EmailMessage:
@@ -105,7 +101,7 @@ def _parse_date(message: EmailMessage) -> datetime | None:
 
 
 def _attachment_names(attached: Sequence[EmailMessage]) -> list[str]:
-    """The attachments' names, each once: a second `plan.pdf` is `2 plan.pdf`."""
+    """Unique names of the attachments: a second `plan.pdf` is `2 plan.pdf`."""
     names: list[str] = []
     for number, part in enumerate(attached, 1):
         name = _file_name(part, number)
@@ -114,7 +110,7 @@ def _attachment_names(attached: Sequence[EmailMessage]) -> list[str]:
 
 
 def _file_name(part: EmailMessage, number: int) -> str:
-    """The attachment's name, without any folders that it claims."""
+    """The attachment's name without folders."""
     told = part.get_filename() or f"attachment {number}"
     clean = told.encode("utf-8", "replace").decode().replace("\\", "/")
     return " ".join(PurePosixPath(clean).name.split())[:200] or f"attachment {number}"
@@ -137,7 +133,6 @@ def _load_attachment(
 
 
 def _rename_attachment(loaded: LoadedDocument | BadInput, name: str) -> LoadedDocument | BadInput:
-    """The attachment's document under the mail's name, its sections under the attachment's."""
     if isinstance(loaded, BadInput):
         return BadInput(f"attachment {name!r}: {loaded}")
     whole = (Section(start=0, end=len(loaded.text), path=""),)

@@ -1,9 +1,7 @@
-"""YAML front matter, as far as people write it: what a document says of itself before its text.
+"""Reads simple YAML front matter: texts, lists, folded and literal blocks.
 
-Texts, quoted or not, lists on one line or on several, folded and literal blocks; what is nested
-deeper is kept as the text that stands there. All values are texts or lists of texts: `draft: true`
-is `"true"`. Where one line is of no such form, it is no front matter, and nothing is taken away.
-Not a YAML parser: no anchors, tags or types. Linear.
+All values are texts or lists of texts (`draft: true` is `"true"`); deeper nesting is kept as text.
+If one line has another form, there is no front matter. Linear; no anchors, tags or types.
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from textwrap import dedent
 from typing import TypeAlias
 
 from foveate.core.text.blocks import front_matter
-
-__all__ = ["FrontMatter", "Value", "parse_front_matter"]
 
 Value: TypeAlias = str | list[str]
 
@@ -33,14 +29,14 @@ _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
-    """What stands before the text: characters of it, and what it says, keys in small letters."""
+    """The text before the document: its length, and its values by lower-case key."""
 
     end: int = 0
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
 def parse_front_matter(text: str) -> FrontMatter:
-    r"""The front matter; empty where there is none, or where it is not of a form that is known.
+    r"""The front matter; empty if there is none of a known form.
 
     >>> parse_front_matter("---\ntitle: Tea\ntags: [a, 'b c']\n---\nBoil water.")
     FrontMatter(end=35, values={'title': 'Tea', 'tags': ['a', 'b c']})
@@ -62,7 +58,7 @@ def parse_front_matter(text: str) -> FrontMatter:
 
 
 def _is_continuation(line: str, said: str) -> bool:
-    """Whether the line belongs to the key above: indented, an item, or what a bracket wants."""
+    """Whether the line belongs to the key above: indented, an item, or inside a bracket."""
     if not line.strip() or line[0] in " \t":
         return True
     return (not said and _ITEM.match(line) is not None) or (
@@ -94,7 +90,7 @@ def _parse_block(said: str, under: list[str]) -> str:
 
 
 def _parse_list(said: str) -> Value:
-    """A list on one line; as it stands where it holds more than texts."""
+    """A list on one line; the text itself if it holds more than texts."""
     inner = _COMMENT.sub("", said).strip()
     if not inner.endswith("]"):
         return said
@@ -109,7 +105,7 @@ def _parse_list(said: str) -> Value:
 
 
 def _parse_text(said: str) -> str:
-    """A text without its quotes, or without the comment behind it."""
+    """The text without quotes and comment."""
     said = said.strip()
     quote = said[:1]
     if quote == '"' and (end := re.match(_DOUBLE, said)):

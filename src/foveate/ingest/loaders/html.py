@@ -1,22 +1,19 @@
-"""HTML: what a reader of the page would read, as text with Markdown's block marks.
+"""Reads HTML as the visible text of the page, with Markdown's block marks.
 
-Offsets are those of this text, which is what is kept; lines are not the file's. Scripts, styles,
-navigation, form controls and what the page hides are left out.
+Offsets are those of this text. Scripts, styles, navigation, form controls and hidden elements are
+left out.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from pathlib import Path
 
 from foveate.ingest.loaders.decode import decode
-from foveate.ingest.loaders.headings import plain_title, sections_from_headings
 from foveate.ingest.loaders.page import Page
 from foveate.ingest.loaders.tags import parse_attributes, parse_tags
+from foveate.ingest.loaders.text import first_date, plain_title, sections_from_headings
 from foveate.ports import LoadedDocument
-
-__all__ = ["load_html"]
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _HEAD_BYTES = 1024
@@ -49,16 +46,7 @@ def load_html(data: bytes, path: Path) -> tuple[LoadedDocument]:
         title=title or first,
         sections=sections_from_headings(text, page.headings),
         summary=" ".join(meta.get("description", "").split()),
-        modified_at=_parse_date(meta),
+        modified_at=first_date(meta, _DATES),
         lines=False,
     )
     return (loaded,)
-
-
-def _parse_date(meta: dict[str, str]) -> datetime | None:
-    for key in _DATES:
-        try:
-            return datetime.fromisoformat(meta.get(key, "").strip())
-        except ValueError:
-            continue
-    return None

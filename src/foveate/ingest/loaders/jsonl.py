@@ -1,8 +1,8 @@
-"""JSON Lines: one object a line, each a document of its own with at least `text`.
+"""Reads JSON Lines: each line is an object and a document, with at least `text`.
 
-Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals`
-(list of strings), `metadata` (object); other keys go to the metadata. A line that is not usable
-is a `BadInput` with its number; the others stand.
+Known keys: `text`, `id`, `title`, `summary`, `source`, `modified_at` (ISO 8601), `principals` (list
+of strings), `metadata` (object); other keys become metadata. A bad line is a `BadInput` with its
+number, and the others are read.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.decode import decode
 from foveate.ports import LoadedDocument, Section
-
-__all__ = ["load_jsonl"]
 
 
 def load_jsonl(data: bytes, path: Path) -> Iterator[LoadedDocument | BadInput]:

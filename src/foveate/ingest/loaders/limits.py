@@ -1,16 +1,10 @@
-"""How much of a file is read: every bound in one value. Reads nothing itself.
-
-What is over a bound is refused with the bound's name, never cut: a document that was read in part
-would be cited as if it were whole.
-"""
+"""Bounds on reading a file. A file over a bound is refused, never cut."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
 from foveate.core.errors import BadInput, BadOption
-
-__all__ = ["Limits"]
 
 _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one cell
 
@@ -19,11 +13,11 @@ _MAX_CELL_CHARS = 131_072  # what the standard library's csv module reads of one
 class Limits:
     """Bounds on one file. Each is a whole number of 1 or more, or `BadOption`.
 
-    `file_bytes`: as it is on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file,
-    which is a zip archive; the ratio counts beyond a megabyte. `depth`: of elements in elements.
-    `pages`: of a PDF, or slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one
-    cell. `text_chars`: of all text taken out. `chunks`: of one document. `attachments`: of a mail.
-    `seconds` and `memory_bytes`: of the process that reads PDF, Office, CSV and mail files.
+    `file_bytes`: on the disk. `unpacked_bytes`, `ratio` and `members`: of an Office file's zip
+    archive; the ratio counts beyond a megabyte. `depth`: nesting of elements. `pages`: of a PDF, or
+    slides. `rows`: of all sheets, or of a CSV file. `cell_chars`: of one cell. `text_chars`: of all
+    text. `chunks`: of one document. `attachments`: of a mail. `seconds` and `memory_bytes`: of the
+    process that reads PDF, Office, CSV and mail files.
     """
 
     file_bytes: int = 256 << 20
@@ -54,7 +48,7 @@ class Limits:
             )
 
     def check_bound(self, name: str, value: int, what: str) -> None:
-        """Raise `BadInput` where `value` is over the bound of that name.
+        """Raise `BadInput` if `value` is over the bound of that name.
 
         >>> Limits(pages=3).check_bound("pages", 9, "pages")
         Traceback (most recent call last):
@@ -63,3 +57,6 @@ class Limits:
         bound = getattr(self, name)
         if value > bound:
             raise BadInput(f"more than {bound} {what} (limit `{name}`)")
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,8 +1,7 @@
-"""Numbers and dates of a spreadsheet as its number formats show them. Reads no files.
+"""Formats a spreadsheet's numbers and dates as its number formats show them.
 
-What is read of a format code: its sections by sign, digits, thousands, per cent, literal texts and
-the parts of dates. Fractions, exponents, colours and conditions are passed over: such a number is
-shown as it is stored, to fifteen digits, which is what spreadsheets keep.
+Supported: sections by sign, digits, thousands, per cent, literal text and parts of dates. With
+fractions, exponents, colours or conditions a number is shown as stored, to fifteen digits.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import re
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
-
-__all__ = ["BUILT_IN", "format_number"]
 
 BUILT_IN = dict(
     [
@@ -68,7 +65,7 @@ def format_number(value: str, code: str, *, since_1904: bool = False) -> str:
 
 
 def _section_for_sign(code: str, number: Decimal) -> tuple[str, Decimal]:
-    """The format's part for the number's sign, and the number without the sign that it shows."""
+    """The format's section for the sign, and the number without the sign that it shows."""
     sections = _split_sections(code)
     if number < 0 and len(sections) > 1:
         return sections[1], -number
@@ -88,7 +85,6 @@ def _parse_section(section: str) -> list[re.Match[str]]:
 
 
 def _is_unsupported(parts: list[re.Match[str]]) -> bool:
-    """Whether the format has what is not read here: fractions, exponents, split digits."""
     digits = sum(bool(part["digits"]) for part in parts)
     return digits > 1 or any((part["other"] or "") in "/Ee@" for part in parts if part["other"])
 
@@ -131,7 +127,7 @@ def _literal_text(part: re.Match[str]) -> str:
 
 
 def _format_date(parts: list[re.Match[str]], number: Decimal, *, since_1904: bool) -> str:
-    """The moment as the format writes it; empty where the number is none."""
+    """The formatted date; empty if the number is none."""
     if not 0 <= number < _DAYS:
         return ""
     # Day 60 is 29 February 1900, which never was: from then on days count from a day earlier.

@@ -1,7 +1,6 @@
-"""PDF: the text of each page by PDFium, with its number, and the bookmarks as sections.
+"""Reads PDF by PDFium: the text of each page with its number, bookmarks as sections.
 
-A page that is a picture has no text: a file of such pages is refused, since nothing in it could
-be found. PDFium may not be used in two threads at once.
+A file without any text, such as scanned pages, is refused. PDFium is not thread-safe.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import plain_title
-from foveate.ingest.loaders.limits import Limits
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
-
-__all__ = ["load_pdf"]
 
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?")
 _HYPHEN = re.compile(r"[\ufffe\u0002]\r?\n?|\u00ad\r?\n")  # PDFium's mark of a word cut by the line
@@ -27,18 +24,17 @@ _BOOKMARKS = 10_000
 _NO_TEXT = "no text on its {} pages: it may be a scan, which needs text recognition first"
 
 
-def load_pdf(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_pdf(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its title or its name; a section is a page.
 
-    Raises `BadInput` where it is damaged, encrypted, over a limit or without text, and
-    `MissingExtra` without `pypdfium2`.
+    Raises `BadInput` if it is damaged, encrypted, over a limit or without text, and `MissingExtra`
+    without `pypdfium2`.
     """
-    bounds = limits or Limits()
     pdf = _open_pdf(data)
     try:
-        bounds.check_bound("pages", len(pdf), "pages")
+        limits.check_bound("pages", len(pdf), "pages")
         told = pdf.get_metadata_dict(skip_empty=True)
-        blocks, sections = _read_pages(pdf, bounds)
+        blocks, sections = _read_pages(pdf, limits)
         if not blocks.size:
             raise BadInput(_NO_TEXT.format(len(pdf)))
     finally:
@@ -100,7 +96,7 @@ def _page_text(pdf: Any, number: int) -> str:
 
 
 def _bookmark_paths(pdf: Any) -> Iterator[tuple[int, str]]:
-    """The page that each bookmark leads to, and its path; the first of a page's counts."""
+    """The path of each page's first bookmark."""
     trail: list[str] = []
     seen: set[int] = set()
     for count, mark in enumerate(pdf.get_toc()):

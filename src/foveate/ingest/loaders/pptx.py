@@ -1,7 +1,7 @@
-"""PowerPoint: a slide is a page, its title a section, its notes stand under it.
+"""Reads PowerPoint: a slide is a page, its title a section, its notes follow it.
 
-Slide numbers, dates and footers are left out, hidden slides are read. A slide that is shown again
-is read once, where it comes first. Shapes stand in the order of the file, in which they are drawn.
+Slide numbers, dates and footers are left out; hidden slides are read. A repeated slide is read
+once. Shapes come in the order of the file.
 """
 
 from __future__ import annotations
@@ -9,55 +9,43 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive
+from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.headings import plain_title
-from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.office import read_properties
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.text import plain_title
 from foveate.ports import LoadedDocument, Section
-
-__all__ = ["load_pptx"]
 
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 
-def load_pptx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+def load_pptx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties, its first title or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("presentation")
     slides = _slide_parts(archive, part)
-    bounds.check_bound("pages", len(slides), "slides")
-    blocks = Blocks(bounds)
+    limits.check_bound("pages", len(slides), "slides")
+    blocks = Blocks(limits)
     sections: list[Section] = []
     for slide, number in _first_places(slides).items():
         if section := _write_slide(archive, slide, number, blocks):
             sections.append(section)
-    told = read_properties(archive)
-    loaded = LoadedDocument(
-        text=blocks.text(),
-        title=told.title or next((each.path for each in sections if each.path), path.stem),
-        sections=tuple(sections),
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
-    return (loaded,)
+    title = next((each.path for each in sections if each.path), path.stem)
+    return (read_properties(archive).document(blocks.text(), title, tuple(sections)),)
 
 
 def _slide_parts(archive: Archive, part: str) -> list[str]:
-    """The slides' parts, in the order in which they are shown."""
+    """The slides' parts in presentation order."""
     known = archive.relations(part)
-    found: list[str] = []
-    for kind, name, given in archive.events(part):
-        if kind == "start" and name == "sldId":
-            found.append(known.get(given.get("r:id", ""), ("", ""))[1])
-    return found
+    return [
+        known.get(given.get("r:id", ""), ("", ""))[1]
+        for kind, name, given in archive.events(part)
+        if (kind, name) == ("start", "sldId")
+    ]
 
 
 def _first_places(slides: list[str]) -> dict[str, int]:
-    """Each slide's number where it is shown first: one that comes again has been read."""
+    """Each slide's first number."""
     found: dict[str, int] = {}
     for number, slide in enumerate(slides, 1):
         found.setdefault(slide, number)
@@ -65,7 +53,7 @@ def _first_places(slides: list[str]) -> dict[str, int]:
 
 
 def _write_slide(archive: Archive, part: str, number: int, blocks: Blocks) -> Section | None:
-    """Write the slide down; its section, or None where nothing is on it."""
+    """Write the slide; its section, or None if it is empty."""
     shapes = _read_shapes(archive, part)
     titles = [plain_title(" ".join(shape.texts())) for shape in shapes if shape.kind in _TITLES]
     title = next((each for each in titles if each), "")

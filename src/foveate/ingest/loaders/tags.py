@@ -1,10 +1,8 @@
-"""HTML as a stream of tags and texts, in linear time whatever the input.
+"""Reads HTML as a stream of tags and texts, in linear time for any input.
 
-Not a tree: tree builders are quadratic in the depth of a page (lexbor took 252 s for 1.2 MB of
-open `div`s) and may multiply it (unclosed formatting elements), and the standard library's
-`html.parser` is quadratic in unclosed tags. What is read here is what the HTML standard's
-tokenizer reads, as far as a reader's text needs it.
-Rules: possessive patterns only; nothing raises.
+There is no tree: tree builders are quadratic in nesting (lexbor took 252 s for 1.2 MB of open
+`div`s), and `html.parser` is quadratic in unclosed tags. The tokens are those of the HTML standard
+as far as a reader's text needs them. Patterns are possessive; nothing raises.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from typing import Literal
-
-__all__ = ["Tag", "element_names", "parse_attributes", "parse_tags"]
 
 
 def element_names(text: str) -> frozenset[str]:

@@ -7,46 +7,174 @@ of an HTML file is without what it hides; hidden rows and columns are read, sinc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive
-from foveate.ingest.loaders.blocks import Blocks
-from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.office import read_properties
-from foveate.ingest.loaders.records import Records
-from foveate.ingest.loaders.sheet import CellValues, read_formats, read_rows, read_strings
+from foveate.core.errors import BadInput
+from foveate.ingest.loaders.archive import Archive, read_properties
+from foveate.ingest.loaders.blocks import Blocks, Records
+from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.number_formats import BUILT_IN, format_number
 from foveate.ports import LoadedDocument
 
-__all__ = ["load_xlsx"]
+_COLUMNS = 16_384
+_TRUTH = {"0": "FALSE", "1": "TRUE"}
 
 
-def load_xlsx(data: bytes, path: Path, *, limits: Limits | None = None) -> tuple[LoadedDocument]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellValues:
+    """What cells point to: shared texts by number, format codes by style."""
+
+    strings: list[str]
+    formats: list[str]
+    since_1904: bool = False
+
+    def display_text(self, kind: str, style: str, value: str) -> str:
+        """The text that a cell of this kind shows."""
+        if kind == "s":
+            at = int(value) if value.isdecimal() else -1
+            if not 0 <= at < len(self.strings):
+                raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
+            return self.strings[at]
+        if kind == "b":
+            return _TRUTH.get(value, value)
+        if kind == "d":
+            return value.removesuffix("T00:00:00")
+        if kind in ("str", "inlineStr", "e"):
+            return value
+        at = int(style) if style.isdecimal() and len(style) < 7 else 0
+        code = self.formats[at] if at < len(self.formats) else ""
+        return format_number(value, code, since_1904=self.since_1904) if value else ""
+
+
+def read_strings(archive: Archive, part: str, limits: Limits) -> list[str]:
+    """The shared texts; how a text is spoken (`rPh`) is no part of it."""
+    found: list[str] = []
+    parts: list[str] = []
+    speaks, spoken, size = False, 0, 0
+    for kind, name, _ in archive.events(part):
+        if kind == "text":
+            if speaks and not spoken:
+                parts.append(name)
+        elif name == "t":
+            speaks = kind == "start"
+        elif name == "rPh":
+            spoken += 1 if kind == "start" else -1
+        elif name == "si" and kind == "end":
+            found.append("".join(parts))
+            size += len(found[-1])
+            limits.check_bound("text_chars", size, "characters of text")
+            parts.clear()
+    return found
+
+
+def read_formats(archive: Archive, part: str) -> list[str]:
+    """The format code of each cell style."""
+    own: dict[str, str] = {}
+    found: list[str] = []
+    inside = False
+    for kind, name, given in archive.events(part):
+        if name == "cellXfs":
+            inside = kind == "start"
+        elif kind == "start" and name == "numFmt":
+            own[given.get("numFmtId", "")] = given.get("formatCode", "")
+        elif kind == "start" and name == "xf" and inside:
+            at = given.get("numFmtId", "0")
+            code = own.get(at)
+            usual = BUILT_IN.get(int(at), "") if at.isdecimal() and len(at) < 7 else ""
+            found.append(usual if code is None else code)
+    return found
+
+
+def read_rows(
+    archive: Archive, part: str, values: CellValues, limits: Limits
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows that have cells: their numbers, and what each column shows up to the last."""
+    row = _Row(values, limits)
+    for kind, name, given in archive.events(part):
+        if kind == "text":
+            row.add_text(name)
+        elif kind == "start":
+            row.open(name, given)
+        elif row.close(name):
+            yield row.number, row.cells
+
+
+@dataclass(slots=True)
+class _Row:
+    """The row that is open, and the cell that is open in it."""
+
+    values: CellValues
+    limits: Limits
+    number: int = 0
+    cells: list[str] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _size: int = 0
+    _column: int = 0
+    _kind: str = ""
+    _style: str = ""
+    _in_value: bool = False
+
+    def open(self, name: str, given: dict[str, str]) -> None:
+        """An element begins."""
+        if name == "row":
+            told = given.get("r", "")
+            known = told.isdecimal() and len(told) < 10
+            self.number, self.cells = int(told) if known else self.number + 1, []
+        elif name == "c":
+            self._kind, self._style = given.get("t", "n"), given.get("s", "0")
+            self._column = _column_index(given.get("r", ""), len(self.cells))
+            self._texts, self._size = [], 0
+        self._in_value = name in ("v", "t")
+
+    def add_text(self, text: str) -> None:
+        """A text, of which that of values counts."""
+        if self._in_value:
+            self._texts.append(text)
+            self._size += len(text)
+            what = f"characters in a cell of row {self.number}"
+            self.limits.check_bound("cell_chars", self._size, what)
+
+    def close(self, name: str) -> bool:
+        """An element ends; whether that was a row with cells."""
+        self._in_value = False
+        if name == "c" and self._texts:
+            self.cells += [""] * (self._column - len(self.cells))
+            self.cells.append(
+                self.values.display_text(self._kind, self._style, "".join(self._texts))
+            )
+        return name == "row" and bool(self.cells)
+
+
+def _column_index(place: str, following: int) -> int:
+    """The column of a place such as `BC12`, counted from 0."""
+    column = 0
+    for char in place[:4]:
+        if not "A" <= char <= "Z":
+            break
+        column = 26 * column + ord(char) - ord("A") + 1
+    if column > _COLUMNS:
+        raise BadInput(f"damaged: there is no cell {place[:20]!r}")
+    return max(column - 1 if column else following, following)
+
+
+def load_xlsx(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The file as one document, titled by its properties or its name."""
-    bounds = limits or Limits()
-    archive = Archive(data, bounds)
+    archive = Archive(data, limits)
     part = archive.main_part("workbook")
     values = CellValues(
-        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), bounds),
+        strings=read_strings(archive, archive.related_part(part, "sharedStrings"), limits),
         formats=read_formats(archive, archive.related_part(part, "styles")),
         since_1904=_has_1904_dates(archive, part),
     )
-    blocks = Blocks(bounds)
-    records = Records(bounds, blocks)
+    blocks = Blocks(limits)
+    records = Records(limits, blocks)
     for name, sheet in _visible_sheets(archive, part):
         records.begin_sheet(name)
-        for row, cells in read_rows(archive, sheet, values, bounds):
+        for row, cells in read_rows(archive, sheet, values, limits):
             records.add_row(row, cells)
         records.end_sheet()
-    told = read_properties(archive)
-    loaded = LoadedDocument(
-        text=blocks.text(),
-        title=told.title or path.stem,
-        sections=records.sections,
-        metadata={"author": told.author} if told.author else {},
-        modified_at=told.modified_at,
-        lines=False,
-    )
-    return (loaded,)
+    return (read_properties(archive).document(blocks.text(), path.stem, records.sections),)
 
 
 def _visible_sheets(archive: Archive, part: str) -> Iterator[tuple[str, str]]:

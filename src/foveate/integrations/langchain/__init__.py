@@ -1,12 +1,9 @@
-"""LangChain: a document compressor, a retriever, and a runnable that gives messages.
+"""LangChain: a document compressor, a retriever, and a runnable that returns messages.
 
-All three give what a chain sends on: `Document`s whose text is the block as it stands in the
-context, marker and source included, so that a chain that joins them sends what was counted. Where
-each is from stands in its metadata under `foveate`, beside the document's own; the context that
-they are of, with its citations, trace and manifest, is `context_from_documents(documents)`.
-
-Who asks (`principals`) is said by the program that builds or calls these; it is never read from a
-question, a document or the input of a chain.
+The text of a `Document` is the block as it is in the context, marker and source included, so a
+chain that joins documents sends what was counted. Its metadata has its origin under `foveate`;
+`context_from_documents(documents)` is the context. The program gives `principals`; they are never
+read from a question, a document or an input.
 """
 
 try:

@@ -17,10 +17,9 @@ from foveate.pipeline.flow import AssemblyResult
 
 
 class Block(Document):
-    """One block of a context; whatever takes a `Document` takes it.
+    """A block of a context as a `Document`; `page_content` is its text in the context.
 
-    `page_content` is the block as it stands in the context. Dumped and loaded it is a `Document`,
-    with all that its metadata says.
+    Dumped and loaded it is a plain `Document` with the same metadata.
     """
 
     _context: Context | None = PrivateAttr(default=None)
@@ -32,9 +31,9 @@ class Block(Document):
 
 
 class ContextPrompt(ChatPromptValue):
-    """The messages for a chat model, and what they were made of.
+    """The messages for a chat model, with their context and citations.
 
-    Without a context and citations where nothing was found that may be read.
+    Both are empty if nothing was found that may be read.
     """
 
     _context: Context | None = PrivateAttr(default=None)
@@ -52,7 +51,7 @@ class ContextPrompt(ChatPromptValue):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """What the markers stand for: marker n is entry n."""
+        """The citations of the markers: marker n is entry n."""
         return () if self._context is None else self._context.citations
 
     @property
@@ -62,9 +61,9 @@ class ContextPrompt(ChatPromptValue):
 
 
 def context_from_documents(documents: Iterable[Any]) -> Context | None:
-    """The context that these documents are blocks of; None where they are of none.
+    """The context of these documents; None if they have none.
 
-    Raises `BadInput` where they are of several.
+    Raises `BadInput` for documents of several contexts.
     """
     held = [getattr(document, "_context", None) for document in documents]
     found = list({id(context): context for context in held if context is not None}.values())
@@ -74,7 +73,7 @@ def context_from_documents(documents: Iterable[Any]) -> Context | None:
 
 
 def documents_from_result(made: AssemblyResult | None, *, named: bool = False) -> list[Document]:
-    """One document a block, in the order they stand; none where there is no context."""
+    """One document a block in order; none without a context."""
     if made is None:
         return []
     found: list[Document] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from langchain_core.messages import (
     BaseMessage,
@@ -15,60 +15,28 @@ from langchain_core.messages import (
 )
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import run_in_executor
-from pydantic import ConfigDict
 
 from foveate.answer.messages import messages
 from foveate.core.errors import BadInput
 from foveate.integrations.langchain.documents import ContextPrompt, prompt_from_messages
-from foveate.integrations.langchain.source import Source
-from foveate.integrations.options import (
-    Principals,
-    check_options,
-    current_principals,
-    options_of,
-)
+from foveate.integrations.langchain.source import SourceFields
+from foveate.integrations.options import Principals, messages_without_context, options_of
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.prompts.text import system_prompt
-from foveate.ports import Message, text_from_content
+from foveate.ports import text_from_content
 
 
-class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
+class FoveatePrompt(SourceFields, RunnableSerializable[str | dict[str, Any], ContextPrompt]):
     """A question → the messages for a chat model: system prompt, context and question.
 
-    Takes a question, where it has a `retriever` or an `assembler` to ask; or a mapping with
-    `question`, and with `documents` and `history` where there are: messages that stand between the
-    system prompt and the question, and share the model's window. `prompt`: the system prompt by
-    its name, or a file; `system`: the text itself.
+    The input is a question, if there is a `retriever` or an `assembler` to ask; or a mapping with
+    `question` and, optionally, `documents` and `history`. The history is sent between the system
+    prompt and the question, and shares the model's window. `prompt`: name or file of the system
+    prompt; `system`: its text.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
-    retriever: Any = None
-    assembler: Any = None
-    budget: Any = None
-    recipe: Any = "default"
-    tokenizer: Any = None
-    model: Any = None
-    format: Any = None
-    order: str | None = None
-    language: str = "en"
     prompt: str = "grounded"
     system: str | None = None
     max_output: int = 1024
-    k: int | None = None
-    principals: Any = ()
-    around: Any = None
-
-    if not TYPE_CHECKING:  # a type checker knows the fields
-
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            self._refuse()
-
-    def _refuse(self) -> None:
-        """Refuse now what cannot be done, not at the first question; in our own words."""
-        self._source()
-        check_options(options_of(self))
 
     def invoke(
         self, input: str | dict[str, Any], config: RunnableConfig | None = None, **kwargs: Any
@@ -93,17 +61,10 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
         k: int | None = None,
     ) -> ContextPrompt:
         question = Question.of(asked)
-        options = options_of(self, keep=self.k if k is None else k, messages=question.before)
-        made = self._source().prepare(
-            question.text,
-            options,
-            principals=current_principals(self.principals if principals is None else principals),
-            gap=None,
-            config=config,
-            documents=question.documents,
-            around=self.around,
+        call = self._call(principals, k, None, question.before)
+        return self._prompt(
+            question, self._prepare(question.text, config, call, question.documents)
         )
-        return self._prompt(question, made)
 
     async def _amade(
         self,
@@ -114,28 +75,15 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
         k: int | None = None,
     ) -> ContextPrompt:
         question = Question.of(asked)
-        options = options_of(self, keep=self.k if k is None else k, messages=question.before)
-        made = await self._source().aprepare(
-            question.text,
-            options,
-            principals=current_principals(self.principals if principals is None else principals),
-            gap=None,
-            config=config,
-            documents=question.documents,
-            around=self.around,
-        )
+        call = self._call(principals, k, None, question.before)
+        made = await self._aprepare(question.text, config, call, question.documents)
         return await run_in_executor(None, self._prompt, question, made)
 
     def _prompt(self, question: Question, made: AssemblyResult | None) -> ContextPrompt:
-        """System prompt, history, context and question."""
+        stored = question.documents is None and self.assembler is not None
         if made is None:
-            system = self.system
-            if system is None:
-                system = system_prompt(self.prompt, marker=None, language=self.language)
-            found: list[Message] = [{"role": "system", "content": system}] if system else []
-            found.append({"role": "user", "content": question.text})
+            found = messages_without_context(question.text, options_of(self))
         else:
-            stored = question.documents is None and self.assembler is not None
             counter = self.assembler.resolve().tokenizer if stored else self.tokenizer
             found = messages(
                 made.context,
@@ -149,17 +97,12 @@ class FoveatePrompt(RunnableSerializable[str | dict[str, Any], ContextPrompt]):
             SystemMessage(content=text_from_content(one["content"])) for one in before
         ]
         sent += [*question.history, HumanMessage(content=text_from_content(last["content"]))]
-        return prompt_from_messages(
-            sent, made, named=question.documents is None and self._source().named
-        )
-
-    def _source(self) -> Source:
-        return Source(retriever=self.retriever, assembler=self.assembler)
+        return prompt_from_messages(sent, made, named=stored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, of which documents where they are at hand, after which messages."""
+    """A question with its documents, if given, and the history."""
 
     text: str
     documents: Sequence[Any] | None = None

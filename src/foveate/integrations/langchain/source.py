@@ -1,30 +1,65 @@
-"""Where a face gets its context from: documents at hand, any retriever, or a store."""
+"""The fields that the LangChain components share, and where they get a context from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import run_in_executor
+from pydantic import BaseModel, ConfigDict
 
 from foveate.core.errors import BadInput, BadOption
-from foveate.integrations.options import afrom_store, from_documents, from_store
+from foveate.integrations.options import (
+    Principals,
+    afrom_store,
+    check_options,
+    current_principals,
+    from_documents,
+    from_store,
+    options_of,
+)
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
-from foveate.pipeline.options import AssembleOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A retriever (any runnable from a question to documents), or an assembler with its store."""
+class OptionFields(BaseModel):
+    """The options of `foveate.assemble` as fields; they are checked when the component is made."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    budget: Any = None
+    recipe: Any = "default"
+    tokenizer: Any = None
+    model: Any = None
+    format: Any = None
+    order: str | None = None
+    language: str = "en"
+    principals: Any = ()
+    observers: Any = None
+
+    if not TYPE_CHECKING:  # a type checker knows the fields
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self._check()
+
+    def _check(self) -> None:
+        check_options(options_of(self))
+
+
+class SourceFields(OptionFields):
+    """A component that asks a retriever, or an assembler with its store.
+
+    `retriever`: any runnable from a question to documents. `k`: the number of its best results
+    that are considered.
+    """
 
     retriever: Any = None
-    assembler: Assembler | None = None
+    assembler: Any = None
+    k: int | None = None
 
-    def __post_init__(self) -> None:
-        """One of the two at the most, and each of its kind."""
+    def _check(self) -> None:
         if self.retriever is not None and self.assembler is not None:
             raise BadOption("give a retriever or an assembler, not both")
         if self.retriever is not None and not hasattr(self.retriever, "invoke"):
@@ -32,64 +67,43 @@ class Source:
         if self.assembler is not None and not isinstance(self.assembler, Assembler):
             what = type(self.assembler).__name__
             raise BadOption(f"assembler must be a foveate.Assembler, not {what}")
+        super()._check()
 
-    @property
-    def named(self) -> bool:
-        """Whether source and page of its chunks stand beside their metadata."""
-        return self.assembler is not None
-
-    def prepare(
-        self,
-        query: str,
-        options: AssembleOptions,
-        *,
-        principals: Sequence[str],
-        gap: str | None,
-        config: RunnableConfig,
-        documents: Sequence[Any] | None = None,
-        around: Any = None,
+    def _prepare(
+        self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
     ) -> AssemblyResult | None:
-        """The context, of `documents` where they are at hand; None where nothing may be read."""
+        """The context, of `documents` if they are given; None if nothing may be read."""
         if documents is None and self.assembler is not None:
-            return from_store(
-                self.assembler, query, options, principals=principals, gap=gap, around=around
-            )
+            return from_store(self.assembler, query, **call)
         if documents is None:
-            documents = self._asked().invoke(query, config=config)
-        return from_documents(
-            query, documents, options, principals=principals, gap=gap, around=around
-        )
+            documents = self._require_retriever().invoke(query, config=config)
+        return from_documents(query, documents, **call)
 
-    async def aprepare(
-        self,
-        query: str,
-        options: AssembleOptions,
-        *,
-        principals: Sequence[str],
-        gap: str | None,
-        config: RunnableConfig,
-        documents: Sequence[Any] | None = None,
-        around: Any = None,
+    async def _aprepare(
+        self, query: str, config: RunnableConfig, call: dict[str, Any], documents: Any = None
     ) -> AssemblyResult | None:
-        """`prepare` without blocking the event loop."""
         if documents is None and self.assembler is not None:
-            return await afrom_store(
-                self.assembler, query, options, principals=principals, gap=gap, around=around
-            )
+            return await afrom_store(self.assembler, query, **call)
         if documents is None:
-            documents = await self._asked().ainvoke(query, config=config)
-        return await run_in_executor(
-            None,
-            from_documents,
-            query,
-            documents,
-            options,
-            principals=principals,
-            gap=gap,
-            around=around,
-        )
+            documents = await self._require_retriever().ainvoke(query, config=config)
+        return await run_in_executor(None, lambda: from_documents(query, documents, **call))
 
-    def _asked(self) -> Any:
+    def _call(
+        self,
+        principals: Principals | None,
+        k: int | None,
+        gap: str | None,
+        messages: Iterable[Sequence[str]] = (),
+    ) -> dict[str, Any]:
+        """The arguments of one assembly; what a call names replaces the component's own."""
+        return {
+            "options": options_of(self, keep=self.k if k is None else k, messages=messages),
+            "principals": current_principals(self.principals if principals is None else principals),
+            "gap": gap,
+            "observers": self.observers,
+        }
+
+    def _require_retriever(self) -> Any:
         if self.retriever is None:
             raise BadInput("no documents: give them with the question, or a retriever to ask")
         return self.retriever

@@ -1,15 +1,9 @@
 """LlamaIndex: a node postprocessor, and a response synthesizer that keeps the numbering.
 
-The postprocessor gives one node a block, whose text is the block as it stands in the context,
-marker and source included, and whose metadata is not shown to a model once more. Where each is
-from stands in its metadata under `foveate`; the context that they are of, with its citations,
-trace and manifest, is `context_from_nodes(nodes)` or `context_from_nodes(response)`.
-
-The synthesizer sends that context as it was counted, in one call, and never packs it anew: marker
-n of the answer is `source_nodes[n - 1]`.
-
-Who asks (`principals`) is said by the program that builds these; it is never read from a question
-or a node.
+A node's text is the block as it is in the context, marker and source included; a model is not shown
+its metadata, which has its origin under `foveate`. `context_from_nodes(nodes)` is the context. The
+synthesizer sends the context as it was counted: marker n is `source_nodes[n - 1]`. The program
+gives `principals`; they are never read from a question or a node.
 """
 
 try:

@@ -14,18 +14,15 @@ from foveate.integrations.pieces import METADATA_KEY, PIECE_SEPARATOR, Piece
 
 
 class Block(TextNode):
-    """One block of a context; whatever takes a `TextNode` takes it.
-
-    `text` is the block as it stands in the context; a model is shown that alone.
-    """
+    """A block of a context as a `TextNode`; a model is shown its text alone."""
 
     _context: Context | None = PrivateAttr(default=None)
 
 
 def context_from_nodes(found: Any) -> Context | None:
-    """The context that these nodes, or an answer's sources, are of; None where they are of none.
+    """The context of these nodes, or of an answer's sources; None if they have none.
 
-    Raises `BadInput` where they are of several.
+    Raises `BadInput` for nodes of several contexts.
     """
     nodes = getattr(found, "source_nodes", found)
     held = [getattr(getattr(node, "node", node), "_context", None) for node in nodes]
@@ -36,10 +33,9 @@ def context_from_nodes(found: Any) -> Context | None:
 
 
 def group_nodes_by_marker(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:
-    """One node a marker, in the order of the markers, of the nodes that a context was given as.
+    """One node a marker, in the order of the markers.
 
-    Raises `BadInput` where nodes are missing, or others among them: the text that is sent would
-    show what these are not.
+    Raises `BadInput` if nodes of the context are missing, or others are among them.
     """
     if any(getattr(one.node, "_context", None) != context for one in given):
         raise BadInput("some of these nodes are blocks of a context, others are not")

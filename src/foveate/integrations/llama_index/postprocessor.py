@@ -12,27 +12,24 @@ from pydantic import field_serializer
 from foveate.core.errors import BadInput
 from foveate.integrations.llama_index.nodes import nodes_from_pieces
 from foveate.integrations.options import (
+    budget_from_json,
+    budget_to_json,
     check_options,
     current_principals,
     from_documents,
     options_of,
-)
-from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
-from foveate.integrations.serialization import (
-    budget_from_json,
-    budget_to_json,
     recipe_from_string,
     recipe_to_string,
 )
+from foveate.integrations.pieces import PIECE_SEPARATOR, build_pieces
 
 
 class FoveatePostprocessor(BaseNodePostprocessor):
     """What a retriever found → the blocks of a context, within a budget of tokens.
 
-    Fields are named and checked as the options of `foveate.assemble`. `principals`: who asks, as
-    names or as a function that gives them at each call; it is not written down with the rest.
-    `separator`: what the synthesizer puts between nodes, which is counted too. Use it alone or
-    `FoveateSynthesizer`, which assembles by itself.
+    The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
+    under, or a function that returns them at each call; they are not serialised. `separator`: the
+    text between nodes, which is counted. Use this or `FoveateSynthesizer`, not both.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -47,7 +44,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
     k: int | None = None
     principals: Any = Field(default=(), exclude=True)
     separator: str = PIECE_SEPARATOR
-    around: Any = Field(default=None, exclude=True)
+    observers: Any = Field(default=None, exclude=True)
 
     if not TYPE_CHECKING:  # a type checker knows the fields
 
@@ -74,7 +71,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        """The blocks in the order they are to be read; none where none may be read."""
+        """The blocks in reading order; none if none may be read."""
         if query_bundle is None:
             raise BadInput("is missing; give query_str or query_bundle", field="query")
         made = from_documents(
@@ -82,7 +79,7 @@ class FoveatePostprocessor(BaseNodePostprocessor):
             list(nodes),
             options_of(self),
             principals=current_principals(self.principals),
-            around=self.around,
+            observers=self.observers,
             gap=self.separator,
         )
         if made is None:

@@ -39,10 +39,9 @@ from foveate.ports import text_from_content
 class FoveateSynthesizer(BaseSynthesizer):
     """Nodes → a context within a budget → an answer whose marker n is `source_nodes[n - 1]`.
 
-    Options are those of `foveate.assemble`. Without `budget` and `model` the context takes what
-    the window of the `llm` leaves, as the `llm` tells it. `prompt`: the system prompt by its name,
-    or a file; `system`: the text itself. Nodes that come from a `FoveatePostprocessor` are sent
-    as the context that they are of.
+    Options are those of `foveate.assemble`. Without `budget` and `model` the context gets what the
+    window of the `llm` leaves. `prompt`: name or file of the system prompt; `system`: its text.
+    Nodes of a `FoveatePostprocessor` are sent as their context.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         system: str | None = None,
         k: int | None = None,
         principals: Principals = (),
-        around: Any = None,
+        observers: Any = None,
         streaming: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -68,7 +67,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         told = self._llm.metadata
         self._principals = principals
         self._tokenizer = tokenizer if not isinstance(tokenizer, str) else None
-        self._around = around
+        self._observers = observers
         self._options = AssembleOptions(
             budget=budget,
             recipe=recipe,
@@ -91,7 +90,7 @@ class FoveateSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **options: Any,
     ) -> Any:
-        """The answer to the question, with its sources; an empty one where none may be read."""
+        """The answer to the question, with its sources; empty if none may be read."""
         context, sources = self._assembled(_text(query), nodes)
         return super().synthesize(
             query, sources, additional_source_nodes, context=context, **options
@@ -146,7 +145,7 @@ class FoveateSynthesizer(BaseSynthesizer):
     def _assembled(
         self, query: str, nodes: Sequence[NodeWithScore]
     ) -> tuple[Context | None, list[NodeWithScore]]:
-        """The context, and one node a marker, in the order of the markers."""
+        """The context, and one node a marker in order."""
         known = context_from_nodes(nodes)
         if known is not None:
             return known, group_nodes_by_marker(nodes, known)
@@ -156,7 +155,7 @@ class FoveateSynthesizer(BaseSynthesizer):
             self._options,
             principals=current_principals(self._principals),
             gap=None,
-            around=self._around,
+            observers=self._observers,
         )
         if made is None:
             return None, []
@@ -182,7 +181,7 @@ class FoveateSynthesizer(BaseSynthesizer):
 
 
 def _model(told: Any) -> Model:
-    """The model by the name that it gives itself; else by the window that it tells."""
+    """The model by its own name, else by its window."""
     known = registry().get(told.model_name)
     window = told.context_window
     if known is not None and known.window <= window:

@@ -103,7 +103,7 @@ def _assemble_again(state: AppState, bundle: Mapping[str, Any]) -> tuple[Inputs,
     inputs = state.request_options.parse_bundle(bundle)
     tokenizer = state.request_options.tokenizer(str(bundle["manifest"].get("tokenizer", "")))
     try:
-        return inputs, assemble(inputs, tokenizer, around=state.observers)
+        return inputs, assemble(inputs, tokenizer, observers=state.observers)
     except (BudgetTooSmall, StageBroke) as error:
         raise BadInput(f"the bundle cannot be assembled again: {error}") from error
 

@@ -110,12 +110,13 @@ def _record_stop(choices: Choices, basket: Selection, noise: Sequence[Entry]) ->
     """Say that room was left on purpose, and which candidates it leaves out."""
     best = max(basket.worths[piece] for _, piece in noise)
     choices.notes |= {"stopped": len(noise), "next_worth": float(f"{best:.3g}")}
+    waits = choices.waits or {}
     unlikely = {basket.owners[piece] for _, piece in noise}
     for owner in sorted(unlikely):
         own = basket.pool[owner].chunk.id
         if choices.left_out.get(own) == "over_budget":
             choices.left_out[own] = "unlikely"
-            choices.waits.pop(own, None)
+            waits.pop(own, None)
 
 
 def _all(basket: Selection) -> list[Entry]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.ingest.transfer import OrderedTransfer, TransferStopped
+from foveate.ingest.pool import OrderedTransfer, TransferStopped
 
 
 def _bring_all(over: OrderedTransfer, pieces: list[list[bytes]]) -> None:

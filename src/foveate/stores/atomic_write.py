@@ -1,7 +1,7 @@
-"""A file that is written aside and takes its name at the end; what a killed run left is removed.
+"""Writes a file under a temporary name and renames it at the end.
 
-Whoever writes holds a lock on its file, which ends with the process however that one ends. So a
-file aside that nobody holds is a left-over. Where there are no such locks, none is removed.
+The writer holds a lock on its temporary file, which ends with the process. A temporary file that
+nobody locks was left by a killed run and is removed; without locks, none is removed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import IO
 
-__all__ = ["atomic_write"]
-
 
 @contextmanager
 def atomic_write(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Written aside, with the mode of what stands there, and renamed at the end.
+    """Open a temporary file with the mode of the existing one, and rename it at the end.
 
-    `private`: for its owner alone, from the first byte on, whatever stands there.
+    `private`: readable by its owner alone, from the first byte on.
     """
     _remove_left_over(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -124,14 +124,14 @@ def store(tmp_path) -> Iterator[Store]:
     opened.close()
 
 
-def assembler(store: Store, around: Any, **more: Any) -> Assembler:
+def assembler(store: Store, observers: Any, **more: Any) -> Assembler:
     """An assembler that needs every call there is but a model's."""
     return Assembler(
         store=store,
         embedder=EMBEDDER,
         options=AssembleOptions(budget=300, recipe=WIDE),
         reranker=Reversed(),
-        around=around,
+        observers=observers,
         **more,
     )
 
@@ -209,7 +209,7 @@ def test_a_search_alone_is_watched(store):
     assert {"assemble", "retrieve"} == set(ASSEMBLY_STEPS)
 
 
-def test_a_shortener_is_watched_call_by_call():
+def test_a_compressor_is_watched_call_by_call():
     """F7, S8: a model's calls stand in one step, with the tokens that each took."""
 
     def says(messages: list[Message]) -> str:
@@ -231,8 +231,8 @@ def test_a_shortener_is_watched_call_by_call():
         pages,
         budget=200,
         recipe=replace(tight, stages=stages),
-        shortener=Compressor(model=ScriptedModel(says=says)),
-        around=diary,
+        compressor=Compressor(model=ScriptedModel(says=says)),
+        observers=diary,
     )
 
     found = diary.inside("assemble")
@@ -270,14 +270,14 @@ def test_a_watcher_swallows_no_error(store):
         def embed(self, texts: Any) -> Any:
             raise ExternalError("the embedder is down")
 
-    down = Assembler(store=store, embedder=Down(), around=Broken("never"))
+    down = Assembler(store=store, embedder=Down(), observers=Broken("never"))
 
     with pytest.raises(ExternalError):
         down.assemble("When?")
     with pytest.raises(ExternalError):
         asyncio.run(down.aassemble("When?"))
     with pytest.raises(BadInput):
-        assemble("When?", [], around=Broken("never"))
+        assemble("When?", [], observers=Broken("never"))
 
 
 def test_figures_that_cannot_be_had_break_nothing():
@@ -295,7 +295,9 @@ def test_one_that_fails_does_not_keep_another_from_watching():
     """F7: of several watchers each sees all, also beside one that fails."""
     diary = Diary()
 
-    context = assemble("When?", ROWS, budget=99, around=combine_observers(Broken("enter"), diary))
+    context = assemble(
+        "When?", ROWS, budget=99, observers=combine_observers(Broken("enter"), diary)
+    )
 
     assert diary.inside("assemble") == [*(e.stage for e in context.trace), "cite", "seal"]
 
@@ -306,7 +308,7 @@ def test_one_watcher_can_watch_many_threads():
 
     def work() -> None:
         together.wait(timeout=60)
-        assemble("When?", ROWS, budget=99, around=diary)
+        assemble("When?", ROWS, budget=99, observers=diary)
 
     threads = [Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -81,8 +81,8 @@ def made(says, *, offer="llm_extract", budget=150, chunks=CHUNKS, stage=None, **
     settled = AssembleOptions(
         recipe=recipe(offer, **(stage or {})), budget=budget, tokenizer=WordTokenizer()
     )
-    shortener = Compressor(model=ScriptedModel(says=says), **limits)
-    return Assembler(options=settled, shortener=shortener).run(QUERY, chunks)
+    compressor = Compressor(model=ScriptedModel(says=says), **limits)
+    return Assembler(options=settled, compressor=compressor).run(QUERY, chunks)
 
 
 def kinds(context):
@@ -248,7 +248,7 @@ def test_a_reply_that_is_no_reply_is_a_failure():
             return None
 
     settled = AssembleOptions(recipe=recipe(), budget=150, tokenizer=WordTokenizer())
-    context = Assembler(options=settled, shortener=Compressor(model=Odd())).assemble(QUERY, CHUNKS)
+    context = Assembler(options=settled, compressor=Compressor(model=Odd())).assemble(QUERY, CHUNKS)
 
     assert compressed(context).notes["why"] == "the reply cannot be read (AttributeError)"
 
@@ -525,7 +525,7 @@ def test_from_a_store_sync_and_async(store):
         store=store,
         embedder=EMBEDDER,
         options=AssembleOptions(recipe=recipe(), budget=150, tokenizer=WordTokenizer()),
-        shortener=Compressor(model=ScriptedModel(says=copies)),
+        compressor=Compressor(model=ScriptedModel(says=copies)),
     )
 
     one = assembler.assemble(QUERY)
@@ -559,7 +559,7 @@ def test_a_context_of_a_model_that_failed_is_not_kept(store):
             store=store,
             options=settled,
             cache=cache,
-            shortener=Compressor(model=ScriptedModel(says=says)),
+            compressor=Compressor(model=ScriptedModel(says=says)),
         ).assemble(QUERY)
         assert len(cache.kept) == kept
     Assembler(store=store, options=settled, cache=cache).assemble(QUERY)
@@ -578,10 +578,10 @@ def test_a_passage_is_asked_about_as_it_is_stitched():
         tokenizer=WordTokenizer(),
     )
     read = []
-    shortener = Compressor(
+    compressor = Compressor(
         model=ScriptedModel(says=lambda m: read.append(document(m)) or copies(m))
     )
-    prepared = Assembler(options=settled, shortener=shortener).run(
+    prepared = Assembler(options=settled, compressor=compressor).run(
         QUERY, [parts[1]], neighbours=parts
     )
 
@@ -608,14 +608,14 @@ def test_what_one_may_not_read_is_not_sent_to_the_model():
 )
 def test_limits_that_leave_nothing_are_refused(wrong):
     """X1: each says what it must be."""
-    with pytest.raises(BadOption, match="shortener"):
+    with pytest.raises(BadOption, match="compressor"):
         Compressor(model=ScriptedModel(says=copies), **wrong)
 
 
 def test_a_recipe_that_asks_no_model_is_refused():
     """X1: a shortener that would do nothing is a mistake, and the message says what to do."""
     with pytest.raises(BadOption, match="'default' asks no model; give its compress offer"):
-        assemble(QUERY, CHUNKS, budget=150, shortener=Compressor(model=ScriptedModel(says=copies)))
+        assemble(QUERY, CHUNKS, budget=150, compressor=Compressor(model=ScriptedModel(says=copies)))
 
 
 @pytest.mark.parametrize("offer", ["llm_extract", "llm_abstract"])
@@ -623,10 +623,10 @@ def test_a_real_model_of_modest_wits(offer):
     """S8, B1: whatever a small real model writes, extracts are verbatim and numbers the text's."""
     settled = AssembleOptions(recipe=recipe(offer, target=40), budget=260)
     tokenizer = resolve_options(settled).tokenizer
-    shortener = Compressor(
+    compressor = Compressor(
         model=local_model(), at_once=1, seconds=60, within=120, most=2, window=2_048
     )
-    prepared = Assembler(options=settled, shortener=shortener).run(QUERY, CHUNKS)
+    prepared = Assembler(options=settled, compressor=compressor).run(QUERY, CHUNKS)
 
     context = prepared.context
     assert tokenizer.count(context.text) == context.token_count <= 260
@@ -667,8 +667,8 @@ def test_the_budget_holds_whatever_is_written(found, replies, budget, offer, for
         {"id": f"c{n}", "text": text, "score": 1 / (n + 1)} for n, text in enumerate(found)
     ]
     with suppress(BudgetTooSmall, BadInput):
-        shortener = Compressor(model=ScriptedModel(says=lambda _: next(said)))
-        prepared = Assembler(options=settled, shortener=shortener).run(QUERY, candidates)
+        compressor = Compressor(model=ScriptedModel(says=lambda _: next(said)))
+        prepared = Assembler(options=settled, compressor=compressor).run(QUERY, candidates)
         assert WordTokenizer().count(prepared.context.text) <= budget
         again = core_assemble(
             inputs_from_bundle(bundle_in(prepared), component_registry()), WordTokenizer()

@@ -13,11 +13,10 @@ import pytest
 
 from documents import PRICES, SMALL, pdf, workbook
 from foveate.core.errors import BadInput
-from foveate.ingest import sandbox as apart_module
-from foveate.ingest.document_json import answer_from_parts, parts_from_answer
+from foveate.ingest import sandbox as sandbox_module
 from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.sandbox import Sandbox
+from foveate.ingest.sandbox import Sandbox, answer_from_parts, parts_from_answer
 from foveate.ports import LoadedDocument, Section
 
 SCRIPTS = {
@@ -31,16 +30,16 @@ SCRIPTS = {
 @pytest.fixture
 def reader() -> Iterator[Sandbox]:
     """A reader with short patience."""
-    with Sandbox(Limits(seconds=1)) as apart:
-        yield apart
+    with Sandbox(Limits(seconds=1)) as sandbox:
+        yield sandbox
 
 
 @pytest.mark.parametrize("suffix", SMALL)
 def test_it_answers_what_the_loader_does(suffix: str) -> None:
     """T2: whichever process reads a file, the documents are the same."""
     data, path = SMALL[suffix](), Path(f"a{suffix}")
-    with Sandbox(Limits()) as apart:
-        there = apart.load(data, path)
+    with Sandbox(Limits()) as sandbox:
+        there = sandbox.load(data, path)
     assert list(there) == list(load_in_process(data, path, Limits()))
 
 
@@ -68,7 +67,7 @@ def test_a_document_survives_the_way(reader: Sandbox) -> None:
 def test_an_answer_that_is_none_is_refused(line: str) -> None:
     """X2: whatever comes back, it is documents or a reason."""
     with pytest.raises(BadInput) as caught:
-        apart_module._parse_answer(line.encode())
+        sandbox_module._parse_answer(line.encode())
     assert "gave no answer" in str(caught.value)
 
 
@@ -95,7 +94,7 @@ def test_a_reader_that_fails_is_ended_and_replaced(
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(apart_module, "_start_reader", started)
+        patched.setattr(sandbox_module, "_start_reader", started)
         with pytest.raises(BadInput) as caught:
             reader.load(b"x" * 1_000_000, Path("a.csv"))
     assert reason in str(caught.value)
@@ -107,13 +106,13 @@ def test_a_reader_that_fails_is_ended_and_replaced(
 
 def test_one_process_reads_many_files() -> None:
     """T2: it is started once, also where files between are refused, and gone afterwards."""
-    with Sandbox(Limits()) as apart:
-        apart.load(SMALL[".pdf"](), Path("a.pdf"))
-        first = apart._process
+    with Sandbox(Limits()) as sandbox:
+        sandbox.load(SMALL[".pdf"](), Path("a.pdf"))
+        first = sandbox._process
         with pytest.raises(BadInput):
-            apart.load(b"%PDF-", Path("b.pdf"))
-        apart.load(SMALL[".docx"](), Path("a.docx"))
-        assert apart._process is first
+            sandbox.load(b"%PDF-", Path("b.pdf"))
+        sandbox.load(SMALL[".docx"](), Path("a.docx"))
+        assert sandbox._process is first
     assert first is not None
     assert first.poll() is not None
 
@@ -121,8 +120,8 @@ def test_one_process_reads_many_files() -> None:
 def test_memory_is_bounded() -> None:
     """X2: a file that takes more memory than the limit is refused by name."""
     least = Limits(memory_bytes=128 << 20)
-    with Sandbox(least) as apart, pytest.raises(BadInput) as caught:
-        apart.load(b"x,y\n" * 8_000_000, Path("a.csv"))
+    with Sandbox(least) as sandbox, pytest.raises(BadInput) as caught:
+        sandbox.load(b"x,y\n" * 8_000_000, Path("a.csv"))
     assert "limit `memory_bytes`" in str(caught.value)
 
 
@@ -133,15 +132,15 @@ def test_what_lies_in_the_folder_is_not_run(
     (tmp_path / "json.py").write_text("import os; os.abort()", encoding="utf-8")
     (tmp_path / "foveate.py").write_text("import os; os.abort()", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with Sandbox(Limits()) as apart:
-        (loaded,) = apart.load(pdf(["hi"]), Path("a.pdf"))
+    with Sandbox(Limits()) as sandbox:
+        (loaded,) = sandbox.load(pdf(["hi"]), Path("a.pdf"))
     assert isinstance(loaded, LoadedDocument)
 
 
 def test_prices_are_the_same_there() -> None:
     """T2: rows keep their numbers on the way."""
     data = workbook({"Parts": PRICES})
-    with Sandbox(Limits()) as apart:
-        (loaded,) = apart.load(data, Path("prices.xlsx"))
+    with Sandbox(Limits()) as sandbox:
+        (loaded,) = sandbox.load(data, Path("prices.xlsx"))
     assert isinstance(loaded, LoadedDocument)
     assert [each.row for each in loaded.sections] == list(range(2, 18))
