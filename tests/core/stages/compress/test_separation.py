@@ -163,7 +163,7 @@ def test_reranked_trusts_the_score() -> None:
 
 
 def test_a_step_and_a_statement_stay_whole() -> None:
-    """J3: an item of a list is one unit, and code ends where a statement of the first level does."""
+    """J3: an item of a list is one unit; code ends at the end of a statement."""
     steps = "To drain it:\n\n1. Close valve A. Wait a minute. Open it again.\n2. Press the button."
     functions = "\n\n".join(
         f"def drain_{n}(boiler):\n    if boiler.hot:\n        return None\n    else:\n"
