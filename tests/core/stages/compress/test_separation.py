@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from foveate import assemble
 from foveate.core.formats.numbered import Numbered
 from foveate.core.stages.compress.separation import clarity_by_chunk
+from foveate.core.stages.compress.units import units_of
 from foveate.pipeline.options import DEFAULT_TOKENS, AssembleOptions, resolve_options
 
 WORDS = [f"w{n}x" for n in range(400)]
@@ -159,3 +160,21 @@ def test_reranked_trusts_the_score() -> None:
 
     first, second = (citation.chunk_ids for citation in context.citations[:2])
     assert (first, second) == (("c17",), ("c0",))
+
+
+def test_a_step_and_a_statement_stay_whole() -> None:
+    """J3: an item of a list is one unit; code ends at the end of a statement."""
+    steps = "To drain it:\n\n1. Close valve A. Wait a minute. Open it again.\n2. Press the button."
+    functions = "\n\n".join(
+        f"def drain_{n}(boiler):\n    if boiler.hot:\n        return None\n    else:\n"
+        f"        return boiler.drain(\n            litres={n},\n        )"
+        for n in range(9)
+    )
+    code = f"```python\n{functions}\n```"
+
+    assert [steps[a:b] for a, b in units_of(steps).spans][1] == (
+        "1. Close valve A. Wait a minute. Open it again."
+    )
+    pieces = [code[a:b] for a, b in units_of(code).spans]
+    assert len(pieces) > 1
+    assert all(piece.startswith(("def ", "```")) for piece in pieces)

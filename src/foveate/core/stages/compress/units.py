@@ -20,7 +20,12 @@ from foveate.core.types import Span
 DEPTH = 8
 """Units that one can lean on by way of others."""
 PIECE = 400
-"""Characters; lines of code go together up to that many, for a line alone says little."""
+"""Characters; lines of code go together from that many on, for a line alone says little."""
+LONGEST_PIECE = 4 * PIECE
+"""A piece of code ends there even inside of a statement."""
+LONGEST_ITEM = 400
+"""Characters; an item of a list is one unit up to that many, for half a step misleads."""
+_CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac)\b")
 NESTED = 2
 """Columns to the right at which an item is part of the one before."""
 
@@ -75,8 +80,9 @@ def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Unit
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
         first = len(spans)
-        lines = split(text, span, kind, language)
-        spans += _pieces(lines) if kind == "code" else lines
+        whole = kind == "list" and span[1] - span[0] <= LONGEST_ITEM
+        lines = [span] if whole else split(text, span, kind, language)
+        spans += _pieces(text, lines) if kind == "code" else lines
         if kind in ("paragraph", "list"):
             prose.append((*span, kind))
         if kind == "list" and opener < 0 < first and text[: spans[first - 1][1]].endswith(_OPENS):
@@ -121,14 +127,18 @@ def _parent(text: str, item: Span, place: int, items: list[tuple[int, int]]) -> 
     return parent
 
 
-def _pieces(lines: Sequence[Span]) -> Iterator[Span]:
-    """Lines of code, put together to pieces."""
-    start = end = -1
+def _pieces(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Lines of code, put together to pieces that end where a statement of the first level ends."""
+    start = end = depth = -1
     for a, b in lines:
-        if start >= 0 and b - start > PIECE:
+        indent = a - (text.rfind("\n", 0, a) + 1)
+        opens = indent <= depth and not _CONTINUES.match(text, a)
+        if start >= 0 and (b - start > LONGEST_PIECE or (opens and b - start > PIECE)):
             yield (start, end)
             start = -1
-        start, end = (a if start < 0 else start), b
+        if start < 0:
+            start, depth = a, indent
+        depth, end = min(depth, indent), b
     if start >= 0:
         yield (start, end)
 
