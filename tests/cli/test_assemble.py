@@ -141,7 +141,7 @@ def test_a_recipe_can_be_a_file(run, chunks, tmp_path):
 
 def test_explain_goes_to_stderr_and_changes_nothing(run, chunks):
     """F2, D7: --explain says the fate of every chunk on stderr; stdout is as without it."""
-    ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--budget", "45"]
+    ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--budget", "33"]
     plain = run(*ask)
 
     ran = run(*ask, "--explain")

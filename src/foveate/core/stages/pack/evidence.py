@@ -34,7 +34,7 @@ NEW = 1e-6  # and with less than that it is left out: all of it was said
 ROUNDS = 4  # of counting what was chosen and using what is left
 LEAST = 20  # pieces that are tried one by one where nothing fits by the estimates
 NOTHING = Cost(0, 0)
-MODEST = (200, 800)  # tokens, characters; with less than that, noise is no burden
+MODEST = (400, 1_600)  # tokens, characters; with less than that, noise is no burden
 SLACK = 3  # tokens or characters that are not worth another round
 
 Fill: TypeAlias = Literal["budget", "relevance"]
