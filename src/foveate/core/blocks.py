@@ -114,7 +114,6 @@ def select_metadata(
 
 
 def _format_metadata_value(value: Any) -> str:
-    """A metadata value in one spelling, whatever order its keys came in."""
     if not isinstance(value, str | int | float | None):
         value = plain_metadata({"": value})[""]
     if isinstance(value, dict | list):
@@ -142,7 +141,6 @@ def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
 
 
 def _document_offset(chunk: Chunk) -> int | None:
-    """Where the chunk starts in its document, unless its offsets cannot be true."""
     if chunk.start is None or chunk.end is None or chunk.end - chunk.start == len(chunk.text):
         return chunk.start
     return None

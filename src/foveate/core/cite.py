@@ -48,7 +48,6 @@ def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
 
 
 def _unique_in_order(lists: list[tuple[T, ...]]) -> tuple[T, ...]:
-    """All of them in order, each the first time it comes."""
     if len(lists) == 1:
         (only,) = lists
         return only if len(only) <= 1 else tuple(dict.fromkeys(only))

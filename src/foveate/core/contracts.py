@@ -1,9 +1,4 @@
-"""What the core asks of others: a tokenizer that counts, a format that renders and reads back.
-
-And what it lets others do: watch how long its steps take.
-
-Protocols in plain types; nothing here is inherited from. The values they speak of are in `types`.
-"""
+"""Protocols of the core: a tokenizer that counts, a format that renders and parses, an observer."""
 
 from __future__ import annotations
 

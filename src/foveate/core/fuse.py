@@ -1,9 +1,4 @@
-"""Ranked lists → one list. Not a ranker: it sees positions or scores, never texts.
-
-Rules: a key is anything that sorts (a content key, never a row address), it decides every tie;
-a key that stands in one list twice counts once, at its best place; sums are exact (`fsum`), so
-the order in which the lists come does not matter.
-"""
+"""Reciprocal rank fusion of ranked lists."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The keys that other systems and frameworks use → the fields of a candidate.
+"""The keys of other systems and frameworks, mapped to the fields of a candidate.
 
-Metadata belongs to its owner: a value that does not have the form of a field stays metadata and is
-no error. `principals` alone is taken as it is, so that a spelling that is not understood never lets
-in a caller who may not read: reading the candidate refuses it.
+A metadata value without the form of a field stays metadata. `principals` is taken as it is, so that
+a misspelled list is refused and never grants access.
 """
 
 from __future__ import annotations

@@ -1,16 +1,7 @@
-"""Blocks become text, and text becomes blocks again.
+"""Rendering: per block `separator + [preamble] + header + body + footer`, supplements first.
 
-What it is: the one place that puts a format's pieces together, in linear time, and knows where each
-body stands. What it is not: a format, or a judge of what fits.
-
-Per block: `separator + [preamble] + header + body + footer`; supplements come first.
-
-Rules
-- Pure. A block's text should be sanitised already; any text without lone surrogates is rendered so
-  that `parse` gives it back exactly.
-- `body` is the whole way from a block's text to what stands in the context: marked (`spotlight`),
-  the summary label neutralised, then the format's own neutralising. Count that.
-- `pieces` is everything else that a block costs, given its neighbours.
+Any text without lone surrogates is rendered so that `parse` gives it back exactly. `body` applies
+spotlighting, neutralises the summary label, then the format's structure.
 """
 
 from __future__ import annotations
@@ -65,7 +56,6 @@ class Renderer:
     _labels: Guard = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a label that could not be read back."""
         if self.label and not _LABEL.fullmatch(self.label):
             raise BadOption(
                 f"label {self.label!r}: give one line of at most 80 characters without brackets, "
@@ -156,7 +146,6 @@ class Renderer:
         return self.format.label(block)
 
     def _without_unlabelled_summary(self, block: Block) -> Block:
-        """The block as this renderer shows it: without its summary where there is no label."""
         return replace(block, summary="") if block.summary and not self.label else block
 
     def _parse_body(self, text: str) -> str:

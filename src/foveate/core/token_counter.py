@@ -1,12 +1,7 @@
-"""How much a text weighs in this request: the tokenizer, the renderer's neutralising, a memory.
+"""Token counts of texts as this request renders them, each counted once.
 
-A verbatim chunk is counted once ever: its count is kept under the hash of its body. Neutralised
-and shortened texts are counted as they will stand in the context, under their own hash. How a text
-is written is worked out once for each way of writing, and kept with its content hash.
-
-Counts of parts add up to the count of the whole only where the tokenizer says so (`breaks`); the
-parts are joined there and counted one by one, each once. A text that breaks nowhere is counted
-whole.
+Counts are kept under the hash of the body. Counts of parts add up only where the tokenizer says so
+(`breaks`): a text is cut there and its parts counted; other texts are counted whole.
 """
 
 from __future__ import annotations
@@ -15,11 +10,10 @@ from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.token_boundaries import BoundaryTest, TextUnit, last_word_start, split_units
 from foveate.core.types import BlockPosition, Candidate, Chunk, content_hash
 
 MAX_BODIES_PER_TEXT = 8  # of writing one text that are kept
@@ -54,7 +48,6 @@ class HeaderCostsByPlace(dict[BlockPosition, Cost]):
         self._tokenizer, self._known = gauge.tokenizer, gauge.count_cache
 
     def __missing__(self, place: BlockPosition) -> Cost:
-        """Count it."""
         text = self._frame(self._candidate, place)
         tokens = _count_rendered(text, self._tokenizer, self._known)
         cost = self[place] = new_cost((tokens, len(text)))
@@ -199,3 +192,59 @@ def _cache_key(text: str) -> str:
     ):
         return text
     return content_hash(text)
+
+
+BoundaryTest: TypeAlias = Callable[[str, str], bool]
+
+
+class TextUnit(NamedTuple):
+    """A run of the finished text: `text` with `tail` behind it; `key` is that of `text`."""
+
+    text: str
+    tail: str
+    key: str
+
+
+def split_units(
+    glue: Sequence[str], bodies: Sequence[HashedText], breaks: BoundaryTest
+) -> list[TextUnit]:
+    r"""The text `glue[0] bodies[0] glue[1] … bodies[-1] glue[-1]` in units whose counts add up.
+
+    >>> bodies = [HashedText("One.", "h1"), HashedText("Two.", "h2")]
+    >>> at_lines = lambda left, right: left == "\n" and not right.isspace()
+    >>> [*map(tuple, split_units(["[1]\n", "\n\n[2]\n", ""], bodies, at_lines))]
+    [('[1]\n', '', ''), ('One.', '\n\n', 'h1'), ('[2]\n', '', ''), ('Two.', '', 'h2')]
+    """
+    found: list[TextUnit] = []
+    end = ""
+    rest = glue[0]
+    for (text, key), following in zip(bodies, glue[1:], strict=True):
+        after = following.lstrip("\n")
+        tail = following[: len(following) - len(after)]
+        body = TextUnit(text, tail, key) if text else TextUnit(tail, "", "")
+        for unit in (TextUnit(rest, "", ""), body):
+            if not unit.text:
+                continue
+            if found and not breaks(end, unit.text[0]):
+                unit = _merge_units(found.pop(), unit)  # noqa: PLW2901
+            found.append(unit)
+            end = (unit.tail or unit.text)[-1]
+        rest = after
+    if rest:
+        last = TextUnit(rest, "", "")
+        found.append(last if not found or breaks(end, rest[0]) else _merge_units(found.pop(), last))
+    return found
+
+
+def _merge_units(one: TextUnit, other: TextUnit) -> TextUnit:
+    return TextUnit(one.text + one.tail + other.text, other.tail, "")
+
+
+def last_word_start(text: str, breaks: BoundaryTest) -> int:
+    """Where the last word begins, its space before it, if counts add up there; else 0.
+
+    >>> last_word_start("the end.", lambda left, right: left.isalnum() and right == " ")
+    3
+    """
+    at = text.rfind(" ")
+    return at if at > 0 and breaks(text[at - 1], " ") else 0

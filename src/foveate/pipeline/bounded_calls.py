@@ -1,7 +1,6 @@
-"""Calls to the outside side by side: so many at once, each with a time limit, and all with one.
+"""Concurrent calls: so many at once, each with a time limit, and one limit for all.
 
-A call runs on a thread of its own. One that does not keep time is left behind: its answer is not
-waited for, and it keeps its place until it ends, so that never more than `at_once` are open.
+A call runs on its own thread. One that is late is abandoned and keeps its place until it ends.
 """
 
 from __future__ import annotations

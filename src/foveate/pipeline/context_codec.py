@@ -1,7 +1,6 @@
-"""A context as bytes and back, for caches: MessagePack, checked against the types when read.
+"""A context as MessagePack bytes and back, for caches.
 
-What is decoded equals what was encoded. Data of another version, damaged data and data of another
-key decode to None.
+Data of another version or key, and damaged data, decode to None.
 """
 
 from __future__ import annotations

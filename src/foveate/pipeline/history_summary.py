@@ -45,7 +45,6 @@ class Summariser:
     timeout: float = 30.0
 
     def __post_init__(self) -> None:
-        """Refuse what leaves no room for a conversation."""
         if self.max_tokens < 1 or self.timeout <= 0:
             raise BadOption("summariser: max_tokens and timeout must be more than 0")
         if self.window < self.max_tokens + 512:
@@ -130,8 +129,6 @@ def build_transcript(
 
 
 def _truncate_turn(turn: Turn, most: int, tokenizer: Tokenizer) -> Turn:
-    """The turn with each of its texts cut, so that one of them cannot push out all others."""
-
     def cut(text: str) -> str:
         return text if tokenizer.count(text) <= most else f"{tokenizer.truncate(text, most)} …"
 
@@ -147,7 +144,6 @@ def _truncate_turn(turn: Turn, most: int, tokenizer: Tokenizer) -> Turn:
 
 
 def _format_message(message: Said) -> str:
-    """A message as one reads it in a protocol."""
     if message.role == "tool":
         return f"Tool: {message.text}"
     said = f"{_ROLE_NAMES.get(message.role, 'Note')}: {message.text}" if message.text else ""
@@ -173,7 +169,6 @@ def _complete_in_time(by: Summariser, messages: Sequence[Message]) -> Reply | st
 
 
 def _rejection_reason(reply: Reply, said: str, source: str) -> str:
-    """Why a summary is not used; empty where it is."""
     if not said:
         return "the model wrote nothing"
     if reply.finish != "stop":

@@ -1,8 +1,7 @@
-"""The order of calls to the outside, written once and driven in two ways.
+"""The order of external calls, written once and driven in two ways.
 
 A flow is a generator: it yields a `Call` and is sent the call's result. `run` drives it in this
-thread, `arun` in an event loop with blocking calls on worker threads (the design of httpx's
-authentication flows). Each call has a name by which observers know it.
+thread, `arun` in an event loop with blocking calls on worker threads.
 """
 
 from __future__ import annotations
@@ -65,7 +64,6 @@ async def arun(
 
 
 def _show_context(observers: Observers, outcome: object) -> None:
-    """Show observers the context that a flow ended with, if it did."""
     context = getattr(outcome, "context", outcome)
     if isinstance(context, Context):
         observers.on_context(context)
@@ -98,7 +96,6 @@ async def _drive_async(flow: Flow[T], observers: Observers | None) -> T:
 
 
 async def _await_call(step: Call, observers: Observers | None) -> Any:
-    """The result of a sync or async call; observed from here, whose context its thread gets."""
     import asyncio
 
     if observers is not None:

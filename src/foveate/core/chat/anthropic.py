@@ -1,8 +1,7 @@
 """Turns from Anthropic messages, and messages back in that form, with cache breakpoints.
 
-`tool_use` blocks and the `tool_result` blocks that answer them are one turn; text that stands in
-the same message behind results is the next turn. Breakpoints are taken off when messages come in,
-for at most four may be set, and they are set anew (SPEC W4).
+`tool_use` blocks and the `tool_result` blocks that answer them are one turn; text behind results is
+the next turn. Breakpoints of incoming messages are removed and set again (SPEC W4).
 """
 
 from __future__ import annotations
@@ -68,7 +67,6 @@ def turns_from_anthropic(
 def _tool_turn(
     waiting: tuple[Blocks, tuple[ToolCall, ...]], role: Role, blocks: Blocks, number: int
 ) -> tuple[Turn, Blocks]:
-    """The turn that called tools, with its results; and what else the message says."""
     lead, calls = waiting
     given = [b for b in blocks if b["type"] == "tool_result"] if role == "user" else []
     text, extra = _parse_content(lead, number - 1)
@@ -111,7 +109,6 @@ def _parse_role(message: Any, number: int) -> Role:
 
 
 def _parse_blocks(content: Any, number: int) -> Blocks:
-    """Content as blocks, without breakpoints."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not isinstance(content, Sequence) or not all(
@@ -133,7 +130,6 @@ def _strip_breakpoints(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_content(blocks: Blocks, number: int) -> tuple[str, str]:
-    """The text of the blocks, and what else must go back with them, as JSON."""
     texts, others = [], []
     for block in blocks:
         if block["type"] == "text" and isinstance(block.get("text"), str):

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.chat.revoke import past_chunk_from_chunk
-from foveate.core.chat.session import SentBlock
+from foveate.core.chat.session import SentBlock, past_chunk_from_chunk
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Recipe
-from foveate.core.stages.dedup.exact import DedupExact
+from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.stages.dedup.near import DedupNear, near_copies
-from foveate.core.text.normalise import normalise
 from foveate.core.types import Block, Candidate, Chunk, Decision, StageTrace, rank
 
 COMPLETE_RENDITIONS = ("verbatim", "stripped")
@@ -78,7 +76,6 @@ def select_unsent(
 
 
 def _find_sent_copies(sent: Mapping[str, SentBlock], inputs: Inputs) -> dict[str, tuple[str, str]]:
-    """Candidates that say what a sent chunk says, as the recipe's own stages judge it."""
     found: dict[str, tuple[str, str]] = {}
     chunks = {chunk.id: chunk for h in sent.values() for chunk in h.chunks if chunk.id in sent}
     fresh = [c for c in inputs.candidates if c.id not in chunks]
@@ -179,7 +176,6 @@ def _append_context(
 
 
 def _has_best(new: tuple[Candidate, ...], trace: Iterable[StageTrace]) -> bool:
-    """Whether the best new candidate was not kept out for want of room."""
     best = min(new, key=rank).id
     return not any(
         d.chunk_id == best and d.reason in EXCLUSION_REASONS
@@ -220,5 +216,4 @@ def _number_blocks(
 
 
 def _strip_chunk(chunk: Chunk) -> Chunk:
-    """The chunk without what a session has no use for."""
     return replace(chunk, embedding=None, metadata={}, summary="")

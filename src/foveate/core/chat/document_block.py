@@ -13,13 +13,11 @@ from foveate.core.chat.append_documents import (
     append_documents,
     render_document_block,
 )
-from foveate.core.chat.flexible_budget import FlexibleBudget
 from foveate.core.chat.history import History
 from foveate.core.chat.history_fit import Summary
-from foveate.core.chat.revoke import RevocationResult
-from foveate.core.chat.session import FillRate, Session, TokenPrices
+from foveate.core.chat.session import FillRate, RevocationResult, Session, TokenPrices
 from foveate.core.chat.turns import Turn
-from foveate.core.chat.zone_demand import ChatOptions, RequestState
+from foveate.core.chat.zone_demand import ChatOptions, FlexibleBudget, RequestState
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.request import Inputs
@@ -126,7 +124,6 @@ def build_document_block(
 
 
 def _join_reasons(*why: str) -> str:
-    """All of them, the one that could not be helped first."""
     return ", ".join(reason for reason in why if reason)
 
 
@@ -152,7 +149,6 @@ def _repack(state: TurnState, ground: TurnInputs, most: int, fill: int) -> Docum
 
 
 def _order_blocks_to_keep(state: TurnState, found: set[str]) -> list[int]:
-    """The places of blocks that were found again, then of those that were cited, latest first."""
     cited = [entry.chunk_id for turn in state.session.turns for entry in turn.cited]
     latest = {own: n for n, own in enumerate(cited)}
     ranked = []

@@ -9,8 +9,7 @@ from foveate.core.chat.append_documents import DocumentBlock, render_document_bl
 from foveate.core.chat.document_block import TurnState, count_reused_tokens, split_segments
 from foveate.core.chat.history import FittedHistory
 from foveate.core.chat.history_fit import Summary
-from foveate.core.chat.revoke import collect_past_chunks
-from foveate.core.chat.session import Reuse, Session
+from foveate.core.chat.session import Reuse, Session, collect_past_chunks
 from foveate.core.chat.turns import Message, Turn, role_and_text
 from foveate.core.cite import citations_from_blocks
 from foveate.core.contracts import Tokenizer
@@ -122,7 +121,6 @@ def build_next_session(
 
 
 def _restrict_summary(summary: Summary | None, stay: Sequence[int]) -> Summary | None:
-    """The summary, by the places that its turns have among those that stay."""
     if summary is None:
         return None
     unread = tuple(place for place, n in enumerate(stay) if n in summary.unread)

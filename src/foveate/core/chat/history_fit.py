@@ -74,7 +74,6 @@ class HistoryFit:
     memory: TurnCache = field(default_factory=TurnCache)
 
     def __post_init__(self) -> None:
-        """All turns in full, to begin with."""
         self.shown = list(self.turns)
         self.dispositions = ["verbatim"] * len(self.turns)
         self.open = [
@@ -87,7 +86,6 @@ class HistoryFit:
         self.question = self._find_question()
 
     def _find_question(self) -> int:
-        """The last of the user's turns before the recent ones, where those begin amid an answer."""
         first = max(0, len(self.turns) - self.recent)
         said = [turn.role for turn in self.turns[first:] if turn.role not in SYSTEM_ROLES]
         if not said or said[0] == "user":

@@ -1,9 +1,8 @@
-"""One turn of a session (SPEC W4): what was sent stays in front, what is new comes behind it.
+"""One turn of a session (SPEC W4): what was sent stays in front, new documents follow.
 
-The document block stands before the conversation, at the same place in every turn, so that a
-provider's cache of prefixes holds it. It is written anew only where something must leave, where
-the window has no room for the best new evidence, or where that is cheaper. Then what was cited
-and what was found again stays, under its old numbers, and no number is ever given twice.
+The document block is at the same place in every turn, so that a provider's prefix cache holds it.
+It is rewritten only if a block must leave, if the window has no room for the best new evidence, or
+if rewriting is cheaper. Blocks that stay keep their numbers, and no number is given twice.
 """
 
 from __future__ import annotations
@@ -27,12 +26,10 @@ from foveate.core.chat.finish_turn import (
     build_turn_context,
     compute_reuse,
 )
-from foveate.core.chat.flexible_budget import ZoneDemand
 from foveate.core.chat.history import FittedHistory
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.request import Conversation, request_limit, request_too_small_error
-from foveate.core.chat.revoke import revoke
-from foveate.core.chat.session import Reuse, Session
+from foveate.core.chat.session import Reuse, Session, revoke
 from foveate.core.chat.turns import (
     SYSTEM_ROLES,
     Message,
@@ -42,6 +39,7 @@ from foveate.core.chat.turns import (
 )
 from foveate.core.chat.zone_demand import (
     RequestState,
+    ZoneDemand,
     allocate_zones,
     check_lengths,
     filter_permitted,
@@ -51,11 +49,10 @@ from foveate.core.chat.zone_demand import (
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
 from foveate.core.manifest import canonical_recipe
-from foveate.core.message import CLOSING, close_context
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context
-from foveate.core.window import SLACK, count_messages
+from foveate.core.window import CLOSING, SLACK, close_context, count_messages
 from foveate.core.zones import Budget
 
 MAX_ATTEMPTS = 8
@@ -155,7 +152,6 @@ def _fits_with_more(state: TurnState, more: int) -> bool:
 
 
 def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
-    """The turn; made again where documents go that the conversation counted on: it says them."""
     going: frozenset[int] = frozenset()
     while True:
         run = state.request_state(budget, going)
@@ -168,7 +164,6 @@ def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
 def _attempt_turn(
     state: TurnState, run: RequestState
 ) -> tuple[Budget, FittedHistory, DocumentBlock, tuple[Message, ...]]:
-    """Zones, history, documents; in a window that is all but full, to its last token."""
     needs = measure_demand(run)
     held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe))
     room, kept = _share_zones(run, needs, held)
@@ -181,7 +176,6 @@ def _attempt_turn(
 def _fit_documents(
     state: TurnState, run: RequestState, room: Budget, kept: FittedHistory, slack: int
 ) -> tuple[DocumentBlock, tuple[Message, ...]]:
-    """The documents in their room; measured again as it is sent."""
     over = 0
     for _ in range(MAX_ATTEMPTS):
         most = _documents_limit(room, run, kept, slack) - over
@@ -199,7 +193,6 @@ def _fit_documents(
 def _share_zones(
     run: RequestState, needs: Mapping[str, ZoneDemand], held: int
 ) -> tuple[Budget, FittedHistory]:
-    """The zones; the documents keep what they have where the rest leaves it to them."""
     documents = needs["documents"]
     wants = None if documents.wants is None else documents.wants + held
     staying = ZoneDemand(wants=wants, must=max(held, documents.must))
@@ -228,7 +221,6 @@ def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, sla
 def _build_messages(
     state: TurnState, kept: FittedHistory, grown: DocumentBlock
 ) -> tuple[Message, ...]:
-    """System prompt, documents, conversation, query."""
     lead = [m for m in kept.messages if m.role in SYSTEM_ROLES]
     rest = [m for m in kept.messages if m.role not in SYSTEM_ROLES]
     documents = []
@@ -246,7 +238,6 @@ def _finish_turn(
     grown: DocumentBlock,
     messages: tuple[Message, ...],
 ) -> TurnRequest:
-    """The context, the figures, and the session to go on with."""
     said = tuple(map(role_and_text, merge_joined(messages)))
     inputs = replace(state.inputs, budget=budget, messages=said[:-1])
     context = build_turn_context(state, inputs, grown)

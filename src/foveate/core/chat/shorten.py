@@ -1,7 +1,6 @@
-"""A turn, shortened: sentences of its texts, kept verbatim, the rest elided (SPEC W1).
+"""A shortened turn: some sentences of its texts, verbatim (SPEC W1).
 
-What a turn cited stays before all else: sentences that hold one of its markers, or words that it
-quoted. Calls keep their arguments, since half of a JSON text is none; only results are shortened.
+Sentences with a cited marker or quote stay. Of tool calls only the results are shortened.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ def shorten_turn(turn: Turn, query: str, language: str = "en") -> tuple[Turn, ..
 def _build_extracts(
     text: str, query: str, cited: Sequence[TurnCitation], language: str
 ) -> list[str]:
-    """The best sentences of a text, and all that cite, at each share of its length."""
     spans = sentence_spans(text, language)
     if len(spans) < 2:
         return [text] * len(LENGTH_DIVISORS)

@@ -1,23 +1,10 @@
-r"""Neutralises structure inside text by one backslash, and takes exactly that backslash away again.
+"""Neutralises structure inside text by one backslash, and takes exactly that backslash away again.
 
-The idea: where a text could pass for structure, it has a *place* (a head character such as `<`, or
-the start of a line), then k backslashes (usually none), then a *tail* that makes it structural.
-Guarding turns k into k + 1, undoing turns k >= 1 into k - 1. What is structure has k = 0; what was
-text has k >= 1, whatever the text held before.
-
-Why this is exactly reversible, for one rule:
-- a tail contains no backslash, so k is well defined;
-- a tail contains none of its own rule's places (no line break, no head character but as its last),
-  so a backslash put in behind one place changes no other place's tail, and guarding adds and
-  removes no place;
-- guarding is k -> k + 1 on the very places where undoing is k -> k - 1.
-
-A guard is a sequence of such rules, undone in the opposite order, hence reversible as well. Later
-rules only insert backslashes, and no tail matches across one, so nothing that an earlier rule
-neutralised comes back.
-
-What it is not: a filter. Nothing is removed or judged here; see `sanitise` for hidden characters.
-Time is linear in the text: each place scans at most to the next one.
+A *place* (a head character such as `<`, or the start of a line) with k backslashes and a *tail*
+after it is structure if k = 0. Guarding turns k into k + 1, undoing turns k >= 1 into k - 1.
+This is exactly reversible because a tail contains no backslash and none of its own rule's places
+(but as its last character), so guarding changes neither places nor other tails. A guard undoes its
+rules in the opposite order. Time is linear: each place scans at most to the next one.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""What is known about a text, worked out once: kept by content hash, for as long as it is in use.
+"""Profiles: what was computed of a text, kept by its content hash.
 
-Everything here is a pure function of the text, so that remembering it can change no result. A
-profile starts empty; whoever needs a part fills it in and finds it there the next time. Two
-threads may fill the same part at once: both write the same value.
-
-A request holds the profiles of all its texts, however large they are, until it ends. What they
-weigh is known then, and a bounded cache keeps those that it has room for.
+Every part is a pure function of the text, so two threads that fill it write the same value. A
+request holds the profiles of its texts until it ends; then a bounded cache keeps what fits.
 """
 
 from __future__ import annotations
@@ -107,7 +103,6 @@ class NotHeld(Held):
     """Outside of a request nothing is held."""
 
     def __missing__(self, content_hash: str) -> Profile:
-        """The one that is kept, or an empty one."""
         return PROFILES.get(content_hash) or Profile()
 
 

@@ -1,8 +1,7 @@
-"""Which sentences of a text speak to a query, and a verbatim subset of them as one text.
+"""The sentences of a text that match a query, and a verbatim subset of them as one text.
 
-Knows strings and spans, no candidates. Sentences are weighed by the query's words they hold, the
-rarer over the pool the more (BM25's saturation, Robertson and Walker 1994, without its length
-term), and by their length, so that a text no word of which was asked for still has an order.
+Sentences are weighed by the query's words in them, rare ones more (BM25's saturation, Robertson and
+Walker 1994), and by their length, so that a text without any of the words still has an order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The sentences of a text as exact spans, for any language, in linear time.
 
-Lines and blocks are split first (`blocks`): a heading, a list item, a line of code, a table row
-ends its sentence; inside a paragraph a line break does not. Prose then goes to `sentencex`.
-Rules: spans are trimmed, ordered and apart; every character that is not white space is in exactly
-one of them; none is longer than `MAX_SENTENCE_LENGTH`; nothing here raises, whatever the text.
+Blocks and lines are split first (`blocks`), then prose by `sentencex`. Spans are trimmed, ordered
+and disjoint; every character that is not white space is in one; none is longer than
+`MAX_SENTENCE_LENGTH`. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -130,13 +129,11 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
 
 
 def _is_abbreviation(text: str, start: int, bound: int) -> bool:
-    """Whether the stop before `bound` is that of "o.a." or "d.w.z." inside a sentence."""
     tail = text[max(start, bound - _TAIL) : bound].rstrip()
     return text[bound].islower() and _INNER_STOP.search(tail) is not None
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:
-    """Ends of the piece's sentences, told by sentencex."""
     if piece.isascii() and not _STOP.search(piece):
         return [len(piece)]
     from sentencex import get_sentence_boundaries

@@ -1,8 +1,7 @@
-"""What stands beside the blocks in a text format: page summaries and supplements.
+"""Page summaries and supplements of a text format.
 
-A page summary is one line, `[Page context: …]`, directly before the header of its document's first
-block. Supplements come before everything, each under `[Supplement: title]`, and end with
-`[End of supplements]`. Both brackets are neutralised in every text and in every header.
+A page summary is a line `[Page context: …]` before the header of its document's first block.
+Supplements come first, each under `[Supplement: title]`, and end with `[End of supplements]`.
 """
 
 from __future__ import annotations
@@ -91,7 +90,6 @@ def parse_passages(
 
 
 def _block_start(text: str, header: int) -> int:
-    """Where a block begins: at its header, or at the summary line before that."""
     if header == 0 or text[header - 2] == "\n":
         return header
     return text.rfind("\n", 0, header - 1) + 1

@@ -1,8 +1,4 @@
-r"""The guards that formats share: what is neutralised in every format, and in every header line.
-
-What it is: rules, put together once. What it is not: a format; what one format alone uses as
-structure stands in that format's file.
-"""
+"""The guards that formats share: what is neutralised in every text and in every header line."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""JSON for providers: the text of a context that is a list of content blocks.
+"""A context that is a list of content blocks, as compact JSON without ASCII escapes.
 
-What it is: the pieces that the provider formats share. The finished text is compact JSON without
-ASCII escapes, so `json.loads(text)` is what one sends. What it is not: a client.
-
-Rules: one part a block, in order; a page summary and a supplement are text parts of their own where
-the provider has no better place. JSON's own escaping keeps a text inside its string; special tokens
-and markers are neutralised first, for the model reads the string and not the JSON.
+JSON's escaping keeps a text inside its string; special tokens and markers are neutralised first,
+because the model reads the string.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Which texts may be dropped for which, where sets of words are compared: jaccard and semantic.
+"""The guard of jaccard and semantic: which texts may be dropped for which.
 
-Rules: both texts have the same facts in the same order (`text/facts.py`), and the one that stays
-has every word of weight that the other has, as often (`weight.py`). Sets of words know no order,
-so neither does this. A guard first narrows many texts to those that may be dropped for text i or
-text i for them, in one step over arrays; then it judges a pair exactly.
+Both texts have the same facts in the same order (`text/facts.py`), and the kept text has every
+weight of the other, as often (`word_weight.py`). A guard first narrows many texts over arrays, then
+judges a pair exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from foveate.core.stages.dedup.word_weight import weights
 
 if TYPE_CHECKING:
     from foveate.core.stages.dedup.compared_texts import Texts
-    from foveate.core.stages.dedup.item_arrays import Ints
+    from foveate.core.stages.dedup.jaccard import Ints
 
 _FEW = 16
 

@@ -1,9 +1,7 @@
-"""From who leaves to candidates and decisions. Nothing of a copy is lost but its text.
+"""Copies merged into the kept candidate: it takes their sources and their best score.
 
-Rules: a copy's sources (its own, those of its parts, those it had gathered) stay with the kept
-candidate as `corroborating`, once each, never the kept one itself, by source, document, page and
-chunk; the kept one takes the best score of its copies; candidates keep their order; decisions
-come by rank, so that they do not depend on it.
+Sources become `corroborating`, once each, by source, document, page and chunk. Candidates keep
+their order; decisions come by rank.
 """
 
 from __future__ import annotations

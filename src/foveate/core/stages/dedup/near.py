@@ -42,21 +42,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.containment import Resolution, resolve_contained
 from foveate.core.stages.dedup.guard import Open, Says
-from foveate.core.stages.dedup.item_arrays import word_bags
-from foveate.core.stages.dedup.jaccard import Jaccard
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.stages.dedup.resolve_duplicates import final, resolve_duplicates
-from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
-from foveate.core.stages.dedup.symmetric import Similar, SymmetricFinder
-from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.stages.dedup.resolve_duplicates import (
+    Similar,
+    SymmetricFinder,
+    Threshold,
+    final,
+    resolve_duplicates,
+)
 from foveate.core.types import Candidate, Number, Step, rank
+
+if TYPE_CHECKING:
+    from foveate.core.stages.dedup.containment import Resolution
 
 Method = Literal["jaccard", "containment", "semantic"]
 Prefer = Literal["score", "newest"]
@@ -87,7 +90,6 @@ class DedupNear:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse names that are none and thresholds that all or no texts would reach."""
         for name, value, known in (
             ("method", self.method, get_args(Method)),
             ("prefer", self.prefer, get_args(Prefer)),
@@ -119,6 +121,8 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
     threshold = Threshold(value, strict=options.strict)
     newest = options.prefer == "newest"
     if options.method == "containment":
+        from foveate.core.stages.dedup.containment import resolve_contained
+
         settled = resolve_contained(pool, threshold, guard=options.guard, newest=newest)
     else:
         settled = _similar(pool, threshold, options)
@@ -135,6 +139,9 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
 
 
 def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear) -> Resolution:
+    from foveate.core.stages.dedup.jaccard import Jaccard, word_bags
+    from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
+
     newest = options.prefer == "newest"
     preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
     texts = Texts(preferred, dated=newest)

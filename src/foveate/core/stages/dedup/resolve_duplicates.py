@@ -1,25 +1,29 @@
-"""From matches to who stays: the definition that every near-duplicate method serves.
+"""The definition of near duplicates: which texts stay, given which may leave for which.
 
-Texts stand in their order of preference, the preferred first. A text *may leave for* another if
-they are similar, the other says all of weight that it says (`guard.py`, `aligned.py`), and the
-other is not a fragment of it. Two passes:
+Texts are in order of preference. A text *may leave for* another if they are similar, the other says
+all of weight that it says, and the other is not a fragment of it: a text all of whose words, as
+often, are in it, which has more. Two passes:
 
-1. *By preference.* From first to last, a text leaves if it may leave for an earlier text kept so
-   far; otherwise it is kept.
-2. *By fullness.* From last to first, a kept text leaves if it may leave for a later one that still
-   stays. It leaves for the fullest such text.
+1. *By preference.* From first to last, a text leaves if it may leave for an earlier kept text.
+2. *By fullness.* From last to first, a kept text leaves if it may leave for a later kept one, the
+   fullest such.
 
-A text is a fragment of another when all its words, as often as it has them, are in the other,
-which has more. So nothing of weight is lost, a fragment never evicts its container however well it
-scores, and of what is kept in the end nothing may leave for anything: settling it again changes
-nothing. Where of two copies each says something of weight that the other lacks, both stay.
+Resolving the kept texts again changes nothing. If each of two copies says something of weight that
+the other lacks, both stay.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from foveate.core.stages.dedup.compared_texts import Texts
+    from foveate.core.stages.dedup.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,88 @@ def final(i: int, left: dict[int, Match]) -> int:
     while i in left:
         i = left[i].other
     return i
+
+
+class Threshold:
+    """A share above 0, up to 1. `strict`: reaching it is not enough, it must be passed.
+
+    >>> Threshold(0.9).is_reached(9, 10), Threshold(0.9, strict=True).is_reached(9, 10)
+    (True, False)
+    """
+
+    def __init__(self, value: float, *, strict: bool = False) -> None:
+        self.value = value
+        self.strict = strict
+        self._part, self._whole = _ratio(value)
+
+    def is_reached(self, part: int, whole: int) -> bool:
+        """Whether `part` is this share of `whole`."""
+        have, need = part * self._whole, whole * self._part
+        return have > need if self.strict else have >= need
+
+    def is_reached_by_root(self, part: int, square: int) -> bool:
+        """Whether `part` is this share of the square root of `square`."""
+        have, need = (part * self._whole) ** 2, square * self._part**2
+        return part > 0 and (have > need if self.strict else have >= need)
+
+    def least(self, whole: int) -> int:
+        """The smallest count that is this share of `whole`."""
+        need = whole * self._part
+        return need // self._whole + 1 if self.strict else -(-need // self._whole)
+
+
+@lru_cache(maxsize=64)
+def _ratio(value: float) -> tuple[int, int]:
+    return Fraction(str(value)).as_integer_ratio()
+
+
+class Similar(Protocol):
+    """Says which kept texts a text is similar to, in the order they were kept."""
+
+    compared: int
+
+    def similar(self, i: int) -> list[Match]:
+        """The kept texts that text i is similar to; those the guard forbids may be missing."""
+
+    def keep(self, i: int) -> None:
+        """Text i is kept."""
+
+
+class SymmetricFinder:
+    """A finder over similar texts: the first that a text may leave for, then the fullest."""
+
+    def __init__(self, texts: Texts, search: Similar, guard: Guard) -> None:
+        self._texts = texts
+        self._search = search
+        self._guard = guard
+        self._found: list[Match] = []
+        self._later: defaultdict[int, list[Match]] = defaultdict(list)
+
+    @property
+    def compared(self) -> int:
+        """How many pairs were compared in full."""
+        return self._search.compared
+
+    def earlier(self, i: int) -> Match | None:
+        """The first kept text that text i may leave for."""
+        self._found = self._search.similar(i)
+        return next((match for match in self._found if self._may_leave(i, match.other)), None)
+
+    def keep(self, i: int) -> None:
+        """Text i is kept; of those it is similar to, some may leave for it."""
+        self._search.keep(i)
+        for match in self._found:
+            same = self._texts.same_date(match.other, i)
+            if same and self._may_leave(match.other, i):
+                self._later[match.other].append(Match(i, match.similarity))
+
+    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+        """The fullest of the later texts that stay and that text i may leave for."""
+        staying = [match for match in self._later.get(i, ()) if match.other not in left]
+        return min(staying, key=self._fullest, default=None)
+
+    def _fullest(self, match: Match) -> tuple[int, int]:
+        return -len(self._texts.words(match.other)), match.other
+
+    def _may_leave(self, i: int, other: int) -> bool:
+        return self._guard.allows(i, other) and not self._texts.fragment(other, i)
