@@ -91,11 +91,7 @@ class Assembly:
     observers: StepObserver | None = None
 
     def attempt(self, room: Budget) -> Attempt:
-        """Run the stages and the last gate.
-
-        The stages estimate, the gate counts: if the nearest candidate misses by a few tokens, the
-        stages get those tokens more, and the gate decides.
-        """
+        """Run the stages and the last gate; after a near miss, once more."""
         first = self._run(room, 0)
         if first.fitted is not None or not 0 < first.short_by <= MAX_NEAR_MISS:
             return first

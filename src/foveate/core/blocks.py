@@ -21,10 +21,9 @@ def blocks_from_candidates(
     texts: Sequence[HashedText] = (),
     summaries: Mapping[int, str] | None = None,
 ) -> tuple[Block, ...]:
-    """One block a candidate; markers count blocks, or documents where the recipe cites those.
+    """One block a candidate; markers count blocks, or documents if the recipe cites those.
 
-    Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate,
-    where it is known already; `summaries`: by place, where there is one.
+    Supplements have marker 0. `texts` and `summaries` (by place): what is already known.
     """
     texts = texts or [rendition_text(candidate) for candidate in candidates]
     summaries = summaries or {}

@@ -29,10 +29,7 @@ EXTRACT_VALUE, ABSTRACT_VALUE = (
 def rendition_from_compressed_text(
     offer: Offer, candidate: Candidate, *, gauge: TokenCounter, least: int
 ) -> Rendition | str:
-    """The rendition that is offered; or, in words, why it cannot be.
-
-    `least`: tokens under which nothing is offered.
-    """
+    """The rendition of an offer, of at least `least` tokens; or the reason why there is none."""
     if offer.why:
         return offer.why
     made = (

@@ -56,19 +56,6 @@ class Tokenizer(Protocol):
         """The longest prefix found of at most `n` tokens, cut between characters."""
 
 
-class BoundaryTokenizer(Tokenizer, Protocol):
-    """A tokenizer that knows where its counts add up, so that no text is counted twice.
-
-    Without it a finished text is counted anew, whatever its parts count.
-    """
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Whether `count(a + b) == count(a) + count(b)` for all texts a that end with `left`.
-
-        And all b that begin with `right`; both are at least one character.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedBlock:
     """A block read back from a rendered context: its body and the header fields that were shown."""

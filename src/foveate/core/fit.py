@@ -138,10 +138,7 @@ def _drop_least_valued(
 def place_summaries(
     shown: Sequence[Candidate], request: Request, renderer: Renderer
 ) -> Mapping[int, str]:
-    """Page summaries for the first block of each document, as far as the rest of the budget goes.
-
-    Keys are positions in `shown`. Evidence comes first: a summary never takes a block's place.
-    """
+    """Page summaries, by place, for the first block of each document, as far as the budget goes."""
     if not renderer.label or not any(c.chunk.summary for c in shown):
         return {}
     from foveate.core.stages.pack.budget_tracker import tracker_for_budget

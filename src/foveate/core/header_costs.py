@@ -35,10 +35,7 @@ HeaderKey = Callable[[Candidate], Hashable]
 
 
 class HeaderCosts(NamedTuple):
-    """What stands around a candidate's text at a place, and what of the candidate decides it.
-
-    Candidates of one `shape` have the same frames; None: of that one nothing is known.
-    """
+    """The text around a candidate's text at a place; candidates of one `shape` have the same."""
 
     text: HeaderRenderer
     shape: HeaderKey

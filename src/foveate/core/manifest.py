@@ -65,10 +65,7 @@ def _zones_hash(zones: tuple[int | None, ...]) -> str:
 
 
 def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
-    """All of a recipe that can change a byte, as text; not its budget, nor its description.
-
-    Kept with the recipe where every part of it is a value, which cannot come to be typed otherwise.
-    """
+    """All of a recipe that can change a byte, as text; without its budget and description."""
     known = recipe._spelling  # noqa: SLF001 (kept for this function alone)
     if known is not None:
         return known

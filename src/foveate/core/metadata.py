@@ -58,10 +58,7 @@ def canonical_metadata(metadata: Mapping[str, Any]) -> str:
 
 
 def plain_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that JSON has, and keys that are texts.
-
-    Raises `BadInput` where it holds itself, or a value that has no form in JSON.
-    """
+    """The metadata with JSON's values and string keys; raises `BadInput` if it has no such form."""
     try:
         try:
             written = json.dumps(dict(metadata), default=_form)

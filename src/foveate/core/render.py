@@ -27,10 +27,9 @@ _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedText:
-    """The finished text; `spans[i]` is where the neutralised body of block i stands in it.
+    """The finished text; `spans[i]` is the place of block i's neutralised body in it.
 
-    `order`: the blocks' places in the order they stand; `glue`: what is before, between and after
-    them.
+    `order`: the blocks' places in the order they stand; `glue`: the text around them.
     """
 
     text: str
@@ -102,10 +101,7 @@ class Renderer:
         return "".join(self.pieces(block, previous, following))
 
     def render(self, blocks: Sequence[Block], bodies: Sequence[str] | None = None) -> RenderedText:
-        """The finished text, and where each body stands in it. No blocks: an empty text.
-
-        `bodies`: the blocks' texts as `body` gives them, where they are known already.
-        """
+        """The finished text and the place of each body; `bodies`: known results of `body`."""
         if bodies is None:
             bodies = [self.body(block.text) for block in blocks]
         order = sorted(range(len(blocks)), key=lambda i: blocks[i].kind != "supplement")
@@ -130,11 +126,7 @@ class Renderer:
         )
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks of a rendered context: text, header fields, where the body starts.
-
-        The field `summary` is the page summary that stood before the block. Supplements are left
-        out.
-        """
+        """The blocks of a rendered context, supplements left out, with header fields."""
         return tuple(replace(p, text=self._parse_body(p.text)) for p in self.format.parse(text))
 
     def shown(self, block: Block) -> ParsedBlock:

@@ -44,9 +44,9 @@ REQUIRED_PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a comparison found. `stage` is the first that decided otherwise, `causes` why.
+    """The result of a comparison: the first `stage` that differs and its `causes`.
 
-    `related`: False for two requests with another question and no candidate in common.
+    `related`: False for requests with another question and no common candidate.
     """
 
     identical: bool

@@ -76,10 +76,7 @@ def is_intact(data: bytes, content_hash: str, version: str) -> bool:
 
 
 def load_analyses(readings: Mapping[str, bytes], language: str, version: str) -> set[str]:
-    """Take in readings by content hash; those that are not intact are left out.
-
-    The hashes that were taken in.
-    """
+    """Take in intact analyses by content hash; the hashes that were taken in."""
     taken = set()
     for content_hash, data in readings.items():
         parts = _decode_parts(data, language) if is_intact(data, content_hash, version) else None

@@ -35,10 +35,9 @@ new_cost: Callable[[tuple[int, int]], Cost] = partial(tuple.__new__, Cost)  # qu
 
 
 class HeaderCostsByPlace(dict[BlockPosition, Cost]):
-    """What stands around a candidate's text costs at each place, counted when it is asked for.
+    """Token costs of what stands around a candidate's text at each place, counted on demand.
 
-    It knows what it needs of its gauge and not the gauge, which knows it: in a circle both would
-    outlive the request, with all of its candidates, until the interpreter looks for circles.
+    It holds no reference to its counter: a circle would keep the candidates alive.
     """
 
     __slots__ = ("_candidate", "_frame", "_known", "_tokenizer")
@@ -63,10 +62,9 @@ def no_header_key(candidate: Candidate) -> Hashable:
 class TokenCounter:
     """Counts tokens for one request.
 
-    `body(text)`: the text as it will stand in a block; pure, and remembered by content hash.
-    `frame(candidate, place)`: all that stands around it there, header and separator; the same for
-    all candidates of one `shape`. `known` maps a content hash to a count for this tokenizer, and
-    outlives the request.
+    `body(text)`: the text as it stands in a block; pure. `header(candidate, place)`: the text
+    around it, the same for candidates of one `header_key`. `count_cache`: content hash to count,
+    kept across requests.
     """
 
     tokenizer: Tokenizer
@@ -145,10 +143,7 @@ class TokenCounter:
         return HashedText(text, key) if found is None else found
 
     def count_joined(self, text: str, glue: Sequence[str], bodies: Sequence[HashedText]) -> int:
-        """Tokens of the finished text, put together of glue and bodies by turns, glue first.
-
-        Exactly `tokenizer.count(text)`, which is asked where counts do not add up.
-        """
+        """Tokens of the text made of glue and bodies; exactly `tokenizer.count(text)`."""
         breaks: BoundaryTest | None = getattr(self.tokenizer, "breaks", None)
         if breaks is None:
             return self.tokenizer.count(text)
@@ -183,10 +178,7 @@ def _count_rendered(text: str, tokenizer: Tokenizer, known: MutableMapping[str, 
 
 
 def _cache_key(text: str) -> str:
-    """What a finished text is counted under: itself where it is short and like no other key.
-
-    The other keys are a content hash, and one with line breaks behind it.
-    """
+    """The cache key of a finished text: itself if it is short and unlike a content hash."""
     if len(text) < HASH_LENGTH or (
         len(text) <= MAX_KEY_LENGTH and text[:HASH_LENGTH].strip(HEX_DIGITS)
     ):

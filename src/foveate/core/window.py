@@ -40,10 +40,7 @@ def fixed_messages(inputs: Inputs) -> list[RoleAndContent]:
 
 
 def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
-    """The budget with its document zone cut to what the window leaves, which settles the window.
-
-    Raises `BudgetTooSmall` where it leaves nothing.
-    """
+    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
     budget = inputs.budget
     if budget.window is None:
         return budget
@@ -59,10 +56,7 @@ def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
 
 
 def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:
-    """Tokens by which the whole request is over; 0 or less where it fits or no window is known.
-
-    `tokens` is the count of `text`; the request itself is counted where it comes near the limit.
-    """
+    """Tokens by which the request exceeds the window; `tokens` is the count of `text`."""
     budget = inputs.budget
     if budget.window is None:
         return 0

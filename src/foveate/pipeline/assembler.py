@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.taxonomy import Taxonomy
 
-__all__ = ["Assembler", "assemble"]
-
 
 def assemble(
     query: str,

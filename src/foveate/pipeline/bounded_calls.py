@@ -63,10 +63,7 @@ class BoundedCalls(Generic[T]):
         return number
 
     def next_result(self) -> tuple[int, T | Exception] | None:
-        """The next call that ends, or is `CallTimeout`; None where only those left behind are open.
-
-        In that case a place may have become free, or the time for all is over.
-        """
+        """The next call that ends or times out; None if only abandoned ones are open."""
         while True:
             number, due = min(
                 self._deadlines.items(), key=lambda one: one[1], default=(0, self._deadline)

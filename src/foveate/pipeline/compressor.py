@@ -92,10 +92,7 @@ def compress_for_request(
     by: Compressor,
     observers: Observers | None = None,
 ) -> tuple[Offer, ...]:
-    """What the model offers for this request; nothing where the budget needs none.
-
-    Its calls are watched, the assembly before them is not: its steps would count twice.
-    """
+    """The model's offers for this request; none if the budget needs none."""
     if inputs.offers:
         return inputs.offers
     return compress_texts(
@@ -120,10 +117,7 @@ def check_compressor_used(recipe: Recipe) -> None:
 def find_texts_to_compress(
     inputs: Inputs, tokenizer: Tokenizer, known: TokenCountCache
 ) -> list[CompressionTask]:
-    """What the budget kept out or shortened in a first assembly, and what is oversized; best first.
-
-    Where nothing at all fits, that is everything.
-    """
+    """Texts that the budget excluded or shortened, and oversized ones; best first."""
     stages = list(enumerate(inputs.recipe.stages, 1))  # the trace's first entry is the input
     try:
         trace = assemble(inputs, tokenizer, known).trace
@@ -212,11 +206,7 @@ def compress_texts(
 
 
 def build_compression_messages(want: CompressionTask, again: str = "") -> tuple[list[Message], int]:
-    """What the model reads of one text, and how many tokens it may write.
-
-    One text a call: what stands in it cannot speak for another. `again`: what was wrong with the
-    first answer.
-    """
+    """The messages for one text, and the tokens to write; `again`: an earlier fault."""
     if want.stage.model_method == "llm_extract":
         prompt, most = EXTRACT_PROMPT, want.size + TOKEN_MARGIN
     else:

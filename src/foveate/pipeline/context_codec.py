@@ -40,10 +40,7 @@ class _Record:
 
 
 def cache_key(query: str, state_root: str, resolved: ResolvedOptions, ports: object) -> str:
-    """A key for everything that decides a context's bytes.
-
-    `state_root`: of what the caller may read. `ports`: the names of the ports that took part.
-    """
+    """A key for everything that decides a context's bytes."""
     options = resolved.options
     parts = (
         __version__,

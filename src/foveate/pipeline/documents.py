@@ -102,10 +102,7 @@ def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
-    """A value that several searches found has the metadata of the first, which may hold scores.
-
-    Another text under the same id is left as it is, and refused at the door.
-    """
+    """Give a value that several searches found the metadata of the first, which may hold scores."""
     first: dict[tuple[Any, str], dict[str, Any]] = {}
     for record in found:
         if record.get("id") is not None:
@@ -114,10 +111,9 @@ def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
 
 
 def number_chunks(records: Iterable[dict[str, Any]]) -> None:
-    """Number chunks that have none by their offsets, so that neighbours are known as such.
+    """Number chunks without a sequence by their offsets, so that neighbours are recognised.
 
-    Those of one document that touch or overlap follow on each other; between others a number is
-    left out. It is a claim like the offsets themselves: the text decides what is joined.
+    Chunks of one document that touch or overlap are consecutive; a gap skips a number.
     """
     documents: dict[str, list[dict[str, Any]]] = {}
     for record in records:
@@ -134,10 +130,7 @@ def number_chunks(records: Iterable[dict[str, Any]]) -> None:
 
 
 def _record_from_haystack(document: Any) -> dict[str, Any]:
-    """Content, id, score, vector and metadata; where it is from, as its metadata says.
-
-    Raises `BadInput` for a document without text, an image for one.
-    """
+    """Content, id, score, vector and metadata; raises `BadInput` for a document without text."""
     text = getattr(document, "content", None)
     if text is None or not hasattr(document, "meta"):
         what = type(document).__name__
@@ -152,10 +145,9 @@ def _record_from_haystack(document: Any) -> dict[str, Any]:
 
 
 def _record_from_langchain(document: Any) -> dict[str, Any]:
-    """Text, id and metadata; where it is from, as far as its metadata says so.
+    """Text, id and metadata; raises `BadInput` for anything but a document.
 
-    A page's loader makes a document a page, in which a splitter's `start_index` then counts: that
-    is no place in the whole, and is not taken for one. Raises `BadInput` for anything else.
+    The `start_index` of a page is an offset in the page, not the document, and is ignored.
     """
     text = getattr(document, "page_content", None)
     if text is None:
@@ -169,10 +161,7 @@ def _record_from_langchain(document: Any) -> dict[str, Any]:
 
 
 def _record_from_llama_index(found: Any) -> dict[str, Any]:
-    """Text, id, score and metadata; the document and the place in it that the node tells of.
-
-    Raises `BadInput` for a node that has no text.
-    """
+    """Text, id, score and metadata; raises `BadInput` for a node without text."""
     node, score = getattr(found, "node", found), getattr(found, "score", None)
     text = getattr(node, "text", None)
     if text is None and hasattr(node, "get_content"):

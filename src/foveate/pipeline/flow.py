@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
 
 
-__all__ = [
-    "AssemblyResult",
-    "Ports",
-    "assemble_candidates",
-    "assemble_from_store",
-    "cached_from_store",
-    "inputs_for",
-    "search",
-    "search_figures",
-]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """What a flow may call. Everything is optional; a search needs a store."""
@@ -123,10 +111,9 @@ def assemble_from_store(
 
 
 def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
-    """The same, from the cache if it has it, and into the cache if nothing was written meanwhile.
+    """The context from the cache, or from the store into the cache.
 
-    A context is kept under everything that decides it, the state root of what the caller may read
-    among it. A run in which a port failed is not kept.
+    The key covers everything that decides the context. A run in which a port failed is not kept.
     """
     cache, store = ports.cache, ports.store
     if cache is None or store is None or _brings_values(resolved):
@@ -300,10 +287,10 @@ Notes: TypeAlias = tuple[tuple[str, Number], ...]
 def rerank(
     reranker: Reranker | None, query: str, candidates: tuple[Candidate, ...]
 ) -> Flow[tuple[tuple[Candidate, ...], Notes]]:
-    """The candidates in the reranker's order, and notes on what was done.
+    """The candidates in the reranker's order, and notes.
 
-    Its scores become `rerank_score` and `score`; ties are broken by the total order. If it raises,
-    or gives scores that are not finite numbers, the candidates stay as they were found.
+    Its scores become `rerank_score` and `score`. If it fails, the candidates stay as they were
+    found.
     """
     if reranker is None or not candidates:
         return candidates, ()

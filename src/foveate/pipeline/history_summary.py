@@ -63,10 +63,9 @@ def summarise(
     *,
     withdrawn: frozenset[int] = frozenset(),
 ) -> Summary:
-    """The summary of all turns but the last `verbatim` and the pinned; or why there is none.
+    """The summary of all turns but the last `verbatim`, the pinned and the `withdrawn`; or why not.
 
-    `withdrawn`: turns that the model may not be shown either.
-    What the model could not be shown, for want of room in its window, it did not summarise.
+    Turns that did not fit the model's window are `unread`.
     """
     count = max(0, len(turns) - verbatim)
     may = [n for n in range(count) if n not in withdrawn]
@@ -103,10 +102,7 @@ class Transcript(NamedTuple):
 def build_transcript(
     turns: Sequence[Turn], room: int, tokenizer: Tokenizer, query: str = ""
 ) -> Transcript:
-    """The turns as a text of at most `room` tokens: long ones cut, shortened, the oldest left out.
-
-    Nothing is said of what they cited: that is carried on beside the summary.
-    """
+    """The turns in at most `room` tokens: cut, shortened, the oldest left out."""
 
     def weigh(messages: Sequence[Said]) -> int:
         return sum(1 + tokenizer.count(_format_message(m)) for m in messages)

@@ -55,8 +55,7 @@ def parse_messages(
 ) -> tuple[tuple[str, str], ...]:
     """Chat messages as (role, content); raises `BadInput` naming the message.
 
-    A message is a mapping in the form of OpenAI or Anthropic, with parts of content, tool calls
-    and their results, or a pair of strings. All of it is counted as in a conversation.
+    A message is a mapping in OpenAI's or Anthropic's form, or a pair of strings.
     """
     messages = list(messages)
     if any(map(_has_parts, messages)):
@@ -117,10 +116,7 @@ def _has_blocks(message: Any) -> bool:
 
 
 def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
-    """Messages as they are counted, (role, text): content parts, calls and results too.
-
-    Raises `BadInput` naming the message that is wrong, a call without its result among them.
-    """
+    """Messages as they are counted, (role, text); raises `BadInput` naming the wrong message."""
     said = [
         message
         for turn in turns_from_messages(messages)

@@ -129,10 +129,9 @@ class AssembleOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedOptions:
-    """What options come to, by name no more: settled before candidates are looked at.
+    """The values that options resolve to.
 
-    `system`: the system prompt that is sent with the context. `history`: what was said before, as
-    (role, content). Both share the window with the context.
+    `system`: the system prompt. `history`: earlier messages, as (role, content).
     """
 
     recipe: Recipe

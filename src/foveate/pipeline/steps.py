@@ -36,10 +36,7 @@ Flow: TypeAlias = Generator[Call, Any, T]
 
 
 def run(flow: Flow[T], observers: Observers | None = None, operation: Operation = "assemble") -> T:
-    """Drive a flow in this thread; an error of a call is raised inside the flow.
-
-    Observers see all of it as the step `operation`, and each call as a step in it.
-    """
+    """Drive a flow in this thread, observed as `operation`; errors are raised in the flow."""
     if observers is None:
         return _drive(flow, None)
     with observers(operation):
@@ -51,10 +48,7 @@ def run(flow: Flow[T], observers: Observers | None = None, operation: Operation 
 async def arun(
     flow: Flow[T], observers: Observers | None = None, operation: Operation = "assemble"
 ) -> T:
-    """`run` without blocking the event loop; a port may be sync or async.
-
-    The core runs on a worker thread as well: it computes, it does not wait.
-    """
+    """`run` without blocking the event loop; the core runs on a worker thread."""
     if observers is None:
         return await _drive_async(flow, None)
     with observers(operation):

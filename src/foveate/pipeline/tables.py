@@ -87,10 +87,7 @@ def _check_columns(columns: Sequence[Column], size: int) -> None:
 
 
 def _check_scores(found: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a row without a score among such that have one: it would count as 0, above or below.
-
-    Of logits, which are negative, 0 is the best.
-    """
+    """Refuse a row without a score among rows that have one: it would count as 0."""
     lacking = [number for number, row in enumerate(found, 1) if "score" not in row]
     if 0 < len(lacking) < len(found):
         message = "is missing, and other rows have one; fill it, or drop the row or the column"
@@ -254,10 +251,7 @@ def parse_cell(cell: Any, column: Column) -> Any:
 
 
 def mapping_from_pairs(cell: list[Any]) -> Any:
-    """Pandas' way to hold a map of Arrow's, a list of pairs, as a mapping; else as it is.
-
-    Raises `ValueError` where a key comes twice.
-    """
+    """A list of pairs, as pandas holds a map of Arrow's, as a mapping; raises `ValueError`."""
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in cell):
         return cell
     found = dict(cell)

@@ -60,8 +60,7 @@ class Taxonomy:
     ) -> tuple[str, tuple[Supplement, ...]]:
         """The query's intent, and the entries with their similarity to it.
 
-        By cosine of 8-bit vectors, exact on every machine; without an embedder, the share of the
-        query's terms that an entry has. Nothing is worked out for a query without an intent.
+        By cosine of 8-bit vectors, or without an embedder by shared terms.
         """
         intent = self.match_intent(query)
         if not intent or not self.entries:

@@ -66,10 +66,7 @@ class Tracing:
 
 
 class _AssemblySpans:
-    """The spans of the stages within one assembly: they end in time, and are sent when it is over.
-
-    What a stage came to is on the trace, which is there at the end.
-    """
+    """The spans of one assembly's stages, sent when its trace is complete."""
 
     __slots__ = ("_lock", "_open", "context", "spans")
 

@@ -172,10 +172,7 @@ def _message_error(number: int, what: str) -> BadInput:
 
 
 def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:
-    """`{"system": …, "messages": […]}` as Anthropic's client takes them; roles alternate.
-
-    A text of nothing but white space, which other providers take, is left out: it is refused.
-    """
+    """`{"system": …, "messages": […]}` for Anthropic; roles alternate, no text is blank."""
     system: Blocks = []
     found: list[dict[str, Any]] = []
     for message in messages:
@@ -239,9 +236,9 @@ def _format_call(call: ToolCall) -> dict[str, Any]:
 def add_cache_breakpoints(
     request: dict[str, Any], places: Iterable[tuple[int, int]]
 ) -> dict[str, Any]:
-    """The request with cache breakpoints behind the blocks at these places, at most four.
+    """The request with at most four cache breakpoints behind blocks; a place is (message, block).
 
-    A place is (message, block); -1 as the message is the system prompt.
+    Message -1 is the system prompt.
     """
     for message, block in sorted(set(places))[:MAX_BREAKPOINTS]:
         if message < 0:

@@ -22,10 +22,10 @@ EXCLUSION_REASONS = {"over_budget", "after_stop", "document_over_budget", "shed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentBlock:
-    """A document block: what stands in it, its text, and how the new part came about.
+    """A document block and how it came about.
 
-    `best`: whether the best of the new candidates got in, or was not kept out for want of room.
-    `why`: the reason for which the block was written anew; empty: it was not.
+    `best`: the best new candidate is in it, or was not excluded for lack of room. `why`: the reason
+    if the block was rewritten.
     """
 
     held: tuple[SentBlock, ...]
@@ -101,10 +101,9 @@ def _find_sent_copies(sent: Mapping[str, SentBlock], inputs: Inputs) -> dict[str
 def append_documents(
     base: tuple[SentBlock, ...], ground: TurnInputs, *, most: int, added: int
 ) -> DocumentBlock | None:
-    """The block with what is new at its end: `most` tokens in all, about `added` of them new.
+    """The block with new documents at its end: `most` tokens in all, about `added` of them new.
 
-    None where the base alone is over that. More than `added` is taken where else the best of the
-    new evidence would not fit.
+    None if the base alone exceeds that. The best new evidence may take more than `added`.
     """
     text = render_document_block(base, ground.inputs.recipe)
     tokens = ground.tokenizer.count(text)

@@ -74,11 +74,7 @@ class TurnState:
         return (run.talk.live or frozenset()) & cited - stays
 
     def _sent_summary(self) -> tuple[Summary | None, tuple[Turn | None, ...]]:
-        """The summary that was sent last, and the turns under it.
-
-        One that speaks of a turn which may not be shown any more is not shown either, and what
-        else it spoke of has its words back.
-        """
+        """The summary sent last, unless it covers a revoked turn, and the turns as shown."""
         told, shown = self.session.summary, self.session.shown
         if told is None or not any(n < told.turns for n in self.left.turns):
             return told, shown
@@ -88,10 +84,7 @@ class TurnState:
 def build_document_block(
     state: TurnState, run: RequestState, most: int, behind: int
 ) -> DocumentBlock:
-    """The document block: with what is new at its end, or written anew.
-
-    `behind`: tokens of the conversation, which is sent again where the documents change.
-    """
+    """The document block, extended or rewritten; `behind`: tokens of the conversation."""
     session, terms = state.session, state.terms
     base = state.left.held
     ground = TurnInputs(
@@ -128,10 +121,9 @@ def _join_reasons(*why: str) -> str:
 
 
 def _repack(state: TurnState, ground: TurnInputs, most: int, fill: int) -> DocumentBlock | None:
-    """The block written anew: what was cited and what was found again, then what is new.
+    """The rewritten block: blocks that were found again or cited, then new ones.
 
-    What stays keeps its order and its number. Of the cited, the latest go first where there is
-    room for a part of them only; the conversation carries on what the others said.
+    Blocks that stay keep their order and number. If not all cited ones fit, the latest stay.
     """
     old = state.left.held
     count, recipe = state.tokenizer.count, ground.inputs.recipe
@@ -165,11 +157,7 @@ def _order_blocks_to_keep(state: TurnState, found: set[str]) -> list[int]:
 def _choose_places(
     kept: set[int], sizes: Sequence[int], prices: TokenPrices, most: int
 ) -> list[int]:
-    """The places to keep: with so much of the old head, wanted or not, as is cheapest.
-
-    A head that stays as it is costs little, and all that is wanted behind it costs what it does
-    when it moves.
-    """
+    """The places to keep, with as much of the unchanged head as makes the request cheapest."""
     best: list[int] = sorted(kept)
     least: Fraction | None = None
     for head in range(len(sizes) + 1):

@@ -45,10 +45,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedHistory:
-    """A conversation as it is sent. `shown[i]` is turn i, None where it is not shown itself.
-
-    `summary`: what stands for those that are not shown, if anything does.
-    """
+    """A conversation as it is sent. `shown[i]` is turn i, None if it is not shown itself."""
 
     messages: tuple[Message, ...]
     shown: tuple[Turn | None, ...]
@@ -74,11 +71,9 @@ def fit_history(
 ) -> FittedHistory:
     """The conversation in at most `room` tokens, as `weigh` counts messages.
 
-    `before[i]`: turn i as it was sent last, which it stays as far as that goes. `withdrawn`: turns
-    that may not be shown any more. `standing`: the summary that was sent with `before`, which stays
-    as long as that goes; `summary`: a new one, of more turns. `live`: markers that mean today what
-    they meant then. `memory` is for one query. Raises `BudgetTooSmall` where what must stay is over
-    the room.
+    `before[i]`: turn i as it was sent last. `withdrawn`: turns that may not be shown. `standing`:
+    the summary sent with `before`; `summary`: a new one, of more turns. `live`: markers with the
+    same meaning as then. `memory` is for one query. Raises `BudgetTooSmall`.
     """
     draft = HistoryFit(
         turns=turns,

@@ -25,10 +25,7 @@ SUMMARY_HEADING = "Summary of the conversation so far:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a model made of the first `turns` turns; `why` it is not there, where it failed.
-
-    `unread`: those among them, by their place, that the model was not shown.
-    """
+    """A summary of the first `turns` turns, or `why` there is none; `unread`: unseen turns."""
 
     turns: int
     unread: tuple[int, ...] = ()
@@ -51,11 +48,10 @@ class TurnCache:
 
 @dataclass(slots=True, kw_only=True)
 class HistoryFit:
-    """The turns, and what of each is shown. `open`: those that may be shortened, oldest first.
+    """The turns, and what is shown of each. `open`: those that may be shortened, oldest first.
 
-    `question`: the turn that the recent ones answer, which is never left out; -1: it is one of
-    them. `live`: markers that mean today what they meant then; None: none do. `most`: so many
-    lines may say what was cited; None: all.
+    `question`: the turn that the recent ones answer, never left out; -1: one of them. `live`:
+    markers with the same meaning as then. `most`: lines that say what was cited; None: all.
     """
 
     turns: Sequence[Turn]

@@ -80,10 +80,7 @@ class TurnRequest:
         return self.conversation.openai()
 
     def anthropic(self) -> dict[str, Any]:
-        """The request for Anthropic's client, with cache breakpoints: at most four.
-
-        Behind the system prompt, the documents, the conversation so far, and the question.
-        """
+        """The request for Anthropic's client, with at most four cache breakpoints."""
         request = anthropic_messages(self.conversation.messages)
         places = [(-1, len(request["system"]) - 1)] if "system" in request else []
         said = request["messages"]
@@ -112,10 +109,10 @@ def next_turn(
     current: Mapping[str, str] | None = None,
     summary: Summary | None = None,
 ) -> TurnRequest:
-    """The next request of a session; raises as `conversation` does.
+    """The next request of a session; raises as `build_conversation` does.
 
-    `current`: chunk id → content hash of what was sent and may be read now; None: nobody looked.
-    `summary`: a model's, of the session's older turns; why there is none, where it failed.
+    `current`: chunk id → content hash of sent chunks that may be read now; None: unknown.
+    `summary`: a model's summary of the older turns, or why there is none.
     """
     recipe = canonical_recipe(inputs.recipe).hash
     for name, mine, theirs in (

@@ -42,10 +42,9 @@ CONTENT_PART_FORMATS = ("anthropic-document", "anthropic-search-result", "openai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A request that fits: its messages, its documents, and what became of every turn.
+    """A request that fits: its messages, its documents, and the disposition of every turn.
 
-    `budget`: the zones as they were given out. `tokens`: of system, conversation, documents and
-    query, and of the whole request with its framing. `inputs`: what a bundle is made of.
+    `budget`: the zones as allocated. `tokens`: of each zone, and of the whole request with framing.
     """
 
     context: Context
@@ -73,11 +72,10 @@ class Conversation:
 def build_conversation(
     inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, known: TokenCountCache | None = None
 ) -> Conversation:
-    """The request for a query in a conversation.
+    """The request for a query in a conversation; it may have no candidates.
 
-    No candidates is no error here: a conversation goes on where nothing was found. Raises as
-    `assemble` does; `BudgetTooSmall` says what would do, and for the query, which is never cut,
-    that it is too long for its zone.
+    Raises as `assemble` does; `BudgetTooSmall` names a sufficient budget, or a query that is too
+    long.
     """
     counts: TokenCountCache = {} if known is None else known
     run = RequestState(
@@ -109,10 +107,7 @@ def _fits_with_more(run: RequestState, more: int) -> bool:
 def request_too_small_error(
     budget: Budget, guess: int, works: Callable[[int], bool], error: BudgetTooSmall
 ) -> BudgetTooSmall:
-    """The least more that would do, found by trying: `guess`, one less, and then by halving.
-
-    Where no more of it helps, `error` says what does.
-    """
+    """The least sufficient addition: `guess` is tried, one less, then halves; else `error`."""
     low, high = 0, max(guess, 1)
     while high < MAX_BUDGET and not works(high):
         low, high = high, 2 * high

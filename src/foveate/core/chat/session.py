@@ -71,10 +71,7 @@ class FillRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastChunk:
-    """A chunk that stood in the documents, since turn `since`: answers may rest on it.
-
-    So it is still asked who may read it, when it stands there no longer.
-    """
+    """A chunk that was in the documents since turn `since`: answers may rest on it."""
 
     chunk_id: str
     document_id: str
@@ -86,9 +83,9 @@ class PastChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentBlock:
-    """A block that was sent: as it stands, of which chunks, since which turn of the session.
+    """A block as it was sent, its chunks, and since which turn of the session.
 
-    `copies`: the chunks that its corroborating sources name, for who may read those is asked too.
+    `copies`: the chunks of its corroborating sources, whose readers are checked too.
     """
 
     block: Block
@@ -193,8 +190,8 @@ class RevocationResult:
 def revoke(session: Session, inputs: Inputs, current: Mapping[str, str] | None) -> RevocationResult:
     """The session's blocks that may still be sent, and the turns that may not.
 
-    `current`: chunk id → content hash, of what the reader may read now among what was sent; None:
-    nobody looked. Then, where the store's state is another one, only what was found again stays.
+    `current`: chunk id → content hash of sent chunks that may be read now. None: unknown; then, if
+    the store's state changed, only chunks that were found again stay.
     """
     may = _ReaderAccess(session, inputs, current)
     kept: list[SentBlock] = []
@@ -281,10 +278,9 @@ class _ReaderAccess:
 def _revoked_turns(
     session: Session, gone: Sequence[PastChunk], stays: Sequence[PastChunk], *, same_reader: bool
 ) -> Iterator[int]:
-    """Turns that rest on what is gone: those that cite it, and not a version of it that `stays`.
+    """Turns that cite a removed chunk, but not a version that `stays`.
 
-    For another reader all that was said since it first stood there, whoever said it: an answer may
-    repeat an earlier one, and a question what an answer told.
+    For another reader: all turns since the first removed chunk was sent, whoever spoke.
     """
     ids = {record.chunk_id for record in gone}
     newer: dict[str, int] = {}

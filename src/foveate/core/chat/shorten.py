@@ -82,10 +82,9 @@ def cited_numbers(text: str) -> frozenset[int]:
 def carried_citations(
     turn: Turn, shown: Turn | None, live: frozenset[int] | None
 ) -> tuple[TurnCitation, ...]:
-    """What a turn cited and cannot be followed any more from what is shown of it.
+    """The citations of a turn that what is shown of it no longer carries.
 
-    `live`: the markers that stand in the documents as they did then; None: none do, and a turn
-    that is shown in full is left to speak for itself.
+    `live`: markers with the same meaning as then; None: a turn shown in full carries its own.
     """
     if live is None and shown == turn:
         return ()
@@ -108,10 +107,7 @@ class CitationNote(NamedTuple):
 def build_citation_note(
     cited: Sequence[TurnCitation], *, quotes: bool, numbered: bool, most: int | None = None
 ) -> CitationNote:
-    """What earlier turns cited, a line each, for a conversation that no longer shows it.
-
-    `most`: so many lines at the most, of what was cited last, and how many more there are.
-    """
+    """A line for each earlier citation: at most the last `most`, and a count of the rest."""
     if not cited:
         return CitationNote("", ())
     lines = [_format_citation(entry, quotes=quotes, numbered=numbered) for entry in cited]

@@ -97,11 +97,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message as it is about to be sent.
+    """One message to be sent.
 
-    `original`: as it came, in JSON, where it is sent unchanged. `joined`: it belongs in front of
-    the user's message that follows, and is sent as a part of it. `segments`: its text in pieces
-    that were added one after the other. `parts`: its text is a JSON list of content parts.
+    `original`: its JSON as it came, if unchanged. `joined`: it is sent as a part of the user's
+    message that follows. `segments`: the pieces in which its text grew. `parts`: its text is a JSON
+    list of content parts.
     """
 
     role: Role | Literal["tool"]

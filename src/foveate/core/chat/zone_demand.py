@@ -22,11 +22,10 @@ HEADER_TOKENS = 96  # tokens; more than stands around a chunk in most formats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatOptions:
-    """What a conversation brings to a request.
+    """The conversation's part of a request.
 
-    `zones`: how they stretch; True: as `elastic` says; False: each keeps its size. `capped`: the
-    documents never get more than their zone. `before`, `standing`, `withdrawn` and `live` are for
-    sessions, and are those of `fit_history`.
+    `zones`: as in `converse`. `capped`: documents never exceed their zone. `before`, `standing`,
+    `withdrawn` and `live`: as in `fit_history`.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -149,10 +148,7 @@ def _documents_demand(run: RequestState) -> int | None:
 def allocate_zones(
     run: RequestState, needs: Mapping[str, ZoneDemand]
 ) -> tuple[Budget, FittedHistory]:
-    """The zones for these needs, and the conversation in its own.
-
-    What the conversation leaves of its zone goes to the documents, as far as they may have it.
-    """
+    """The zones for these needs, and the fitted conversation; documents may get what it leaves."""
     zones = resolve_zones(run.budget, run.talk)
     if zones is None:
         return run.budget, fit_conversation(run, run.budget.conversation)
@@ -237,10 +233,7 @@ class FlexibleBudget:
 
 
 def flexible_budget(budget: Budget) -> FlexibleBudget:
-    """Zones that lend to one another: each keeps half of its size, and its size is its weight.
-
-    System prompt and query take what they are, whatever it is: they are sent whole or not at all.
-    """
+    """Zones that lend to one another: each keeps half of its size, and its size is its weight."""
     conversation, documents = budget.conversation, budget.documents or 0
     return FlexibleBudget(
         conversation=Zone(floor=conversation // 2, weight=conversation),
@@ -297,10 +290,9 @@ def _share_by_weight(left: int, weights: Mapping[str, int]) -> dict[str, int]:
 def stretch_budget(
     budget: Budget, needs: Mapping[str, ZoneDemand], zones: FlexibleBudget | None = None
 ) -> Budget:
-    """The budget with its shared zones as they are needed; their sum does not grow.
+    """The budget with its shared zones as needed; their sum does not grow.
 
-    `zones` None: as `elastic` says. Raises `BudgetTooSmall` where the least that the zones cannot
-    do without is over what they share. The documents keep a token, for a budget must have one.
+    `zones` None: as `flexible_budget` gives. Raises `BudgetTooSmall`. The documents keep a token.
     """
     if budget.documents is None:
         raise BadOption("zones: a budget in characters alone cannot stretch; give it documents")

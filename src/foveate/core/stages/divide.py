@@ -133,11 +133,7 @@ def _is_similar_density(one: _ChunkRun, other: _ChunkRun, contrast: float) -> bo
 
 
 def sentence_owners(candidate: Candidate, sentences: Sentences) -> list[int]:
-    """For each sentence, by its place, the best-scored chunk that has it.
-
-    One that has it whole comes before one that has some of it. A sentence that leans on another
-    goes with that one.
-    """
+    """For each sentence the best-scored chunk that has it, whole before in part."""
     starts, ends = [a for a, _ in sentences.spans], [b for _, b in sentences.spans]
     found = [0] * len(starts)
     scores = [(False, -inf)] * len(starts)

@@ -101,10 +101,7 @@ def _retrieved_sequences(hit: Candidate) -> list[int]:
 
 
 def _absent_neighbours(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
-    """Neighbours that the reader may see and whose text is not there yet, under whatever id.
-
-    A copy that dedup merged away does not come back in.
-    """
+    """Readable neighbours whose text is not there yet, in a merged copy either."""
     chunks = [candidate.chunk for candidate in candidates]
     chunks += [part.chunk for candidate in candidates for part in candidate.parts]
     ids = {chunk.id for chunk in chunks}

@@ -67,10 +67,7 @@ class Stitch:
 
 
 class Seam(NamedTuple):
-    """How a piece is joined on: so many characters `back` from the end of what is before it.
-
-    `exact`: the offsets say so and the text agrees. `glue`: what is put between.
-    """
+    """A join `back` characters from the end, `exact` by offsets, with `glue` between."""
 
     back: int
     exact: bool
@@ -122,9 +119,7 @@ def sort_pieces(candidates: list[Candidate]) -> list[PassagePiece]:
 def _split_runs(pieces: list[PassagePiece], min_overlap: int) -> list[list[JoinedPiece]]:
     """Cut the pieces of a document where two do not join.
 
-    Each piece is tried on the chunk that reaches furthest in the run, never on the joined text:
-    so every character is looked at a bounded number of times, and a passage is judged the second
-    time by the chunk that judged it the first time.
+    Each piece is tried on the chunk that reaches furthest in the run, so the work is bounded.
     """
     found: list[list[JoinedPiece]] = []
     tail: Chunk | None = None
@@ -143,10 +138,7 @@ def _split_runs(pieces: list[PassagePiece], min_overlap: int) -> list[list[Joine
 def find_seam(
     tail: Chunk, before: int | None, piece: PassagePiece, min_overlap: int
 ) -> Seam | None:
-    """How the piece is joined to a run that ends with `tail`, which says that it stands there.
-
-    None where it is not.
-    """
+    """The seam between the piece and a run that ends with `tail`; None if they do not join."""
     candidate, head, start = piece
     if tail.principals != head.principals:
         return None
@@ -263,10 +255,7 @@ def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:
 
 
 def _document_offset(chunk: Chunk) -> int | None:
-    """Where the chunk says that it stands; None where it does not say, or not this many characters.
-
-    A start without an end is enough.
-    """
+    """The chunk's start in the document; None if it is unknown or not consistent with its text."""
     start, end = chunk.start, chunk.end
     if start is None or end is None or end - start == len(chunk.text):
         return start
@@ -334,10 +323,7 @@ def is_consistent_at(left: str, right: str, at: int) -> bool:
 
 
 def _matched_length(left: str, right: str) -> int:
-    """How much of `right` stands matched when `left` has been read to its end.
-
-    Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. Both of equal length.
-    """
+    """How much of `right` is matched at the end of `left` (Knuth, Morris and Pratt, 1977)."""
     fall_back = [0] * len(right)
     length = 0
     for i in range(1, len(right)):

@@ -14,8 +14,6 @@ from typing import Literal, TypeAlias
 
 from foveate.core.types import Span
 
-__all__ = ["BlockKind", "block_spans", "each_block", "front_matter", "line_spans", "trim_span"]
-
 BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 
 _LINE = re.compile(r"([^\n\r\f\v\u2028\u2029]*+)(?:\r\n|[\n\r\f\v\u2028\u2029]|\Z)")

@@ -81,12 +81,6 @@ class Guard:
                 text = _substitute(_taking(rule), r"\1", text, at_lines=rule.at_lines)
         return text
 
-    def has_match(self, text: str) -> bool:
-        """Whether anything structural (k = 0) stands in the text."""
-        return any(
-            _finding(rule).search("\n" + text if rule.at_lines else text) for rule in self.rules
-        )
-
     def with_rules(self, *rules: Rule) -> Guard:
         """This guard with more rules, applied after its own."""
         return Guard(self.rules + rules)
@@ -117,11 +111,6 @@ def _adding(rule: Rule) -> re.Pattern[str]:
 @lru_cache(maxsize=256)
 def _taking(rule: Rule) -> re.Pattern[str]:
     return re.compile(rf"({rule.place})\\(?=\\*+(?:{'|'.join(rule.tails)}))")
-
-
-@lru_cache(maxsize=256)
-def _finding(rule: Rule) -> re.Pattern[str]:
-    return re.compile(rf"{rule.place}(?={'|'.join(rule.tails)})")
 
 
 def _substitute(pattern: re.Pattern[str], to: str, text: str, *, at_lines: bool) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["last_grapheme_boundary", "last_word_boundary", "next_grapheme_boundary"]
-
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
 _LONGEST_WORD = 200

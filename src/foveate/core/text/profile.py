@@ -43,18 +43,14 @@ class TextPiece(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Profile:
-    """The parts that are worked out so far.
+    """The parts that are computed so far. A part of type `Any` belongs to one module.
 
-    `sanitised`: the text without hidden characters (None: it has none), and what was changed.
-    `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
-    `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
-    what the text shares with its copies and must agree on with them; `beside`: how it does.
-    `indexes`: its units as search terms, by language; `shelves`: each by its own text. `pieces`:
-    parts of it, by their spans.
-    `kept`: what a store kept of it, by name, not yet unpacked.
-    `passages`: what begins with it, by the content hashes and seams of the texts that follow.
-    `changed`: something was filled in since it was last weighed; whoever fills in a part sets it.
-    A part whose type is `Any` is a stage's own: no other module reads it.
+    `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
+    the text in the context for each way of writing it; None: unchanged. `normal`: hash of the
+    normalised text. `triples`, `reading`, `facts`, `weights`, `beside`: for duplicates. `indexes`,
+    `shelves`: units as search terms. `pieces`: parts by their spans. `kept`: encoded parts from a
+    store. `passages`: joined texts that begin with it. `changed`: something was added since it was
+    last measured.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None

@@ -53,10 +53,10 @@ def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
 
 
 def choose_sentences(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
-    """Sentences by weight per character until `characters` are used; at least one; in order.
+    """At least one sentence by weight per character until `characters` are used, in order.
 
-    The best starts; after that a sentence beside one that is kept counts for more than one that
-    stands alone, and a scrap never stands alone: what is kept should read as prose.
+    A sentence beside a kept one counts more, and a scrap is never alone, so that the result reads
+    well.
     """
     lengths = [max(b - a, 1) for a, b in spans]
     density = [weight / length for weight, length in zip(weights, lengths, strict=True)]

@@ -77,18 +77,12 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
 
 
 def is_context_free(block: str) -> bool:
-    """Whether the units of this block of prose are the same wherever it stands.
-
-    A longer one is cut by what is around the cut; and some signs go with the space behind them.
-    """
+    """Whether the units of this block of prose are the same wherever it stands."""
     return 0 < len(block) <= MAX_SENTENCE_LENGTH and block[-1] not in PREPEND
 
 
 def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
-    """The trimmed span in pieces of at most `MAX_SENTENCE_LENGTH` characters.
-
-    Nothing if it is empty.
-    """
+    """The trimmed span in pieces of at most `MAX_SENTENCE_LENGTH` characters."""
     while end - start > MAX_SENTENCE_LENGTH:
         cut = last_word_boundary(text, start + MAX_SENTENCE_LENGTH, start)
         cut = cut if cut > start else start + MAX_SENTENCE_LENGTH

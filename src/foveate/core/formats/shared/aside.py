@@ -74,9 +74,8 @@ def parse_passages(
 ) -> Iterator[tuple[re.Match[str], str | None, int, int]]:
     """Header match, summary, start and end of the body, for each block of a format with headers.
 
-    `head` matches whole header lines, which nothing else in the text can look like. `gap`, or the
-    first of several that matches, separates blocks and ends with an empty line, so a line just
-    before a header is its summary.
+    `head` matches whole header lines. A `gap` separates blocks and ends with an empty line, so a
+    line just before a header is its summary.
     """
     gaps = (gap,) if isinstance(gap, str) else gap
     found = [(m, _block_start(text, m.start())) for m in head.finditer(text, supplements_end(text))]

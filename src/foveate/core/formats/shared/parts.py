@@ -43,11 +43,7 @@ def supplement_part(block: Block, guard: Guard, following: Block | None) -> tupl
 
 
 def parse_content_parts(context: Context) -> list[dict[str, Any]] | None:
-    """The parts of a context that was rendered as some; None where it is a text.
-
-    A text may look like parts by itself; in a format of parts, the list begins before the first
-    block's text and ends behind the last one's.
-    """
+    """The parts of a context that was rendered as some; None if it is a text."""
     if not context.blocks:
         return None
     first, last = context.blocks[0].span[0], context.blocks[-1].span[1]
@@ -66,10 +62,7 @@ def bodies_of(context: Context) -> list[str]:
 
 
 def parse_parts(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each part, and where the string after the literal `opening` starts in it.
-
-    Inside a JSON string every quote has a backslash, so the literal occurs as structure only.
-    """
+    """Each part, and where the string after the literal `opening` starts in it."""
     decoder = json.JSONDecoder()
     at = 1
     while at < len(text):

@@ -38,10 +38,7 @@ class CandidatePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """Triples that several texts have, equal ones side by side: their group, and their owner.
-
-    `laid`: whether the owner laid it down of its own, not because it may be another's.
-    """
+    """Triples of several texts, sorted: group, owner, and whether the owner `laid` it."""
 
     group: Ints
     owner: Ints
@@ -139,10 +136,7 @@ def _pairs(
 
 
 def _votes(row: _Row, texts: int) -> tuple[Ints, Ints]:
-    """The pairs that share a triple, each as one number, and how many they share.
-
-    The largest groups stand first, so that who has another `far` behind it is ever less of the row.
-    """
+    """The pairs that share a triple, as numbers, and how many they share."""
     sizes = np.bincount(row.group)[row.group].astype(np.uint8)
     order = np.argsort(sizes, kind="stable")[::-1]
     narrow = np.uint32 if texts * texts < 1 << 32 else np.int64  # it sorts the faster

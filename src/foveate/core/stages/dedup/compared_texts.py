@@ -33,9 +33,9 @@ def changed_at(candidate: Candidate) -> int:
 
 
 class Comparison(NamedTuple):
-    """A text beside another: triples that it shares, whether the other says all that it says.
+    """Two texts compared: shared triples, whether the other says all, whether it is a fragment.
 
-    `fragment`: whether the other is a fragment of it. None: they share too little to ask.
+    None: they share too few triples to ask.
     """
 
     shared: int
@@ -44,10 +44,7 @@ class Comparison(NamedTuple):
 
 
 class Texts:
-    """Candidates in order of preference; what is asked of a text is read once.
-
-    `dated`: the time of change decides; else all count as of one time.
-    """
+    """Candidates in order of preference; `dated`: the time of change decides."""
 
     def __init__(self, candidates: Sequence[Candidate], *, dated: bool) -> None:
         self.candidates = candidates
@@ -86,10 +83,7 @@ class Texts:
         return known.weights
 
     def beside(self, i: int, other: int, least: int) -> Comparison:
-        """Text i laid beside the other; remembered, as both are, by their content.
-
-        Where they share fewer triples than `least`, nothing else is asked.
-        """
+        """Text i compared with the other; with fewer than `least` triples, only counted."""
         known, key = self.known[i], self.hashes[other]
         made: Comparison | None = known.beside.get(key)
         if made is not None and (made.said is not None or made.shared < least):
@@ -105,10 +99,7 @@ class Texts:
         return made
 
     def fragment(self, part: int, whole: int) -> bool:
-        """Whether all words of `part` are in `whole`, as often as in `part`, and it has more.
-
-        Between texts of different dates there are no fragments: the newer one wins.
-        """
+        """Whether all words of `part` are in `whole`, which has more; never across dates."""
         return self.same_date(part, whole) and _fragment(self.words(part), self.words(whole))
 
     def same_date(self, i: int, other: int) -> bool:
@@ -165,10 +156,7 @@ def is_covered(
 def is_consistent(
     mine: tuple[str, ...], theirs: tuple[str, ...], spelled: Collection[str] = ()
 ) -> bool:
-    """Whether all facts of the one are facts of the other, and no other one looks like them.
-
-    `spelled` are the words of the one: the other asks none that the one only says.
-    """
+    """Whether the facts of one text are in the other, which asks none of `spelled`."""
     if mine == theirs:
         return True
     if not has_in_order(theirs, mine) or code_signs(mine) != code_signs(theirs):
@@ -191,10 +179,7 @@ def _fits(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 def _gaps(
     mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """What stands before, between and behind the blocks, in the one and in the other.
-
-    Where a block begins with a number, that belongs to what stands before it.
-    """
+    """The words before, between and behind the blocks; a number goes with what stands before it."""
     here = there = 0
     found = False
     for p, q, many in _blocks(mine, theirs, anchors):

@@ -53,10 +53,7 @@ def resolve_contained(
 
 
 class Containment:
-    """A finder over the texts that meet.
-
-    `place` tells where a text of `met` stands in them, `least` how many triples are enough of one.
-    """
+    """A finder over candidate pairs; `least` triples of a text are enough."""
 
     def __init__(
         self,

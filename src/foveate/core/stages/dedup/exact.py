@@ -40,10 +40,7 @@ class DedupExact:
 
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
-    """Every candidate whose text a better-ranked one has, and that one; but for what was chosen.
-
-    Content hashes are compared, 128 bits of BLAKE3: nobody can make two texts that have one.
-    """
+    """Every candidate whose text a better-ranked one has, and that one."""
     keys = [c.chunk.content_hash for c in candidates]
     if key == "normalised":
         pairs = zip(keys, candidates, strict=True)

@@ -1,41 +1,24 @@
 """Near duplicates: of texts that say the same in nearly the same words, one stays.
 
-Not a judge of truth: two texts that disagree in a fact both stay. Three ways to match, of which a
-recipe may use several one after the other:
-
     jaccard      shared words over all words of the two                    0.9 or more
     containment  shared word triples over those of the smaller text        0.8 or more
     semantic     cosine of the embeddings, and half of all words shared    0.92 or more
                  (0.95 near-verbatim only, 0.90-0.94 close paraphrase, 0.85-0.89 aggressive)
 
-The guard: a text only leaves for one that says all of weight that it says. Light words (articles,
-"also", "however") may be lost; every other word, number and name may not, and nothing that turns a
-statement (not, only, must, if) may be added where both say the same. For containment that holds in
-place (`near/aligned.py`): all facts of the text that leaves (`text/facts.py`: numbers, dates,
-units, negation) stand in the one that stays, which may say more. For jaccard and semantic, which
-know no order, facts are the same in the same order, and words of weight are there as often.
+The guard: a text only leaves for one that says all of weight that it says. Light words may be lost;
+other words, numbers and names may not, and nothing that turns a statement (not, only, must, if) may
+be added. Containment checks this in place: the staying text may say more. Jaccard and semantic ask
+for the same facts in the same order, and for weights as often. Sets of words know no order, so
+"A reports to B" and "B reports to A" match by jaccard.
 
-Who stays is defined in `near/settle.py`, over an order of preference:
+The order of preference of `resolve_duplicates.py` is the rank for jaccard and semantic, and for
+containment the most distinct triples, most words, then the rank. With `prefer="newest"` the time of
+change comes first, unknown last: a newer text evicts an older one even if that is fuller, and
+versions of one document or source need not say the same (except under semantic).
 
-    jaccard, semantic   the rank, best score first; a text leaves for the first it may leave for
-    containment         the fullest first: most distinct triples, most words, then the rank; a text
-                        leaves for the last kept one that it may leave for, the closest in fullness
-
-Then a kept text leaves for a later one that says more of weight. So the fuller copy stays, with
-the best score of its copies; where each says something that the other does not, both stay.
-
-With `prefer="newest"` the time of change comes before that, the latest first, the unknown last.
-Then a newer text is never evicted by an older one, and evicts it even where the older is fuller;
-under containment only if it holds enough of the older. Copies of one document or source changed at
-different times are its versions and need not say the same, except under semantic.
-
-What `divide` or `pack` has chosen already is left alone: pieces of a passage share its text.
-
-Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
-
-The fast paths give exactly what comparing with every kept text gives, but in a crowd: where, in a
-large pool or one of texts nearly all alike, most triples of a text stand in more than 64 others, it
-is compared with the nearest 16 of those that have all its words of weight (`near/crowds.py`).
+What `divide` or `pack` has chosen is left alone. The fast paths give exactly what comparing with
+every kept text gives, except in a large pool or one of texts nearly all alike: if most triples of a
+text stand in more than 64 others, it is compared with the nearest 16 that have all its weights.
 """
 
 from __future__ import annotations

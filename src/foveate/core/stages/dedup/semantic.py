@@ -26,10 +26,7 @@ MANY = 64
 
 
 class Semantic:
-    """A finder over the texts' vectors, given in order of preference.
-
-    `words`: a Jaccard finder at `WORDS_AGREE`, which has the guard; None: the cosine alone.
-    """
+    """A finder over vectors; `words`: a Jaccard finder at `WORDS_AGREE`, if guarded."""
 
     def __init__(
         self, vectors: Sequence[Vector | None], threshold: Threshold, words: Jaccard | None
@@ -93,10 +90,7 @@ class Semantic:
 
 
 def quantise(vectors: Sequence[Vector | None]) -> tuple[NDArray[np.floating], Ints]:
-    """Whole numbers, a row a vector, and the rows' squared lengths.
-
-    Raises `BadInput` where vectors are of different lengths or hold what is no number.
-    """
+    """Whole numbers, a row a vector, and the rows' squared lengths; raises `BadInput`."""
     known = {i: vector for i, vector in enumerate(vectors) if vector is not None}
     lengths = {len(vector) for vector in known.values()}
     if len(lengths) > 1:

@@ -38,10 +38,9 @@ MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text o
 class Signature:
     """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
 
-    `depth` is how many of the first triples find every text that holds enough of this one by the
-    threshold it was made for, and `low` are the triples up to the same number in every text. In
-    `bits` every triple sets one of `BITS`; `ones` are set. `last`: the threshold last asked for,
-    and the signature for it; set in one step, so that threads never see half of it.
+    `depth`: the first triples that find every text that holds enough of this one; `low`: the
+    triples up to the same number in every text. In `bits` every triple sets one of `BITS`; `ones`
+    are set. `last`: the last threshold and its signature, set in one step for threads.
     """
 
     whole: Numbers
@@ -75,9 +74,8 @@ class Signature:
 class ShingledText:
     """A text's words, and its triples in reading order, by 64-bit numbers.
 
-    `runs[p]` is the triple that starts at word p, `alone[p]` whether it stands nowhere else;
-    `whole` are the distinct ones, ascending, `places` where each first stands, `once` the same
-    for those that stand once, -1 for the others.
+    `runs[p]` starts at word p; `alone[p]`: it occurs once. `whole`: the distinct ones, ascending;
+    `places`: their first places, `once` the same for those that occur once, else -1.
     """
 
     words: tuple[str, ...]
