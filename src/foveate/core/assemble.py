@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from foveate.core.admission import admit, deduplicate_candidates
 from foveate.core.balance import run_stage, trace_entry
-from foveate.core.cite import citations_from_blocks
+from foveate.core.blocks import citations_from_blocks
 from foveate.core.contracts import StepObserver, Tokenizer, observe_step
 from foveate.core.fit import FittedContext, build_context, fit
 from foveate.core.header_costs import build_request

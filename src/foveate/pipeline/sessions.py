@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
-from foveate.core.chat.document_block import SessionPolicy
 from foveate.core.chat.history import History
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
-from foveate.core.chat.session import FillRate, Reuse, Session, TokenPrices, revoke
+from foveate.core.chat.session import FillRate, Reuse, Session, SessionPolicy, TokenPrices, revoke
 from foveate.core.chat.session_json import session_from_json, session_to_json
 from foveate.core.chat.zone_demand import FlexibleBudget, filter_permitted
 from foveate.core.errors import BadOption

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from foveate.core.candidates import is_readable
+from foveate.core.chat.history import History
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.shorten import cited_numbers
 from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
+from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.request import Inputs
 from foveate.core.types import Block, Chunk
@@ -67,6 +69,18 @@ class FillRate:
     def __post_init__(self) -> None:
         if not (1 <= self.first <= 100 and 1 <= self.more <= 100):
             raise BadOption("pace: first and more must be 1 to 100 per cent")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPolicy:
+    """How a session is kept: its system prompt, its history, its zones, its pace, its prices."""
+
+    system: str = ""
+    history: History = field(default_factory=lambda: History(slack=25))
+    zones: FlexibleBudget | bool = True
+    capped: bool = False
+    pace: FillRate = field(default_factory=FillRate)
+    prices: TokenPrices = field(default_factory=TokenPrices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
