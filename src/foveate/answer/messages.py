@@ -17,8 +17,7 @@ from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.types import Context
 from foveate.core.window import count_messages, join_message, join_parts
-from foveate.pipeline.inputs import check_context
-from foveate.pipeline.options import Channel
+from foveate.pipeline.inputs import Channel, check_context
 from foveate.pipeline.prompts import marker_from_context, system_prompt
 from foveate.ports import Content, Message, text_from_content
 from foveate.providers.chat.request import calls_to_json

@@ -117,7 +117,8 @@ def find_copied_sentences(answer: str, text: str, language: str = "en") -> tuple
     places = _squeezed_spans(text, spans)
     found: set[int] = set()
     for piece in _answer_pieces(answer[: MAX_LENGTH_RATIO * len(text) + 1_000], language):
-        for said in dict.fromkeys((piece, _LIST.sub("", piece), _strip_marks(piece))):
+        bare = _LIST.sub("", piece)
+        for said in dict.fromkeys((piece, bare, bare.strip().strip(_QUOTES))):
             if held := _matching_sentences("".join(said.split()), squeezed, places):
                 found.update(held)
                 break
@@ -133,10 +134,6 @@ def _answer_pieces(answer: str, language: str) -> Iterator[str]:
         if len(inner) > 1:
             yield from (line[a:b] for a, b in inner)
     yield from (answer[a:b] for a, b in sentence_spans(answer, language)[:MAX_LINES])
-
-
-def _strip_marks(piece: str) -> str:
-    return _LIST.sub("", piece).strip().strip(_QUOTES)
 
 
 def _squeezed_spans(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -71,6 +71,7 @@ def build_bundle(
 ) -> dict[str, Any]:
     """The bundle of a finished context. `when` is an ISO 8601 instant, outside every hash."""
     inputs = admit(inputs)
+    vector = inputs.query_embedding
     return {
         "kind": KIND,
         "query": inputs.query,
@@ -82,7 +83,7 @@ def build_bundle(
         "principals": list(inputs.principals),
         "messages": [list(message) for message in inputs.messages],
         "intent": inputs.intent,
-        "query_embedding": _vector_to_json(inputs.query_embedding),
+        "query_embedding": vector if vector is None else [float(x) for x in vector],
         "instant": inputs.instant.isoformat() if inputs.instant else None,
         "language": inputs.language,
         "state_root": inputs.state_root,
@@ -223,7 +224,3 @@ def _format_text_difference(old: str, new: str) -> str:
     pairs = enumerate(zip(old, new, strict=False))
     at = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
     return f"character {at}: {old[at : at + 40]!r} → {new[at : at + 40]!r}"
-
-
-def _vector_to_json(vector: Any) -> list[float] | None:
-    return None if vector is None else [float(x) for x in vector]

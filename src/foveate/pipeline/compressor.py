@@ -30,8 +30,10 @@ from foveate.providers.chat import registry_name
 
 MAX_TRIES = 2
 TOKEN_MARGIN = 64  # tokens; for the chat's framing, and for another tokenizer than the model's
-LEFT_OUT_REASONS = ("over_budget", "after_stop", "document_over_budget", "shed")
-SHORTENED_REASONS = ("extract", "truncated")
+BUDGET_REASONS = (
+    *("over_budget", "after_stop", "document_over_budget", "shed"),
+    *("extract", "truncated"),
+)
 IRRELEVANT = "IRRELEVANT"
 EXTRACT_PROMPT = f"""\
 You copy out of a document what helps to answer a question.
@@ -122,7 +124,7 @@ def find_texts_to_compress(
     try:
         trace = assemble(inputs, tokenizer, known).trace
         lost = {
-            d.chunk_id for entry in trace for d in entry.decisions if _is_budget_reason(d.reason)
+            d.chunk_id for entry in trace for d in entry.decisions if d.reason in BUDGET_REASONS
         }
     except BudgetTooSmall:
         trace, lost = (), None
@@ -157,10 +159,6 @@ def _run_until_stage(
     request = build_request(inputs, room, tokenizer, renderer_for_recipe(recipe), known)
     first = replace(inputs, recipe=replace(recipe, stages=recipe.stages[:place]))
     return run_stages(first, request)[0], request
-
-
-def _is_budget_reason(reason: str) -> bool:
-    return reason in LEFT_OUT_REASONS or reason in SHORTENED_REASONS
 
 
 def _is_budget_tight(stage: Compress, trace: Trace, place: int) -> bool:

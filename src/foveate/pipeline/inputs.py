@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from foveate.core.candidates import BestFirst, candidates_from_items
 from foveate.core.chat.anthropic import turns_from_anthropic
@@ -14,6 +14,8 @@ from foveate.core.errors import BadInput, BadOption
 from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
 from foveate.pipeline.documents import records_from_items
+
+Channel: TypeAlias = Literal["text", "voice"]
 
 
 def check_query(query: str) -> str:
@@ -59,8 +61,6 @@ def parse_messages(
     """
     messages = list(messages)
     if any(map(_has_parts, messages)):
-        from foveate.pipeline.inputs import role_and_text_pairs
-
         return role_and_text_pairs([_as_mapping(message) for message in messages])
     return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
 

@@ -20,20 +20,10 @@ from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
 from foveate.models import Model
-from foveate.pipeline.inputs import check_principals, parse_messages
-from foveate.pipeline.prompts import Channel
+from foveate.pipeline.inputs import Channel, check_principals, parse_messages
 
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
-
-__all__ = [
-    "AssembleKeywords",
-    "AssembleOptions",
-    "Channel",
-    "ResolvedOptions",
-    "check_recipe",
-    "resolve_options",
-]
 
 
 class AssembleKeywords(TypedDict, total=False):

@@ -16,7 +16,6 @@ from foveate.core.blocks import citations_from_blocks
 from foveate.core.chat.anthropic import add_cache_breakpoints, anthropic_messages
 from foveate.core.chat.document_block import (
     DocumentBlock,
-    SessionPolicy,
     TurnState,
     build_document_block,
     count_reused_tokens,
@@ -26,7 +25,7 @@ from foveate.core.chat.document_block import (
 from foveate.core.chat.history import FittedHistory
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.request import Conversation, request_limit, request_too_small_error
-from foveate.core.chat.session import Reuse, Session, collect_past_chunks, revoke
+from foveate.core.chat.session import Reuse, Session, SessionPolicy, collect_past_chunks, revoke
 from foveate.core.chat.turns import (
     SYSTEM_ROLES,
     Message,

@@ -1,4 +1,4 @@
-"""What a request needs of the window, and how its zones are given out."""
+"""What a request needs of the window, and zones that share it (SPEC W1): a pure function."""
 
 from __future__ import annotations
 

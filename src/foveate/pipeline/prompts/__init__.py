@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from foveate import plugins
 from foveate.core.contracts import Format
@@ -14,9 +13,7 @@ from foveate.core.formats.shared.header import one_line
 from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Block, Context
-
-Channel: TypeAlias = Literal["text", "voice"]
-
+from foveate.pipeline.inputs import Channel
 
 LANGUAGES = ("de", "en", "fr", "nl")
 REFUSALS = {

@@ -52,7 +52,7 @@ def test_no_match_is_missed_by_its_prefix(texts, value, strict):
     for i, a in enumerate(sets):
         for j, b in enumerate(sets):
             if i != j and a & b and threshold.is_reached(len(a & b), len(a | b)):
-                assert set(both.asked[i]) & set(both.posted[j])
+                assert set(both[i]) & set(both[j])
 
 
 @given(texts=TEXTS)

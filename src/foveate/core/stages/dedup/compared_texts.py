@@ -1,4 +1,16 @@
-"""What the finders and the definition need to know of candidates."""
+"""Candidates as compared texts, and whether one says in place all of weight that another says.
+
+1. A triple of words that occurs once in each text is an anchor, extended to a *block* as far as the
+   words agree. Blocks of fewer than `LEAST` words (half the text if that is shorter) do not count.
+2. In each gap between blocks the staying text must have every word of weight of the leaving text,
+   in order, and turn nothing (`word_weight.py`); it may have at most `SLACK` words more.
+3. Blocks may be in another order only if nothing of weight stands between them.
+4. Before the first and after the last block the same holds, for as many words and `SLACK` more:
+   "enter" leaves neither for "it is not true that we enter" nor for "enter only if asked".
+5. A number stands behind the same word of weight in both: 50 does not leave for under 50.
+6. All facts of the leaving text are facts of the staying one, in order. The staying text asks
+   nothing that the leaving one says, and signs of code (!ready) are the same.
+"""
 
 from __future__ import annotations
 

@@ -136,7 +136,12 @@ NEAREST = 16
 
 
 class FrequentShingles:
-    """Crowds as sets of places; `weights(i)` are text i's words of weight, None: do not ask."""
+    """The partners of texts whose triples nearly all stand in more than `CROWD` texts.
+
+    Comparing all of a page footer's texts would be quadratic. Of the texts that share a triple,
+    only those with all words of weight (`weights(i)`; None: not asked) are compared, the nearest 16
+    to either side. Sets of texts are whole numbers with a bit for each text.
+    """
 
     def __init__(
         self,

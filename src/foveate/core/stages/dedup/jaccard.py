@@ -45,11 +45,11 @@ class Jaccard:
     def keep(self, i: int) -> None:
         """Text i is kept."""
         self._guard.keep(i)
-        self._postings.add(i, self._prefix.posted[i])
+        self._postings.add(i, self._prefix[i])
 
     def near(self, i: int) -> Ints | None:
         """The kept texts that share a rare word with text i; none that matches is missing."""
-        return self._postings.holding(self._prefix.asked[i])
+        return self._postings.holding(self._prefix[i])
 
     def among(self, i: int, others: Ints) -> list[Match]:
         """Those of `others` that text i is similar to."""
@@ -152,20 +152,11 @@ def _fresh(ascending: Ints) -> NDArray[np.bool_]:
     return fresh
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prefix:
-    """Per text: the items to look up, and the items to post once it is kept."""
-
-    asked: list[list[int]]
-    posted: list[list[int]]
-
-
-def symmetric_prefix(bags: Bags, threshold: Threshold) -> Prefix:
-    """For a similarity that both sets must share a part of."""
+def symmetric_prefix(bags: Bags, threshold: Threshold) -> list[list[int]]:
+    """Per text the items to look up, and to post once it is kept."""
     rare = _rare(bags, threshold)
     prefixes = np.bincount(bags.items[rare], minlength=bags.universe)
-    asked = _lists(bags, rare & (prefixes[bags.items] > 1))
-    return Prefix(asked=asked, posted=asked)
+    return _lists(bags, rare & (prefixes[bags.items] > 1))
 
 
 def _rare(bags: Bags, threshold: Threshold) -> NDArray[np.bool_]:
@@ -218,7 +209,7 @@ _ROWS = 4096
 
 
 class BitmapFilter:
-    """The bitmaps of many sets."""
+    """Parity bitmaps: two sets differ in at least as many items as their bitmaps in bits."""
 
     def __init__(self, bags: Bags) -> None:
         texts = len(bags.sizes)

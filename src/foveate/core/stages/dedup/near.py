@@ -30,15 +30,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.guard import Open, Says
+from foveate.core.stages.dedup.guard import Open, Says, Similar, SymmetricFinder
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.stages.dedup.resolve_duplicates import (
-    Similar,
-    SymmetricFinder,
-    Threshold,
-    final,
-    resolve_duplicates,
-)
+from foveate.core.stages.dedup.resolve_duplicates import Threshold, final, resolve_duplicates
 from foveate.core.types import Candidate, Number, Step, rank
 
 if TYPE_CHECKING:
