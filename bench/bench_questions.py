@@ -20,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 
 from foveate import plugins
-from foveate.core.text.questions import extract_questions
+from foveate.core.text.summary import extract_questions
 from foveate.core.types import Chunk
 from foveate.evals.bootstrap import interval, resampled_means
 from foveate.evals.cases import Case

@@ -28,11 +28,11 @@ from foveate.core.formats import BUILTIN
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.grouped import Grouped
 from foveate.core.formats.numbered import Numbered
-from foveate.core.message import join_message, join_parts
 from foveate.core.render import Renderer
 from foveate.core.text.markers import BLANKS, CLOSINGS, OPENINGS, SIGNS
 from foveate.core.types import Block
-from foveate.pipeline.prompts.markers import marker_from_format
+from foveate.core.window import join_message, join_parts
+from foveate.pipeline.prompts import marker_from_format
 from foveate.testing.hostile import FORGERIES, SPECIAL_TOKENS
 from foveate.testing.markers import marker, markers_in
 

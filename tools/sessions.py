@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveate.core.chat.append_documents import render_document_block
+from foveate.core.chat.document_block import render_document_block
 from foveate.pipeline.budget import Budget
 from foveate.pipeline.options import AssembleOptions, resolve_options
 from foveate.pipeline.sessions import Session, TokenPrices, TurnRequest, proceed

@@ -15,7 +15,7 @@ from foveate.answer.check import check_answer
 from foveate.answer.stream import CitationEvent
 from foveate.answer.wire import answer_to_json
 from foveate.models import model
-from foveate.pipeline.prompts.text import LANGUAGES, REFUSALS, system_prompt
+from foveate.pipeline.prompts import LANGUAGES, REFUSALS, system_prompt
 from foveate.ports import Reply, Usage
 from foveate.providers.chat import load_model
 from foveate.testing.fakes import ScriptedModel

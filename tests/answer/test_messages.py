@@ -13,7 +13,7 @@ from foveate.answer.messages import format_for_anthropic
 from foveate.core.window import count_messages
 from foveate.models import Model
 from foveate.pipeline.context_codec import cache_key
-from foveate.pipeline.prompts.text import LANGUAGES
+from foveate.pipeline.prompts import LANGUAGES
 from foveate.providers.tokenizers import load_tokenizer
 from foveate.testing.fakes import WordTokenizer
 from resolving import resolve

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate.pipeline.prompts.text import LANGUAGES, REFUSALS
+from foveate.pipeline.prompts import LANGUAGES, REFUSALS
 from local_model import KEY as SERVED
 from local_model import local_name
 from model_servers import PROTOCOLS, serving

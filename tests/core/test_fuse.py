@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.fuse import rrf, zsum
+from foveate.core.fuse import rrf
 
 KEYS = st.sampled_from("abcdefgh")
 RANKINGS = st.lists(st.lists(KEYS, unique=True, max_size=8), max_size=4)
-SCORED = st.lists(
-    st.dictionaries(KEYS, st.integers(-50, 50).map(float), max_size=8), min_size=1, max_size=4
-)
 
 
 @given(RANKINGS, st.integers(0, 100))
@@ -66,30 +63,7 @@ def test_rrf_refuses_a_negative_k():
         rrf([["a"]], k=-1)
 
 
-@given(SCORED)
-def test_zsum_adds_standardised_scores(scored):
-    """T4: per list (score - mean) / deviation, a missing key at the list's lowest."""
-    lists = [scores for scores in scored if scores]
-    expected: dict[str, float] = {key: 0.0 for scores in lists for key in scores}
-    for scores in lists:
-        mean = sum(scores.values()) / len(scores)
-        spread = (sum((s - mean) ** 2 for s in scores.values()) / len(scores)) ** 0.5
-        low = min(scores.values())
-        for key in expected:
-            expected[key] += (scores.get(key, low) - mean) / spread if spread else 0.0
-    assert dict(zsum(scored)) == pytest.approx(expected, abs=1e-9)
-
-
-@given(SCORED, st.randoms(use_true_random=False))
-def test_zsum_does_not_depend_on_order(scored, random):
-    """D1: neither the order of the lists nor that of their keys shows in a single bit."""
-    shuffled = [dict(random.sample(list(s.items()), len(s))) for s in scored]
-    random.shuffle(shuffled)
-    assert zsum(shuffled) == zsum(scored)
-
-
 def test_nothing_fuses_to_nothing():
     """X2: no list, or empty ones, are no error."""
     assert rrf([]) == []
     assert rrf([[], []]) == []
-    assert zsum([{}, {}]) == []

@@ -13,7 +13,7 @@ from foveate.core.stages.compress.index_codec import PROFILE_KEY, decode_index, 
 from foveate.core.stages.compress.sentence_index import compute_index, index_of
 from foveate.core.stages.dedup import signature as near
 from foveate.core.stages.dedup.compared_texts import Texts
-from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.text import facts
 from foveate.core.text.profile import text_profile
 from foveate.core.text_analysis import (

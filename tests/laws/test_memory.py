@@ -32,10 +32,11 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py",
-    "core/chat/typed_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py", "models.py",
-    "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/text.py", "service/mcp/results.py",
-    "service/observe/metrics.py", "service/playground/routes.py", "stores/int8.py",
+    "cli/diagnose_run.py", "pipeline/curves.py", "core/context_json.py", "core/manifest.py",
+    "core/chat/session_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py",
+    "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
+    "service/mcp/results.py", "service/observe/metrics.py", "service/playground/routes.py",
+    "stores/int8.py",
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {
@@ -51,7 +52,7 @@ SHORT_ENTRIES = {
     "core/stages/compress/unit_index.py": "16,384 words of at most 64 characters, as numbers",
     "core/header_costs.py": "64 functions without a memory of their own",
     "core/stages/dedup/signature.py": "the numbers of 16,384 words of at most 64 characters",
-    "core/stages/dedup/threshold.py": "64 pairs of numbers",
+    "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
     "core/stages/pack/pieces.py": "256 short lists of numbers",
     "core/text_analysis.py": "64 names of languages",

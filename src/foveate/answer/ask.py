@@ -23,9 +23,8 @@ from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
 from foveate.core.types import Citation, Context
 from foveate.models import registry
-from foveate.pipeline.inputs import check_context
-from foveate.pipeline.options import Channel
-from foveate.pipeline.prompts.markers import is_cited_by_provider
+from foveate.pipeline.inputs import Channel, check_context
+from foveate.pipeline.prompts import is_cited_by_provider
 from foveate.ports import Message, Model, Reply
 from foveate.providers.chat import registry_name
 from foveate.providers.chat.request import adapt_messages, check_messages, check_timeout

@@ -19,8 +19,7 @@ from foveate.answer.support import Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.types import Context, Span
-from foveate.pipeline.inputs import check_context
-from foveate.pipeline.options import Channel
+from foveate.pipeline.inputs import Channel, check_context
 
 SUPPORT_THRESHOLD = 0.5
 """A claim whose best cited passage scores less is called unsupported."""

@@ -17,7 +17,7 @@ from foveate.core.text.citation_markers import AnswerPiece, CitationMark
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span
-from foveate.pipeline.prompts.text import REFUSALS
+from foveate.pipeline.prompts import REFUSALS
 
 _EN = r"(?:contexts?|documents?|sources?|passages?|texts?|excerpts?|notes)\b"
 _NL = r"(?:context|documenten|document|bronnen|bron|passages?|teksten|tekst|fragmenten)\b"

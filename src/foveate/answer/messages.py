@@ -1,6 +1,6 @@
 """A context as messages: system prompt, then context and question.
 
-The last message is what `foveate.core.message` makes and `foveate.core.window` counts; a request
+The last message is what `foveate.core.window` makes and `foveate.core.window` counts; a request
 over the model's window is refused.
 """
 
@@ -15,13 +15,10 @@ from foveate.core.chat.turns import join_lines
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
-from foveate.core.message import join_message, join_parts
 from foveate.core.types import Context
-from foveate.core.window import count_messages
-from foveate.pipeline.inputs import check_context
-from foveate.pipeline.options import Channel
-from foveate.pipeline.prompts.markers import marker_from_context
-from foveate.pipeline.prompts.text import system_prompt
+from foveate.core.window import count_messages, join_message, join_parts
+from foveate.pipeline.inputs import Channel, check_context
+from foveate.pipeline.prompts import marker_from_context, system_prompt
 from foveate.ports import Content, Message, text_from_content
 from foveate.providers.chat.request import calls_to_json
 

@@ -18,7 +18,7 @@ from foveate.answer.responses import RawCitation, parse_response
 from foveate.core.errors import BadOption
 from foveate.core.text.citation_markers import CitationMark, MarkerScanner
 from foveate.core.types import Citation, Context, Span
-from foveate.pipeline.prompts.markers import is_cited_by_provider
+from foveate.pipeline.prompts import is_cited_by_provider
 
 RefusalReason: TypeAlias = Literal[
     "no_such_block",

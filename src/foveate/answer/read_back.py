@@ -17,8 +17,8 @@ from foveate.core.errors import BadInput, UnknownName
 from foveate.core.formats.anthropic_document import AnthropicDocument
 from foveate.core.formats.anthropic_search_result import AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
-from foveate.core.message import split_message, split_parts
 from foveate.core.render import Renderer
+from foveate.core.window import split_message, split_parts
 from foveate.ports import Content
 
 _FORM_ERROR = "must be a list of parts, each an object"

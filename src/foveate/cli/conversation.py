@@ -20,7 +20,7 @@ from foveate.cli.assemble_run import load_model
 from foveate.cli.failures import error_line, name_file_in_errors
 from foveate.cli.files import decode_utf8, open_output, read_lines
 from foveate.core.candidates import parse_json
-from foveate.core.chat.flexible_budget import FlexibleBudget, flexible_budget
+from foveate.core.chat.zone_demand import FlexibleBudget, flexible_budget
 from foveate.core.errors import BadInput, BudgetTooSmall, ExternalError
 from foveate.core.zones import Budget
 from foveate.pipeline.assembler import Assembler

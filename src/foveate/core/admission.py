@@ -1,7 +1,7 @@
-"""The door: who may come in, and in what order (SPEC I3, I4, D1).
+"""Admission: which candidates enter, and in what order (SPEC I3, I4, D1).
 
-What the caller may not read never enters, leaves no decision and no count. The same chunk found
-twice comes in once. From here on the order of the input is gone: candidates stand in rank order.
+A candidate that the caller may not read leaves no decision and no count. Candidates that enter
+are in rank order; the order of the input is lost.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ def admit(inputs: Inputs) -> Inputs:
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
-    """Refuse what a pipeline has already worked on: a bundle could not hold it."""
     used = [
         c
         for c in candidates
@@ -64,14 +63,12 @@ def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
 
 
 def _sort_by_rank(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Best first; one chunk found twice with one score is put in order by all that it holds."""
     if len({c.chunk.id for c in candidates}) == len(candidates):
         return tuple(sorted(candidates, key=rank))
     return tuple(sorted(candidates, key=lambda c: (rank(c), candidates_hash((c,)))))
 
 
 def _deduplicate_neighbours(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """Neighbours by place; one id for two different ones is refused."""
     found: dict[str, Chunk] = {}
     for chunk in sorted(chunks, key=lambda c: (c.document_id, c.sequence, c.id)):
         if found.setdefault(chunk.id, chunk) != chunk:

@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 from foveate.core.admission import admit, deduplicate_candidates
 from foveate.core.balance import run_stage, trace_entry
-from foveate.core.cite import citations_from_blocks
+from foveate.core.blocks import citations_from_blocks
 from foveate.core.contracts import StepObserver, Tokenizer, observe_step
-from foveate.core.fit import FittedContext, fit
+from foveate.core.fit import FittedContext, build_context, fit
 from foveate.core.header_costs import build_request
 from foveate.core.manifest import canonical_recipe
 from foveate.core.measure import count_exclusions
 from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs, Request
-from foveate.core.seal import build_context
 from foveate.core.smallest import budget_too_small_error, smallest_shortfall
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Candidate, Context, Trace
@@ -92,11 +91,7 @@ class Assembly:
     observers: StepObserver | None = None
 
     def attempt(self, room: Budget) -> Attempt:
-        """Run the stages and the last gate.
-
-        The stages estimate, the gate counts: if the nearest candidate misses by a few tokens, the
-        stages get those tokens more, and the gate decides.
-        """
+        """Run the stages and the last gate; after a near miss, once more."""
         first = self._run(room, 0)
         if first.fitted is not None or not 0 < first.short_by <= MAX_NEAR_MISS:
             return first

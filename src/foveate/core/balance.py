@@ -1,15 +1,8 @@
-"""The books: every candidate that left, changed or entered at a stage has exactly one decision.
+"""The balance of a stage: every candidate that left, changed or entered has exactly one decision.
 
-Not a judge of the decision itself: a stage may drop what it likes, as long as it says so. Rules:
-
-1. left     one decision, `dropped` or `merged`
-2. entered  one decision, `entered`
-3. changed  one decision, `changed` or `kept` (its value differs; embeddings are not compared)
-4. the rest none: moving a candidate is no change
-5. a rendition that says it is verbatim is the text of its spans
-
-The loop runs every stage, built in or not, through `run_stage`. What did not change is recognised
-by identity, and only the rest is looked at.
+A candidate that left needs `dropped` or `merged`, one that entered `entered`, one whose value
+differs `changed` or `kept`; moving a candidate is no change. A rendition that claims to be verbatim
+must be the text of its spans. Unchanged candidates are recognised by identity.
 """
 
 from __future__ import annotations
@@ -60,7 +53,6 @@ def trace_entry(name: str, options: str, before: tuple[Candidate, ...], step: St
 
 
 def _check_readers(candidates: tuple[Candidate, ...], request: Request) -> None:
-    """No stage may bring in what the caller may not read."""
     allowed = frozenset(request.principals)
     chunks = [c.chunk for c in candidates if c.chunk.principals]
     chunks += [part.chunk for c in candidates if c.parts for part in c.parts]
@@ -95,7 +87,6 @@ def balance(before: Sequence[Candidate], step: Step, *, stage: str = "") -> None
 def _raise_needless_decision(
     idle: list[str], said: dict[str, Decision], was: dict[str, Candidate], stage: str
 ) -> NoReturn:
-    """Decisions on what is the same as before, or never was there."""
     for chunk_id in [i for i in idle if i not in was]:
         _fail_candidate(
             stage, chunk_id, f"has a decision {said[chunk_id].action!r} but never was there"
@@ -106,7 +97,6 @@ def _raise_needless_decision(
 def _check_decision(
     was: Candidate | None, candidate: Candidate, decision: Decision | None, stage: str
 ) -> None:
-    """What is there now has the decision it should have, or none."""
     if was is None:
         _check_action(decision, _ACTIONS_WHEN_ADDED, stage, candidate.id, "entered")
     elif _is_changed(was, candidate):
@@ -116,7 +106,6 @@ def _check_decision(
 
 
 def _is_changed(was: Candidate, now: Candidate) -> bool:
-    """Whether the two values differ; what most changes change is looked at first."""
     if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
         return True
     if len(was.corroborating) != len(now.corroborating):
@@ -130,7 +119,6 @@ def _raise_unchanged(decision: Decision, stage: str, chunk_id: str) -> NoReturn:
 
 
 def _check_renditions(candidate: Candidate, stage: str) -> None:
-    """What is to be shown is of the candidate's text, where it says that it is verbatim."""
     for way in (candidate.shown, *candidate.renditions):
         if way is None or (way.text is candidate.chunk.text and way.spans == ((0, len(way.text)),)):
             continue

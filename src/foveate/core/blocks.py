@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeVar
 
 from foveate.core.checks import check_text
 from foveate.core.metadata import plain_metadata
@@ -12,7 +13,16 @@ from foveate.core.renditions import corroborating_sources, full_rendition, rendi
 from foveate.core.request import Recipe
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise, strip_hidden
-from foveate.core.types import Block, Candidate, Chunk, Decision, Rendition, Span, rendition_hash
+from foveate.core.types import (
+    Block,
+    Candidate,
+    Chunk,
+    Citation,
+    Decision,
+    Rendition,
+    Span,
+    rendition_hash,
+)
 
 
 def blocks_from_candidates(
@@ -21,10 +31,9 @@ def blocks_from_candidates(
     texts: Sequence[HashedText] = (),
     summaries: Mapping[int, str] | None = None,
 ) -> tuple[Block, ...]:
-    """One block a candidate; markers count blocks, or documents where the recipe cites those.
+    """One block a candidate; markers count blocks, or documents if the recipe cites those.
 
-    Side knowledge is not citable and has no marker (0). `texts`: what is shown of each candidate,
-    where it is known already; `summaries`: by place, where there is one.
+    Supplements have marker 0. `texts` and `summaries` (by place): what is already known.
     """
     texts = texts or [rendition_text(candidate) for candidate in candidates]
     summaries = summaries or {}
@@ -114,7 +123,6 @@ def select_metadata(
 
 
 def _format_metadata_value(value: Any) -> str:
-    """A metadata value in one spelling, whatever order its keys came in."""
     if not isinstance(value, str | int | float | None):
         value = plain_metadata({"": value})[""]
     if isinstance(value, dict | list):
@@ -142,7 +150,6 @@ def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
 
 
 def _document_offset(chunk: Chunk) -> int | None:
-    """Where the chunk starts in its document, unless its offsets cannot be true."""
     if chunk.start is None or chunk.end is None or chunk.end - chunk.start == len(chunk.text):
         return chunk.start
     return None
@@ -165,3 +172,49 @@ def sanitising_decisions(
                 )
             )
     return tuple(found)
+
+
+SNIPPET_LENGTH = 200  # characters
+
+T = TypeVar("T")
+
+
+def citations_from_blocks(
+    blocks: Sequence[Block], label: Callable[[Block], str]
+) -> tuple[Citation, ...]:
+    """One entry a marker, in marker order; supplements are not citable."""
+    by_marker: dict[int, list[Block]] = {}
+    for block in blocks:
+        if block.kind == "chunk":
+            by_marker.setdefault(block.marker, []).append(block)
+    return tuple(
+        _citation_from_blocks(by_marker[n], label(by_marker[n][0])) for n in sorted(by_marker)
+    )
+
+
+def _citation_from_blocks(blocks: Sequence[Block], label: str) -> Citation:
+    first = blocks[0]
+    return Citation(
+        marker=first.marker,
+        label=label,
+        source=first.source,
+        title=first.title,
+        document_id=first.document_id,
+        chunk_ids=_unique_in_order([b.chunk_ids for b in blocks]),
+        page=first.page,
+        pages=tuple(sorted(_unique_in_order([b.pages for b in blocks]))),
+        section=first.section,
+        row=first.row,
+        line=first.line,
+        document_spans=tuple(chain.from_iterable([b.document_spans for b in blocks])),
+        context_spans=tuple([b.span for b in blocks]),
+        snippet=first.text[:SNIPPET_LENGTH],
+        corroborating=_unique_in_order([b.corroborating for b in blocks]),
+    )
+
+
+def _unique_in_order(lists: list[tuple[T, ...]]) -> tuple[T, ...]:
+    if len(lists) == 1:
+        (only,) = lists
+        return only if len(only) <= 1 else tuple(dict.fromkeys(only))
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))

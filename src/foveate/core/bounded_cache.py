@@ -1,7 +1,6 @@
-"""A cache that is bounded in bytes, for what a process keeps from one request to the next.
+"""A cache bounded in bytes, for values that a process keeps between requests.
 
-A cache that is bounded by a number of entries is not bounded at all where one entry can be as large
-as a document. Whatever is kept must follow from its key alone, so that losing it changes no result.
+A value must follow from its key alone, so that evicting it changes no result.
 """
 
 from __future__ import annotations

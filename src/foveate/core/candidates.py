@@ -1,8 +1,7 @@
-"""Plain mappings and JSON Lines → candidates, and back. Strict about what is wrong.
+"""Candidates from plain mappings and JSON Lines, and back.
 
-Only `text` is required. Keys of other systems are read (`record_keys.py`), a misspelled field is
-refused, and other unknown keys go to `metadata`. A wrong value is refused with its line and
-field; nothing is dropped silently and nothing half-read is used.
+Only `text` is required. Keys of other systems are read (`record_keys.py`), other unknown keys go to
+`metadata`. A wrong value or a misspelled field is refused with its line and field.
 """
 
 from __future__ import annotations
@@ -69,14 +68,12 @@ def score_of_place(place: int) -> float:
 
 
 def _has_score(item: Any) -> bool:
-    """A `Candidate` always has one."""
     return (
         item.get("score") is not None if isinstance(item, Mapping) else not isinstance(item, Chunk)
     )
 
 
 def _score_by_order(found: tuple[Candidate, ...], items: Iterable[Any]) -> tuple[Candidate, ...]:
-    """The candidates; if they are several and none of their items has a score, `BestFirst`."""
     if len(found) < 2 or any(map(_has_score, items)):
         return found
     places = enumerate(found, 1)
@@ -115,7 +112,6 @@ def check_consistency(candidates: tuple[Candidate, ...]) -> None:
 
 
 def _raise_first_inconsistency(candidates: tuple[Candidate, ...]) -> None:
-    """Find the first that does not go with those before it."""
     seen: dict[str, Chunk] = {}
     length: int | None = None
     for number, candidate in enumerate(candidates, 1):
@@ -183,7 +179,6 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
 
 
 def _check_iterable(items: Any) -> Iterable[Any]:
-    """Refuse what is not many."""
     if isinstance(items, str | bytes):
         raise BadInput("give a list of candidates after the question, not a string")
     if isinstance(items, Mapping | Candidate):
@@ -206,7 +201,6 @@ def _object_from_line(line: str) -> Any:
 
 
 def _parse_at_line(number: int, item: Any, make: Callable[[Any], T]) -> T:
-    """Make one value; a `BadInput` about it gets the line's number."""
     try:
         return make(item)
     except BadInput as error:
@@ -262,7 +256,6 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
 
 
 def _accept_any(_name: str, value: Any) -> Any:
-    """For the chunk itself to judge."""
     return value
 
 

@@ -77,7 +77,6 @@ def check_score(name: str, value: Any) -> int | float:
 
 
 def _finite(value: Real) -> bool:
-    """Whether it is a number that a float can hold."""
     try:
         return isfinite(value)
     except OverflowError:

@@ -1,9 +1,4 @@
-"""What the core asks of others: a tokenizer that counts, a format that renders and reads back.
-
-And what it lets others do: watch how long its steps take.
-
-Protocols in plain types; nothing here is inherited from. The values they speak of are in `types`.
-"""
+"""Protocols of the core: a tokenizer that counts, a format that renders and parses, an observer."""
 
 from __future__ import annotations
 
@@ -59,19 +54,6 @@ class Tokenizer(Protocol):
 
     def truncate(self, text: str, n: int) -> str:
         """The longest prefix found of at most `n` tokens, cut between characters."""
-
-
-class BoundaryTokenizer(Tokenizer, Protocol):
-    """A tokenizer that knows where its counts add up, so that no text is counted twice.
-
-    Without it a finished text is counted anew, whatever its parts count.
-    """
-
-    def breaks(self, left: str, right: str) -> bool:
-        """Whether `count(a + b) == count(a) + count(b)` for all texts a that end with `left`.
-
-        And all b that begin with `right`; both are at least one character.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

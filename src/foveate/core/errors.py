@@ -1,13 +1,13 @@
-"""The exception tree, split by whose fault it is. Every message says what to do.
+"""The exceptions. Every message says what to do.
 
 FoveateError
-├── BadRequest             the caller's: something asked for is wrong
+├── InvalidRequest         the caller's request is wrong
 │   ├── BadInput           ... in candidates, the query or a file (names line and field)
 │   ├── BadOption          ... in an option, a recipe or a budget
 │   └── UnknownName        ... a name that does not exist (names the near miss)
-├── BudgetTooSmall         nothing fits; `.needed` is the smallest budget that would do
+├── BudgetTooSmall         nothing fits; `.needed` is the smallest sufficient budget
 ├── StageBroke             a stage broke one of its laws
-└── OutsideFailure         something outside: a store, a model, a file system
+└── ExternalError          a store, a model or a file system failed
     └── MissingExtra       a package that an optional part needs is not installed
 """
 

@@ -1,8 +1,7 @@
-"""The last gate (law 4: what is measured is what is sent).
+"""The last gate: the text that is measured is the text that is sent.
 
-Renders, counts the finished text, and sheds the block of least value until it fits. The count is
-the tokenizer's own: of the whole text, or summed where it says that sums are counts. Estimates
-made before decide nothing here; they only make the first try right.
+The finished text is rendered and counted, and blocks of least value are dropped until it fits.
+Estimates made before only make the first attempt likely to fit.
 """
 
 from __future__ import annotations
@@ -13,12 +12,24 @@ from typing import TYPE_CHECKING
 
 from foveate.core.blocks import blocks_from_candidates, rendition_text, sanitising_decisions
 from foveate.core.contracts import Tokenizer
-from foveate.core.manifest import canonical_recipe
+from foveate.core.manifest import build_manifest, canonical_recipe
+from foveate.core.measure import LazyMetrics, compute_metrics
+from foveate.core.notebook import NotebookTrace
 from foveate.core.render import Renderer
 from foveate.core.renditions import full_rendition
 from foveate.core.request import Inputs, Request
 from foveate.core.text.sanitise import sanitise
-from foveate.core.types import Block, Candidate, Decision, Number, StageTrace, rank
+from foveate.core.types import (
+    Block,
+    Candidate,
+    Citation,
+    Context,
+    Decision,
+    Number,
+    StageTrace,
+    Trace,
+    rank,
+)
 from foveate.core.unchecked import replace_unchecked
 from foveate.core.window import window_excess
 from foveate.core.zones import Budget
@@ -88,7 +99,6 @@ def fit(
 
 
 def _budget_use(text: str, tokens: int, room: Budget) -> float:
-    """The used share of the tighter limit."""
     of_tokens = tokens / room.documents if room.documents else 0.0
     return max(of_tokens, len(text) / room.characters if room.characters else 0.0)
 
@@ -104,7 +114,6 @@ def _excess(text: str, tokens: int, budget: Budget, inputs: Inputs, tokenizer: T
 def _drop_least_valued(
     shown: tuple[Candidate, ...], over: int, request: Request
 ) -> tuple[tuple[Candidate, ...], list[Decision]]:
-    """Take the least-valued away until the estimate says that it is enough; at least one."""
     from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 
     scale = tracker_for_budget(request.budget, request.token_counter, None)
@@ -129,10 +138,7 @@ def _drop_least_valued(
 def place_summaries(
     shown: Sequence[Candidate], request: Request, renderer: Renderer
 ) -> Mapping[int, str]:
-    """Page summaries for the first block of each document, as far as the rest of the budget goes.
-
-    Keys are positions in `shown`. Evidence comes first: a summary never takes a block's place.
-    """
+    """Page summaries, by place, for the first block of each document, as far as the budget goes."""
     if not renderer.label or not any(c.chunk.summary for c in shown):
         return {}
     from foveate.core.stages.pack.budget_tracker import tracker_for_budget
@@ -156,7 +162,6 @@ def place_summaries(
 
 
 def _spend_on_summary(line: str, scale: BudgetTracker) -> bool:
-    """Spend what the summary's line costs, if it is there."""
     tokens, characters = scale.gauge.count_rendered(line) + 1, len(line)
     if scale.tokens is not None and scale.tokens < tokens:
         return False
@@ -165,3 +170,30 @@ def _spend_on_summary(line: str, scale: BudgetTracker) -> bool:
     scale.tokens = scale.tokens - tokens if scale.tokens is not None else None
     scale.characters = scale.characters - characters if scale.characters is not None else None
     return True
+
+
+def build_context(
+    inputs: Inputs,
+    tokenizer: Tokenizer,
+    fitted: FittedContext,
+    citations: tuple[Citation, ...],
+    trace: Trace,
+) -> Context:
+    """The context; its figures are computed when they are first read."""
+
+    def figures() -> dict[str, float]:
+        return compute_metrics(
+            fitted.blocks, fitted.candidates, trace, fitted.tokens, fitted.budget_use
+        )
+
+    return Context(
+        text=fitted.text,
+        token_count=fitted.tokens,
+        blocks=fitted.blocks,
+        citations=citations,
+        trace=NotebookTrace(trace),
+        metrics=LazyMetrics(figures),
+        manifest=build_manifest(inputs, tokenizer, fitted.text, fitted.tokens),
+        budget=inputs.budget,
+        query=inputs.query,
+    )

@@ -1,14 +1,9 @@
-"""Ranked lists → one list. Not a ranker: it sees positions or scores, never texts.
-
-Rules: a key is anything that sorts (a content key, never a row address), it decides every tie;
-a key that stands in one list twice counts once, at its best place; sums are exact (`fsum`), so
-the order in which the lists come does not matter.
-"""
+"""Reciprocal rank fusion of ranked lists."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from math import fsum, sqrt
+from collections.abc import Hashable, Sequence
+from math import fsum
 from typing import Any, Protocol, TypeVar
 
 from foveate.core.errors import BadOption
@@ -24,8 +19,9 @@ Key = TypeVar("Key", bound=_Sortable)
 def rrf(rankings: Sequence[Sequence[Key]], *, k: int = 60) -> list[tuple[Key, float]]:
     """Reciprocal rank fusion: each list gives `1 / (k + rank)`, rank from 1; best first.
 
-    Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual
-    rank learning methods", SIGIR 2009, which also chose k = 60.
+    A key that a list holds twice counts once, at its best place. Ties go by key, and sums are
+    exact, so the order of the lists does not matter. Cormack, Clarke and Büttcher, "Reciprocal rank
+    fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
 
     >>> [key for key, score in rrf([["a", "b"], ["b", "c"]])]
     ['b', 'a', 'c']
@@ -36,35 +32,5 @@ def rrf(rankings: Sequence[Sequence[Key]], *, k: int = 60) -> list[tuple[Key, fl
     for ranking in rankings:
         for place, key in enumerate(dict.fromkeys(ranking), start=1):
             shares.setdefault(key, []).append(1.0 / (k + place))
-    return _sort_best_first({key: fsum(parts) for key, parts in shares.items()})
-
-
-def zsum(scored: Sequence[Mapping[Key, float]]) -> list[tuple[Key, float]]:
-    """The sum of each list's z-scores; a key that a list lacks takes that list's lowest.
-
-    A list whose scores are all equal says nothing and gives 0 to every key.
-
-    >>> [key for key, score in zsum([{"a": 3.0, "b": 1.0}, {"a": 0.4, "c": 0.5}])]
-    ['a', 'c', 'b']
-    """
-    lists = [_standardise(scores) for scores in scored if scores]
-    keys = dict.fromkeys(key for scores in lists for key in scores)
-    lowest = [min(scores.values()) for scores in lists]
-    return _sort_best_first(
-        {
-            key: fsum(scores.get(key, low) for scores, low in zip(lists, lowest, strict=True))
-            for key in keys
-        }
-    )
-
-
-def _standardise(scores: Mapping[Key, float]) -> dict[Key, float]:
-    mean = fsum(scores.values()) / len(scores)
-    spread = sqrt(fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
-    if not spread:
-        return dict.fromkeys(scores, 0.0)
-    return {key: (score - mean) / spread for key, score in scores.items()}
-
-
-def _sort_best_first(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    sums = {key: fsum(parts) for key, parts in shares.items()}
+    return sorted(sums.items(), key=lambda item: (-item[1], item[0]))

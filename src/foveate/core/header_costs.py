@@ -1,8 +1,7 @@
-"""What stands around a candidate's text, header and separator, to be weighed before it is placed.
+"""The header and separator of a candidate, to be counted before its place is known.
 
-The marker and the block before it are not known yet: the marker is as wide as any can be, the
-block before is of the same document or of another. Rule: where the format says which fields a
-header reads, one header is made for all candidates that have the same.
+The marker is as wide as any can be, and the block before is of the same document or of another. If
+the format names the fields a header reads, candidates with equal fields share one header.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ HeaderKey = Callable[[Candidate], Hashable]
 
 
 class HeaderCosts(NamedTuple):
-    """What stands around a candidate's text at a place, and what of the candidate decides it.
-
-    Candidates of one `shape` have the same frames; None: of that one nothing is known.
-    """
+    """The text around a candidate's text at a place; candidates of one `shape` have the same."""
 
     text: HeaderRenderer
     shape: HeaderKey
@@ -121,7 +117,6 @@ def build_header_costs(recipe: Recipe, renderer: Renderer, most: int) -> HeaderC
 
 @lru_cache(maxsize=64)
 def _cached_header_renderer(renderer: Renderer, names: tuple[str, ...]) -> Callable[..., str]:
-    """Makes a frame of a place, a marker and the values of these fields; each once."""
     own = object()  # of this renderer and these names alone
 
     def framed(place: BlockPosition, marker: int, *values: Any) -> str:

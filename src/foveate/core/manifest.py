@@ -1,7 +1,6 @@
 """The hashes that make a context replayable (SPEC D2).
 
-Everything that could change a byte of the context is under one of them: the query, the inputs,
-the recipe, the budget, the tokenizer's vocabulary and the version. `when` is outside them all.
+They cover everything that could change a byte of the context; `when` is outside them all.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ def _zones_hash(zones: tuple[int | None, ...]) -> str:
 
 
 def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
-    """All of a recipe that can change a byte, as text; not its budget, nor its description.
-
-    Kept with the recipe where every part of it is a value, which cannot come to be typed otherwise.
-    """
+    """All of a recipe that can change a byte, as text; without its budget and description."""
     known = recipe._spelling  # noqa: SLF001 (kept for this function alone)
     if known is not None:
         return known
@@ -96,7 +92,6 @@ def canonical_recipe_text(recipe: Recipe) -> str:
 
 
 def _is_value(part: object) -> bool:
-    """A frozen dataclass or a plain function."""
     parameters = getattr(part, "__dataclass_params__", None)
     return isinstance(part, FunctionType) or bool(parameters and parameters.frozen)
 

@@ -12,10 +12,7 @@ NGRAM_WORDS = 8  # words; a repeated run of that many is a repetition, not a phr
 
 
 class LazyMetrics(Mapping[str, float]):
-    """The self-measures, worked out when they are first looked at.
-
-    Counting repeated runs of words takes longer than packing them, and not everybody asks.
-    """
+    """The metrics, computed when they are first read."""
 
     __slots__ = ("_found", "_make")
 

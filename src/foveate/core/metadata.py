@@ -1,10 +1,8 @@
-"""Metadata as JSON: what is hashed of it, and what is written down.
+"""Metadata as JSON: the form that is hashed and written.
 
-Metadata is the caller's and may hold anything that has a form in JSON, keys that are no texts
-included. Whatever it holds has one spelling, the same before it was written down and after it was
-read again, and the same in every process. Sets are written as sorted lists, because their order
-changes from process to process; dates, decimals, paths and UUIDs are written as texts. Any other
-value is refused, because its text may hold an address in memory.
+A value has one spelling, the same in every process and after a round trip. Sets are sorted lists;
+dates, decimals, paths and UUIDs are texts. Any other value is refused, because its text may hold an
+address in memory.
 """
 
 from __future__ import annotations
@@ -60,10 +58,7 @@ def canonical_metadata(metadata: Mapping[str, Any]) -> str:
 
 
 def plain_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that JSON has, and keys that are texts.
-
-    Raises `BadInput` where it holds itself, or a value that has no form in JSON.
-    """
+    """The metadata with JSON's values and string keys; raises `BadInput` if it has no such form."""
     try:
         try:
             written = json.dumps(dict(metadata), default=_form)
@@ -88,7 +83,6 @@ def _is_plain(value: Any) -> bool:
 
 
 def _form(value: Any) -> Any:
-    """What is written for a value that JSON does not know."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, set | frozenset):
@@ -112,7 +106,6 @@ def _form(value: Any) -> Any:
 
 
 def _with_string_keys(value: Any) -> Any:
-    """The same with keys that JSON can write."""
     if isinstance(value, Mapping):
         return {_key(key): _with_string_keys(inner) for key, inner in value.items()}
     return [_with_string_keys(one) for one in value] if isinstance(value, list | tuple) else value

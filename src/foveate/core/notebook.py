@@ -1,9 +1,7 @@
-"""A context, a stage and a table as HTML for a notebook: what one looks at first.
+"""A context, a stage and a table as HTML for a notebook.
 
-Rules: nothing of a document is markup. Everything shown is escaped, characters that would turn or
-hide others are shown as such, and `$…$` is kept from being set as a formula. No script, no style
-sheet, nothing fetched; colours are the page's own, so it reads on light and on dark. It is small:
-long texts and long lists are cut, and say so.
+Everything is escaped, hidden and bidirectional characters are replaced, and `$…$` is not set as a
+formula. There are no scripts and no style sheets. Long texts and lists are cut, with a note.
 """
 
 from __future__ import annotations
@@ -120,7 +118,6 @@ def _trace_summary(trace: Sequence[StageTrace]) -> str:
 
 
 def _stage_table(trace: Sequence[StageTrace]) -> tuple[Sequence[str], list[list[str]], int]:
-    """Names, rows and how many there are."""
     names = ("stage", "before", "after", "decisions")
     return names, [_stage_row(stage) for stage in trace[:MAX_ROWS]], len(trace)
 
@@ -163,7 +160,6 @@ def _format_pairs(values: Mapping[str, Any]) -> str:
 
 
 def _render_table(names: Iterable[str], rows: Sequence[Sequence[str]], total: int) -> str:
-    """Cells are HTML; names are not."""
     head = "".join(f"<th {_CELL}>{_format_name(name)}</th>" for name in names)
     body = "".join(
         f"<tr>{''.join(f'<td {_CELL}>{cell}</td>' for cell in row)}</tr>" for row in rows
@@ -185,7 +181,6 @@ def _format_name(text: str) -> str:
 
 
 def _format_text(text: str, longest: int = MAX_TEXT_LENGTH) -> str:
-    """Escaped, on its own in whichever direction it is written, and cut where it is long."""
     cut = text if len(text) <= longest else text[:longest].rstrip() + " […]"
     return f"<bdi>{escape(cut.translate(_REPLACEMENTS))}</bdi>"
 

@@ -1,8 +1,7 @@
-"""The recipes that come with foveate, as a TOML file would spell them (SPEC §8).
+"""The built-in recipes, as a TOML file would spell them (SPEC §8).
 
-Five of them each reproduce a published system by composing the same stages as all others:
-`four-stage`, `local-llm`, `document-first`, `source-label`, `cfs-021`. Where such a system
-contradicts its own test vectors, the vectors win; DESIGN.md lists where.
+`four-stage`, `local-llm`, `document-first`, `source-label` and `cfs-021` reproduce published
+systems. Where such a system contradicts its own test vectors, the vectors win (see DESIGN.md).
 """
 
 from __future__ import annotations

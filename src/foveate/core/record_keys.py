@@ -1,13 +1,12 @@
-"""The keys that other systems and frameworks use → the fields of a candidate.
+"""The keys of other systems and frameworks, mapped to the fields of a candidate.
 
-Metadata belongs to its owner: a value that does not have the form of a field stays metadata and is
-no error. `principals` alone is taken as it is, so that a spelling that is not understood never lets
-in a caller who may not read: reading the candidate refuses it.
+A metadata value without the form of a field stays metadata. `principals` is taken as it is, so that
+a misspelled list is refused and never grants access.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from math import isfinite
 from numbers import Real
@@ -67,7 +66,9 @@ def standardise_record(record: Mapping[str, Any], known: frozenset[str]) -> Mapp
     extra = [key for key in record if key not in known]
     if isinstance(record, StandardRecord) or not (extra or record.get("metadata")):
         return record
-    _refuse_misspelled(extra)
+    for key in extra:
+        if key in MISSPELLINGS:
+            raise BadInput(f"is unknown; did you mean {MISSPELLINGS[key]!r}?", field=key)
     found = dict(record)
     for field, keys in TOP_KEYS.items():
         for key in keys:
@@ -80,13 +81,6 @@ def standardise_record(record: Mapping[str, Any], known: frozenset[str]) -> Mapp
             if found.get(field) is None:
                 found[field] = value
     return found
-
-
-def _refuse_misspelled(keys: Iterable[Any]) -> None:
-    for key in keys:
-        if key in MISSPELLINGS:
-            right = MISSPELLINGS[key]
-            raise BadInput(f"is unknown; did you mean {right!r}?", field=key)
 
 
 def _misspell(name: str) -> Iterator[str]:

@@ -1,16 +1,7 @@
-"""Blocks become text, and text becomes blocks again.
+"""Rendering: per block `separator + [preamble] + header + body + footer`, supplements first.
 
-What it is: the one place that puts a format's pieces together, in linear time, and knows where each
-body stands. What it is not: a format, or a judge of what fits.
-
-Per block: `separator + [preamble] + header + body + footer`; supplements come first.
-
-Rules
-- Pure. A block's text should be sanitised already; any text without lone surrogates is rendered so
-  that `parse` gives it back exactly.
-- `body` is the whole way from a block's text to what stands in the context: marked (`spotlight`),
-  the summary label neutralised, then the format's own neutralising. Count that.
-- `pieces` is everything else that a block costs, given its neighbours.
+Any text without lone surrogates is rendered so that `parse` gives it back exactly. `body` applies
+spotlighting, neutralises the summary label, then the format's structure.
 """
 
 from __future__ import annotations
@@ -36,10 +27,9 @@ _LABEL = re.compile(r"[^\[\]<>\\:,§\s](?:[^\[\]<>\\:,§\n\r\t]{0,78}[^\[\]<>\\:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedText:
-    """The finished text; `spans[i]` is where the neutralised body of block i stands in it.
+    """The finished text; `spans[i]` is the place of block i's neutralised body in it.
 
-    `order`: the blocks' places in the order they stand; `glue`: what is before, between and after
-    them.
+    `order`: the blocks' places in the order they stand; `glue`: the text around them.
     """
 
     text: str
@@ -65,7 +55,6 @@ class Renderer:
     _labels: Guard = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a label that could not be read back."""
         if self.label and not _LABEL.fullmatch(self.label):
             raise BadOption(
                 f"label {self.label!r}: give one line of at most 80 characters without brackets, "
@@ -112,10 +101,7 @@ class Renderer:
         return "".join(self.pieces(block, previous, following))
 
     def render(self, blocks: Sequence[Block], bodies: Sequence[str] | None = None) -> RenderedText:
-        """The finished text, and where each body stands in it. No blocks: an empty text.
-
-        `bodies`: the blocks' texts as `body` gives them, where they are known already.
-        """
+        """The finished text and the place of each body; `bodies`: known results of `body`."""
         if bodies is None:
             bodies = [self.body(block.text) for block in blocks]
         order = sorted(range(len(blocks)), key=lambda i: blocks[i].kind != "supplement")
@@ -140,11 +126,7 @@ class Renderer:
         )
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
-        """The blocks of a rendered context: text, header fields, where the body starts.
-
-        The field `summary` is the page summary that stood before the block. Supplements are left
-        out.
-        """
+        """The blocks of a rendered context, supplements left out, with header fields."""
         return tuple(replace(p, text=self._parse_body(p.text)) for p in self.format.parse(text))
 
     def shown(self, block: Block) -> ParsedBlock:
@@ -156,7 +138,6 @@ class Renderer:
         return self.format.label(block)
 
     def _without_unlabelled_summary(self, block: Block) -> Block:
-        """The block as this renderer shows it: without its summary where there is no label."""
         return replace(block, summary="") if block.summary and not self.label else block
 
     def _parse_body(self, text: str) -> str:

@@ -1,8 +1,7 @@
-"""Bundles: a context with everything it was made of, to be made again anywhere (SPEC D4).
+"""Bundles: a context with everything it was made of, to be replayed anywhere (SPEC D4).
 
-A bundle is plain JSON: inputs, recipe, budget, the manifest, the trace and the text. Replaying
-assembles again and compares; where the two differ, it names the first stage that decided
-otherwise and what changed: an input, the recipe, the tokenizer or the version.
+If the replay differs, the report names the first stage that decided otherwise and what changed: an
+input, the recipe, the tokenizer or the version.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from foveate.core.candidates import (
     chunk_from_record,
     chunk_to_json,
 )
-from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.context_json import manifest_to_json, stage_to_json
 from foveate.core.errors import BadInput
 from foveate.core.manifest import (
@@ -28,7 +26,7 @@ from foveate.core.manifest import (
     digest,
     part_hashes,
 )
-from foveate.core.request import Inputs
+from foveate.core.request import CompressionMethod, Inputs, Offer
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
 from foveate.core.types import Context, Decision, Manifest, StageTrace, Supplement
 from foveate.core.zones import Budget
@@ -46,9 +44,9 @@ REQUIRED_PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a comparison found. `stage` is the first that decided otherwise, `causes` why.
+    """The result of a comparison: the first `stage` that differs and its `causes`.
 
-    `related`: False for two requests with another question and no candidate in common.
+    `related`: False for requests with another question and no common candidate.
     """
 
     identical: bool
@@ -73,6 +71,7 @@ def build_bundle(
 ) -> dict[str, Any]:
     """The bundle of a finished context. `when` is an ISO 8601 instant, outside every hash."""
     inputs = admit(inputs)
+    vector = inputs.query_embedding
     return {
         "kind": KIND,
         "query": inputs.query,
@@ -84,7 +83,7 @@ def build_bundle(
         "principals": list(inputs.principals),
         "messages": [list(message) for message in inputs.messages],
         "intent": inputs.intent,
-        "query_embedding": _vector_to_json(inputs.query_embedding),
+        "query_embedding": vector if vector is None else [float(x) for x in vector],
         "instant": inputs.instant.isoformat() if inputs.instant else None,
         "language": inputs.language,
         "state_root": inputs.state_root,
@@ -134,7 +133,6 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
 
 
 def _compressed_text_from_json(record: Mapping[str, Any]) -> Offer:
-    """An offer as it was written down; what is none raises `TypeError` or `ValueError`."""
     spans = tuple((int(a), int(b)) for a, b in record["spans"])
     offer = Offer(**{**record, "spans": spans})
     texts = (offer.key, offer.text, offer.why, offer.by)
@@ -184,7 +182,6 @@ def compare_bundles(old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
 
 
 def _unrelated(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether listing what differs would list all there is."""
     if old["manifest"].get("query_hash") == new["manifest"].get("query_hash"):
         return False
     parts = (name for name in old["parts"] if name.startswith("candidate "))
@@ -192,7 +189,6 @@ def _unrelated(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def _find_causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Which input, recipe or version changed."""
     found = [f"input: {what}" for what in describe_hash_differences(old["parts"], new["parts"])]
     if old["recipe_spelled"] != new["recipe_spelled"]:
         found.append(
@@ -207,7 +203,6 @@ def _find_causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _first_trace_difference(old: list[Any], new: list[Any]) -> tuple[str, str]:
-    """The first stage whose entry differs, and its first differing decision."""
     for was, now in zip(old, new, strict=False):
         if was == now:
             continue
@@ -226,11 +221,6 @@ def _format_decision(decision: Mapping[str, Any]) -> str:
 
 
 def _format_text_difference(old: str, new: str) -> str:
-    """Where two texts part, with a little of each."""
     pairs = enumerate(zip(old, new, strict=False))
     at = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
     return f"character {at}: {old[at : at + 40]!r} → {new[at : at + 40]!r}"
-
-
-def _vector_to_json(vector: Any) -> list[float] | None:
-    return None if vector is None else [float(x) for x in vector]

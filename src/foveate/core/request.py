@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from foveate.core.compressed_text import Offer
 from foveate.core.contracts import Format
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Chunk, Number, Step, Supplement, Vector
@@ -100,3 +99,24 @@ class Inputs:
     index: str = ""
     notes: tuple[tuple[str, Number], ...] = ()
     offers: tuple[Offer, ...] = ()
+
+
+CompressionMethod: TypeAlias = Literal["llm_extract", "llm_abstract"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A shorter version of one text that a model gave, or why there is none.
+
+    `key`: the text's content hash. `way`: what was asked for. `spans`: the ranges of the text that
+    it copied out (`llm_extract`), `text`: what it wrote (`llm_abstract`); or it found all of it
+    `irrelevant`. `why`: what was wrong, where none of these. `by`: the model's name.
+    """
+
+    key: str
+    way: CompressionMethod
+    spans: tuple[tuple[int, int], ...] = ()
+    text: str = ""
+    irrelevant: bool = False
+    why: str = ""
+    by: str = ""

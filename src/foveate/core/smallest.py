@@ -55,10 +55,10 @@ def _both_limits_error(
 def _smallest_amount(
     room: Budget, unit: BudgetUnit, *, without: BudgetUnit | None = None, lack: Shortfall
 ) -> int | None:
-    """The least amount over the present one that does, other limits lifted; None if none does.
+    """The least sufficient amount over the present one, other limits lifted; None if there is none.
 
-    None as well where the present amount is no hindrance. A room that fails says how much more it
-    may take; that is tried, then the amount below it, and only where that does, halving.
+    A failing room reports how much more it may take. That is tried, then the amount below it, then
+    halving.
     """
     failing: int | None = getattr(room, unit)
     if failing is None:

@@ -1,8 +1,7 @@
-"""Recipe ⇄ plain data ⇄ TOML, strictly: unknown keys are refused with the near miss.
+"""Recipes as plain data and TOML. Unknown keys are refused with the near miss.
 
-Only what differs from the defaults is written. A stage is `{use = "dedup_near", threshold = 0.9}`
-or its name alone, a format `{name = "numbered", page = false}` or its name alone. TOML has no
-null: None is written `"none"`. `ComponentRegistry` brings the names; plugins add to them.
+Only differences from the defaults are written. A stage is `{use = "dedup_near", threshold = 0.9}`
+or its name, a format `{name = "numbered", page = false}` or its name. None is written `"none"`.
 """
 
 from __future__ import annotations
@@ -95,7 +94,6 @@ def recipe_from_toml(text: str, known: ComponentRegistry) -> Recipe:
 def _build_component(
     item: Any, key: str, makers: Mapping[str, Callable[..., Any]], kind: str
 ) -> Any:
-    """A stage or a format from its name and options."""
     options = {key: item} if isinstance(item, str) else item
     if not isinstance(options, Mapping) or key not in options:
         raise BadOption(f"recipe: a {kind} is a name or a table with {key!r}, not {item!r}")
@@ -120,7 +118,6 @@ def _construct(maker: Callable[..., Any], options: Any, where: str) -> Any:
 
 
 def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The options with their types checked, lists as tuples, "none" as None."""
     _refuse_unknown(f"{where} option", options, [f.name for f in fields(cls) if f.init])
     hints = get_type_hints(cls)
     checked: dict[str, Any] = {}
@@ -136,7 +133,6 @@ def _check_options(cls: Any, options: Mapping[str, Any], where: str) -> dict[str
 
 
 def _is_of_type(value: Any, hint: Any) -> bool:
-    """Whether the value is of the annotated type, as far as recipes use types."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return any(_is_of_type(value, arg) for arg in args)
@@ -154,7 +150,6 @@ def _is_of_type(value: Any, hint: Any) -> bool:
 
 
 def _format_type(hint: Any) -> str:
-    """A type in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return " or ".join(_format_type(arg) for arg in args)
@@ -173,7 +168,6 @@ def _refuse_unknown(kind: str, given: Mapping[str, Any], allowed: Any) -> None:
 
 
 def _component_name(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: str) -> str:
-    """The name under which a stage or format is known."""
     for name, maker in makers.items():
         if maker is thing or maker is type(thing):
             return name
@@ -181,7 +175,6 @@ def _component_name(thing: Any, makers: Mapping[str, Callable[..., Any]], kind: 
 
 
 def _non_default_options(thing: Any) -> dict[str, Any]:
-    """The fields that differ from their defaults."""
     if not is_dataclass(thing):
         return {}
     found: dict[str, Any] = {}
@@ -204,7 +197,6 @@ def _format_toml_pairs(table: Mapping[str, Any]) -> str:
 
 
 def _format_toml_value(value: Any) -> str:
-    """A scalar or a flat list; JSON's strings are TOML's, the delete character apart."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,14 +1,8 @@
-"""A hash of a whole collection that does not depend on order and is updated in place.
+"""A hash of a set of members, independent of order and updated in place.
 
-Each member is hashed to a vector of 1,024 16-bit numbers; the state is their sum, so that adding
-and removing a member is an addition and a subtraction, whatever came before. The construction is
-LtHash16 (Lewi, Kim, Maykov and Weis, "Securing update propagation with homomorphic hashing",
-IACR 2019/227), a member of the multiset hashes of Clarke et al. (ASIACRYPT 2003), here with BLAKE3
-as the extendable function. Sums of states are states: the root of what one may read is the sum
-over the parts that one may read.
-
-Rules: a member is a kind and named fields, encoded without ambiguity; nothing here knows what a
-document is. A set holds each member once (2^16 copies of one member would cancel out).
+LtHash16 (Lewi, Kim, Maykov and Weis, IACR 2019/227) with BLAKE3: each member is hashed to a vector
+of 1,024 16-bit numbers, and the state is their sum. So members are added and removed by addition
+and subtraction, and the state of what one may read is the sum over its parts.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Readings: what depends on a text alone, as bytes that somebody else may keep.
+"""Analyses: what depends on a text alone, as bytes that a store may keep.
 
-A reading is worked out of the text and of nothing else, so a context made with one is, to the last
-byte, the one made without. That holds as long as the bytes are those that this very code wrote of
-this very text. So a reading is sealed with its version and the text's content hash; one that is
-damaged, of another text or of another version is not used, and the text is read as if there were
-none. The seal is a digest and no signature: who can write to the store is believed.
-
-The version holds what a sample text comes out as: code that reads it otherwise has another one.
+An analysis is sealed with its version and the text's content hash. One that is damaged, of another
+text or of another version is not used. The seal is a digest and no signature: a writer of the store
+is trusted. The version holds a digest of a sample's analysis, so it changes with the code.
 """
 
 from __future__ import annotations
@@ -80,10 +76,7 @@ def is_intact(data: bytes, content_hash: str, version: str) -> bool:
 
 
 def load_analyses(readings: Mapping[str, bytes], language: str, version: str) -> set[str]:
-    """Take in readings by content hash; those that are not intact are left out.
-
-    The hashes that were taken in.
-    """
+    """Take in intact analyses by content hash; the hashes that were taken in."""
     taken = set()
     for content_hash, data in readings.items():
         parts = _decode_parts(data, language) if is_intact(data, content_hash, version) else None
@@ -111,7 +104,6 @@ def _encode_parts(text: str, language: str) -> bytes:
 
 
 def _decode_parts(data: bytes, language: str) -> dict[str, bytes] | None:
-    """What a sealed reading holds, by the names that the core keeps it under."""
     at = CHECKSUM_SIZE + LENGTHS_HEADER.size
     if len(data) < at:
         return None

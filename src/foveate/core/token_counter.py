@@ -1,12 +1,7 @@
-"""How much a text weighs in this request: the tokenizer, the renderer's neutralising, a memory.
+"""Token counts of texts as this request renders them, each counted once.
 
-A verbatim chunk is counted once ever: its count is kept under the hash of its body. Neutralised
-and shortened texts are counted as they will stand in the context, under their own hash. How a text
-is written is worked out once for each way of writing, and kept with its content hash.
-
-Counts of parts add up to the count of the whole only where the tokenizer says so (`breaks`); the
-parts are joined there and counted one by one, each once. A text that breaks nowhere is counted
-whole.
+Counts are kept under the hash of the body. Counts of parts add up only where the tokenizer says so
+(`breaks`): a text is cut there and its parts counted; other texts are counted whole.
 """
 
 from __future__ import annotations
@@ -15,11 +10,10 @@ from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.text.profile import HashedText, text_profile
-from foveate.core.token_boundaries import BoundaryTest, TextUnit, last_word_start, split_units
 from foveate.core.types import BlockPosition, Candidate, Chunk, content_hash
 
 MAX_BODIES_PER_TEXT = 8  # of writing one text that are kept
@@ -41,10 +35,9 @@ new_cost: Callable[[tuple[int, int]], Cost] = partial(tuple.__new__, Cost)  # qu
 
 
 class HeaderCostsByPlace(dict[BlockPosition, Cost]):
-    """What stands around a candidate's text costs at each place, counted when it is asked for.
+    """Token costs of what stands around a candidate's text at each place, counted on demand.
 
-    It knows what it needs of its gauge and not the gauge, which knows it: in a circle both would
-    outlive the request, with all of its candidates, until the interpreter looks for circles.
+    It holds no reference to its counter: a circle would keep the candidates alive.
     """
 
     __slots__ = ("_candidate", "_frame", "_known", "_tokenizer")
@@ -54,7 +47,6 @@ class HeaderCostsByPlace(dict[BlockPosition, Cost]):
         self._tokenizer, self._known = gauge.tokenizer, gauge.count_cache
 
     def __missing__(self, place: BlockPosition) -> Cost:
-        """Count it."""
         text = self._frame(self._candidate, place)
         tokens = _count_rendered(text, self._tokenizer, self._known)
         cost = self[place] = new_cost((tokens, len(text)))
@@ -70,10 +62,9 @@ def no_header_key(candidate: Candidate) -> Hashable:
 class TokenCounter:
     """Counts tokens for one request.
 
-    `body(text)`: the text as it will stand in a block; pure, and remembered by content hash.
-    `frame(candidate, place)`: all that stands around it there, header and separator; the same for
-    all candidates of one `shape`. `known` maps a content hash to a count for this tokenizer, and
-    outlives the request.
+    `body(text)`: the text as it stands in a block; pure. `header(candidate, place)`: the text
+    around it, the same for candidates of one `header_key`. `count_cache`: content hash to count,
+    kept across requests.
     """
 
     tokenizer: Tokenizer
@@ -152,10 +143,7 @@ class TokenCounter:
         return HashedText(text, key) if found is None else found
 
     def count_joined(self, text: str, glue: Sequence[str], bodies: Sequence[HashedText]) -> int:
-        """Tokens of the finished text, put together of glue and bodies by turns, glue first.
-
-        Exactly `tokenizer.count(text)`, which is asked where counts do not add up.
-        """
+        """Tokens of the text made of glue and bodies; exactly `tokenizer.count(text)`."""
         breaks: BoundaryTest | None = getattr(self.tokenizer, "breaks", None)
         if breaks is None:
             return self.tokenizer.count(text)
@@ -190,12 +178,65 @@ def _count_rendered(text: str, tokenizer: Tokenizer, known: MutableMapping[str, 
 
 
 def _cache_key(text: str) -> str:
-    """What a finished text is counted under: itself where it is short and like no other key.
-
-    The other keys are a content hash, and one with line breaks behind it.
-    """
+    """The cache key of a finished text: itself if it is short and unlike a content hash."""
     if len(text) < HASH_LENGTH or (
         len(text) <= MAX_KEY_LENGTH and text[:HASH_LENGTH].strip(HEX_DIGITS)
     ):
         return text
     return content_hash(text)
+
+
+BoundaryTest: TypeAlias = Callable[[str, str], bool]
+
+
+class TextUnit(NamedTuple):
+    """A run of the finished text: `text` with `tail` behind it; `key` is that of `text`."""
+
+    text: str
+    tail: str
+    key: str
+
+
+def split_units(
+    glue: Sequence[str], bodies: Sequence[HashedText], breaks: BoundaryTest
+) -> list[TextUnit]:
+    r"""The text `glue[0] bodies[0] glue[1] … bodies[-1] glue[-1]` in units whose counts add up.
+
+    >>> bodies = [HashedText("One.", "h1"), HashedText("Two.", "h2")]
+    >>> at_lines = lambda left, right: left == "\n" and not right.isspace()
+    >>> [*map(tuple, split_units(["[1]\n", "\n\n[2]\n", ""], bodies, at_lines))]
+    [('[1]\n', '', ''), ('One.', '\n\n', 'h1'), ('[2]\n', '', ''), ('Two.', '', 'h2')]
+    """
+    found: list[TextUnit] = []
+    end = ""
+    rest = glue[0]
+    for (text, key), following in zip(bodies, glue[1:], strict=True):
+        after = following.lstrip("\n")
+        tail = following[: len(following) - len(after)]
+        body = TextUnit(text, tail, key) if text else TextUnit(tail, "", "")
+        for unit in (TextUnit(rest, "", ""), body):
+            if not unit.text:
+                continue
+            if found and not breaks(end, unit.text[0]):
+                unit = _merge_units(found.pop(), unit)  # noqa: PLW2901
+            found.append(unit)
+            end = (unit.tail or unit.text)[-1]
+        rest = after
+    if rest:
+        last = TextUnit(rest, "", "")
+        found.append(last if not found or breaks(end, rest[0]) else _merge_units(found.pop(), last))
+    return found
+
+
+def _merge_units(one: TextUnit, other: TextUnit) -> TextUnit:
+    return TextUnit(one.text + one.tail + other.text, other.tail, "")
+
+
+def last_word_start(text: str, breaks: BoundaryTest) -> int:
+    """Where the last word begins, its space before it, if counts add up there; else 0.
+
+    >>> last_word_start("the end.", lambda left, right: left.isalnum() and right == " ")
+    3
+    """
+    at = text.rfind(" ")
+    return at if at > 0 and breaks(text[at - 1], " ") else 0

@@ -1,9 +1,8 @@
-"""The central values, in the order they flow. Reading this file is reading the architecture.
+"""The central values, in the order they flow.
 
     Chunk ─▶ Candidate ─▶ stage ─▶ Step(candidates, decisions) ─▶ … ─▶ Block ─▶ Context
 
-Rules: every value is frozen and keyword-only; ids come from the caller or from the content;
-nothing here opens a file, reads a clock or rolls dice. What a stage may read is in `request.py`.
+Every value is frozen and keyword-only; ids come from the caller or from the content.
 """
 
 from __future__ import annotations
@@ -91,7 +90,6 @@ class Chunk:
     _spelled: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Derive what is missing; refuse what cannot be."""
         check_chunk_fields(self)
         put = object.__setattr__
         put(self, "content_hash", content_hash(self.text))
@@ -202,7 +200,6 @@ class Candidate:
     _rank: Rank = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse scores that have no place in a total order; others become plain numbers."""
         put, c = object.__setattr__, self.chunk
         put(self, "score", check_score("score", self.score))
         put(self, "_rank", (-self.score, c.source, c.sequence, c.byte_offset or 0, c.id))

@@ -1,8 +1,6 @@
-"""Constructors that skip what a frozen class does, for values that are made by the thousand.
+"""Constructors that skip a frozen class's checks, for values made by the thousand.
 
-`bench/bench_assemble.py` pays for them: of 1,000 candidates most are left out with a decision
-each, every one that stays is changed by several stages, and many pieces may share one long
-passage, whose hash is not computed again for each.
+`bench/bench_assemble.py` pays for them.
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
-"""The whole request against the model's window (SPEC B1, B2): context, query, history, framing.
+"""The user's message (context, its end, the question), and what fits the model's window.
 
-The chat format's own tokens are in the budget: so many a message, so many for the reply's start.
+No text of a context can spell the end (see `SQUARE` in `special_tokens.py`), so the first one in a
+message is the context's. It is counted with the message and is no part of the context's text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.message import END, join_message
 from foveate.core.request import Inputs
 from foveate.core.zones import Budget
 
@@ -38,10 +40,7 @@ def fixed_messages(inputs: Inputs) -> list[RoleAndContent]:
 
 
 def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
-    """The budget with its document zone cut to what the window leaves, which settles the window.
-
-    Raises `BudgetTooSmall` where it leaves nothing.
-    """
+    """The budget with its document zone cut to what the window leaves; raises `BudgetTooSmall`."""
     budget = inputs.budget
     if budget.window is None:
         return budget
@@ -57,10 +56,7 @@ def remaining_budget(inputs: Inputs, tokenizer: Tokenizer) -> Budget:
 
 
 def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) -> int:
-    """Tokens by which the whole request is over; 0 or less where it fits or no window is known.
-
-    `tokens` is the count of `text`; the request itself is counted where it comes near the limit.
-    """
+    """Tokens by which the request exceeds the window; `tokens` is the count of `text`."""
     budget = inputs.budget
     if budget.window is None:
         return 0
@@ -69,3 +65,57 @@ def window_excess(inputs: Inputs, text: str, tokens: int, tokenizer: Tokenizer) 
     if fixed + tokens + SLACK <= limit:
         return fixed + tokens + SLACK - limit
     return count_messages(request_messages(inputs, text), budget, tokenizer) - limit
+
+
+END = "[End of context]"
+CLOSING = f"\n\n{END}"
+"""What ends a context that is a text."""
+_PART = {"type": "text", "text": END}
+_CLOSING_PART = "," + json.dumps(_PART, separators=(",", ":")) + "]"
+
+
+def close_context(text: str, *, parts: bool = False) -> str:
+    r"""The context's text with its end; `parts`: the text is a JSON list of content parts.
+
+    >>> close_context("[1] Source: mill.md")
+    '[1] Source: mill.md\n\n[End of context]'
+    """
+    return text.removesuffix("]") + _CLOSING_PART if parts else text + CLOSING
+
+
+def join_message(text: str, query: str) -> str:
+    r"""The message: context, end, question; the question alone where there is no context.
+
+    A question that spells the end itself is never alone.
+
+    >>> join_message("[1] Source: mill.md", "How old?")
+    '[1] Source: mill.md\n\n[End of context]\n\nHow old?'
+    """
+    if text:
+        return f"{close_context(text)}\n\n{query}"
+    return f"{END}\n\n{query}" if END in query else query
+
+
+def join_parts(parts: Sequence[Mapping[str, Any]], query: str) -> list[dict[str, Any]]:
+    """The same for a context of content parts."""
+    return [*map(dict, parts), dict(_PART), {"type": "text", "text": query}]
+
+
+def split_message(message: str) -> tuple[str, str]:
+    r"""Context and question of a message as `join_message` makes it.
+
+    >>> split_message("[1] Source: mill.md\n\n[End of context]\n\nHow old?")
+    ('[1] Source: mill.md', 'How old?')
+    """
+    if message.startswith(f"{END}\n\n"):
+        return "", message.removeprefix(f"{END}\n\n")
+    text, end, query = message.partition(f"{CLOSING}\n\n")
+    return (text, query) if end else ("", message)
+
+
+def split_parts(parts: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:
+    """Content parts and question of a message as `join_parts` makes it."""
+    *found, asked = parts
+    if found and found[-1] == _PART:
+        found.pop()
+    return found, asked["text"]

@@ -34,7 +34,6 @@ class Budget:
     per_reply: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be spent."""
         for name in ("system", "conversation", "query", "generation", "buffer", *_FRAMING):
             check_zone(name, getattr(self, name), 0)
         for name in ("documents", "characters", "window"):

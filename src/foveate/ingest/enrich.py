@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
-from foveate.core.text.questions import extract_questions
-from foveate.core.text.summary import summarise
+from foveate.core.text.summary import extract_questions, summarise
 from foveate.core.types import Chunk, Span
 from foveate.ports import QUESTIONS, Document
 

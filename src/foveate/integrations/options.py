@@ -21,8 +21,7 @@ from foveate.pipeline.flow import AssemblyResult
 from foveate.pipeline.inputs import check_principals, check_query
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
-from foveate.pipeline.prompts.markers import PROVIDER_CITED_FORMATS
-from foveate.pipeline.prompts.text import system_prompt
+from foveate.pipeline.prompts import PROVIDER_CITED_FORMATS, system_prompt
 from foveate.ports import Message
 
 Principals: TypeAlias = Iterable[str] | Callable[[], Iterable[str]]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from foveate.core.errors import BadOption
 from foveate.core.types import Context
-from foveate.pipeline.candidates import candidates_of
 from foveate.pipeline.flow import (
     AssemblyResult,
     Ports,
@@ -15,7 +14,7 @@ from foveate.pipeline.flow import (
     cached_from_store,
     search,
 )
-from foveate.pipeline.inputs import check_query, check_store
+from foveate.pipeline.inputs import candidates_of, check_query, check_store
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import (
     AssembleKeywords,
@@ -30,8 +29,6 @@ from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
 if TYPE_CHECKING:
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.taxonomy import Taxonomy
-
-__all__ = ["Assembler", "assemble"]
 
 
 def assemble(
@@ -97,7 +94,6 @@ class Assembler:
     observers: StepObserver | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no store, and a recipe, format or order that does not exist."""
         check_store(self.store)
         check_recipe(self.options)
 

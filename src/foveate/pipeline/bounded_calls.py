@@ -1,7 +1,6 @@
-"""Calls to the outside side by side: so many at once, each with a time limit, and all with one.
+"""Concurrent calls: so many at once, each with a time limit, and one limit for all.
 
-A call runs on a thread of its own. One that does not keep time is left behind: its answer is not
-waited for, and it keeps its place until it ends, so that never more than `at_once` are open.
+A call runs on its own thread. One that is late is abandoned and keeps its place until it ends.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ class BoundedCalls(Generic[T]):
         return number
 
     def next_result(self) -> tuple[int, T | Exception] | None:
-        """The next call that ends, or is `CallTimeout`; None where only those left behind are open.
-
-        In that case a place may have become free, or the time for all is over.
-        """
+        """The next call that ends or times out; None if only abandoned ones are open."""
         while True:
             number, due = min(
                 self._deadlines.items(), key=lambda one: one[1], default=(0, self._deadline)

@@ -1,7 +1,6 @@
-"""Budgets ready to use: measured for a model, and presets. The values: `foveate.core.zones.Budget`.
+"""Budgets ready to use: measured for a model, and presets.
 
-The zones of a budget add up to what may be spent; a sum over the window is refused by the value
-itself. A budget made here equals a core budget of the same zones.
+A budget made here equals a `foveate.core.zones.Budget` of the same zones.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ class Budget(zones.Budget):
     """
 
     def __eq__(self, other: object) -> bool:
-        """By the zones, whichever of the two classes made it."""
         if not isinstance(other, zones.Budget):
             return NotImplemented
         return astuple(self) == astuple(other)

@@ -1,9 +1,8 @@
-"""Asks a model for shorter versions of what the budget cost (SPEC S8). It annotates, only.
+"""Asks a model for shorter versions of what the budget cost (SPEC S8).
 
-After a first assembly it is read from the trace which texts the budget kept out or shortened, and
-which are oversized; a model is asked about those, best first, and what it wrote goes into the
-inputs as an `Offer`. The core decides, from what it can check, whether anything of it is shown.
-Whatever goes wrong with the model is an offer too, which says why there is none.
+The trace of a first assembly names the texts that the budget kept out or shortened and those that
+are oversized. The model's versions enter the inputs as `Offer`s; the core checks and decides. A
+failed call is an offer with the reason.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ from dataclasses import dataclass, replace
 
 from foveate.core.admission import admit
 from foveate.core.assemble import TokenCountCache, assemble, run_stages
-from foveate.core.compressed_rendition import rendition_from_compressed_text
-from foveate.core.compressed_text import Offer
+from foveate.core.compressed_rendition import find_copied_sentences, rendition_from_compressed_text
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, FoveateError
 from foveate.core.header_costs import build_request
 from foveate.core.render import renderer_for_recipe
-from foveate.core.request import Inputs, Recipe, Request
+from foveate.core.request import Inputs, Offer, Recipe, Request
 from foveate.core.stages.compress import Compress, is_uncompressed
-from foveate.core.text.copied_sentences import find_copied_sentences
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Candidate, Trace, rank
 from foveate.core.window import remaining_budget
@@ -33,8 +30,10 @@ from foveate.providers.chat import registry_name
 
 MAX_TRIES = 2
 TOKEN_MARGIN = 64  # tokens; for the chat's framing, and for another tokenizer than the model's
-LEFT_OUT_REASONS = ("over_budget", "after_stop", "document_over_budget", "shed")
-SHORTENED_REASONS = ("extract", "truncated")
+BUDGET_REASONS = (
+    *("over_budget", "after_stop", "document_over_budget", "shed"),
+    *("extract", "truncated"),
+)
 IRRELEVANT = "IRRELEVANT"
 EXTRACT_PROMPT = f"""\
 You copy out of a document what helps to answer a question.
@@ -67,7 +66,6 @@ class Compressor:
     window: int = 8_192
 
     def __post_init__(self) -> None:
-        """Refuse limits that leave nothing to do."""
         if min(self.at_once, self.most) < 1 or min(self.seconds, self.within) <= 0:
             raise BadOption("compressor: at_once, most, seconds and within must be more than 0")
         if self.window < 512:
@@ -96,10 +94,7 @@ def compress_for_request(
     by: Compressor,
     observers: Observers | None = None,
 ) -> tuple[Offer, ...]:
-    """What the model offers for this request; nothing where the budget needs none.
-
-    Its calls are watched, the assembly before them is not: its steps would count twice.
-    """
+    """The model's offers for this request; none if the budget needs none."""
     if inputs.offers:
         return inputs.offers
     return compress_texts(
@@ -124,15 +119,12 @@ def check_compressor_used(recipe: Recipe) -> None:
 def find_texts_to_compress(
     inputs: Inputs, tokenizer: Tokenizer, known: TokenCountCache
 ) -> list[CompressionTask]:
-    """What the budget kept out or shortened in a first assembly, and what is oversized; best first.
-
-    Where nothing at all fits, that is everything.
-    """
+    """Texts that the budget excluded or shortened, and oversized ones; best first."""
     stages = list(enumerate(inputs.recipe.stages, 1))  # the trace's first entry is the input
     try:
         trace = assemble(inputs, tokenizer, known).trace
         lost = {
-            d.chunk_id for entry in trace for d in entry.decisions if _is_budget_reason(d.reason)
+            d.chunk_id for entry in trace for d in entry.decisions if d.reason in BUDGET_REASONS
         }
     except BudgetTooSmall:
         trace, lost = (), None
@@ -162,7 +154,6 @@ def find_texts_to_compress(
 def _run_until_stage(
     inputs: Inputs, tokenizer: Tokenizer, place: int, known: TokenCountCache
 ) -> tuple[tuple[Candidate, ...], Request]:
-    """What the recipe's stage at this place is given."""
     inputs = admit(inputs)
     recipe, room = inputs.recipe, remaining_budget(inputs, tokenizer)
     request = build_request(inputs, room, tokenizer, renderer_for_recipe(recipe), known)
@@ -170,12 +161,7 @@ def _run_until_stage(
     return run_stages(first, request)[0], request
 
 
-def _is_budget_reason(reason: str) -> bool:
-    return reason in LEFT_OUT_REASONS or reason in SHORTENED_REASONS
-
-
 def _is_budget_tight(stage: Compress, trace: Trace, place: int) -> bool:
-    """What the stage said of the budget; where nothing fits, it is tight."""
     return bool(trace[place].notes["tight"]) if trace else stage.when != "oversized"
 
 
@@ -218,11 +204,7 @@ def compress_texts(
 
 
 def build_compression_messages(want: CompressionTask, again: str = "") -> tuple[list[Message], int]:
-    """What the model reads of one text, and how many tokens it may write.
-
-    One text a call: what stands in it cannot speak for another. `again`: what was wrong with the
-    first answer.
-    """
+    """The messages for one text, and the tokens to write; `again`: an earlier fault."""
     if want.stage.model_method == "llm_extract":
         prompt, most = EXTRACT_PROMPT, want.size + TOKEN_MARGIN
     else:
@@ -266,7 +248,6 @@ def model_call_figures(model: str, reply: Reply) -> CallFigures:
 
 
 def _checked_result(want: CompressionTask, outcome: Reply | Exception, by: Compressor) -> Offer:
-    """The offer that the core would take; else why not."""
     if isinstance(outcome, CallTimeout | FoveateError):
         return _empty_result(want, by, str(outcome))
     if isinstance(outcome, Exception):  # others' messages may hold what is nobody's business
@@ -284,7 +265,6 @@ def _checked_result(want: CompressionTask, outcome: Reply | Exception, by: Compr
 
 
 def _parse_reply(want: CompressionTask, reply: Reply, by: Compressor) -> Offer:
-    """What the reply says, not yet checked."""
     text = reply.text.strip()
     made = _empty_result(want, by, "")
     if want.stage.model_method == "llm_extract":

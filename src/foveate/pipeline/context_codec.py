@@ -1,7 +1,6 @@
-"""A context as bytes and back, for caches: MessagePack, checked against the types when read.
+"""A context as MessagePack bytes and back, for caches.
 
-What is decoded equals what was encoded. Data of another version, damaged data and data of another
-key decode to None.
+Data of another version or key, and damaged data, decode to None.
 """
 
 from __future__ import annotations
@@ -41,10 +40,7 @@ class _Record:
 
 
 def cache_key(query: str, state_root: str, resolved: ResolvedOptions, ports: object) -> str:
-    """A key for everything that decides a context's bytes.
-
-    `state_root`: of what the caller may read. `ports`: the names of the ports that took part.
-    """
+    """A key for everything that decides a context's bytes."""
     options = resolved.options
     parts = (
         __version__,

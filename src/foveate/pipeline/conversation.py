@@ -7,19 +7,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 from foveate.core import zones as core_zones
-from foveate.core.chat.flexible_budget import FlexibleBudget, Zone
 from foveate.core.chat.history import History
-from foveate.core.chat.message_forms import turns_from_messages
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.turns import Turn
-from foveate.core.chat.zone_demand import ChatOptions
+from foveate.core.chat.zone_demand import ChatOptions, FlexibleBudget, Zone
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
-from foveate.pipeline.candidates import candidates_of
 from foveate.pipeline.flow import inputs_for
 from foveate.pipeline.history_summary import Summariser, summarise
-from foveate.pipeline.inputs import check_query
+from foveate.pipeline.inputs import candidates_of, check_query, turns_from_messages
 from foveate.pipeline.options import (
     AssembleKeywords,
     AssembleOptions,
@@ -141,7 +138,6 @@ def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Input
 def _summarised(
     inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, by: Summariser | None
 ) -> Flow[Conversation]:
-    """The request; the model is asked for a summary only if turns do not fit in full."""
     known = counts_for(tokenizer.fingerprint)
     made = build_conversation(inputs, talk, tokenizer, known)
     if by is None or all(a == b for a, b in zip(talk.turns, made.history.shown, strict=True)):

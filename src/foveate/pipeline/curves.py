@@ -1,7 +1,7 @@
-"""Reading curves: how well a model reads each part of its context. Published ones, and one's own.
+"""Reading curves: how well a model reads each part of its context.
 
-A curve is accuracy, in any unit, at evenly spaced places from first to last: what
-`Order(by="attention", curve=…)` takes. `foveate calibrate` writes files of them.
+A curve is accuracy at evenly spaced places from first to last, for `Order(by="attention",
+curve=…)`. `foveate calibrate` writes files of them.
 """
 
 from __future__ import annotations

@@ -6,16 +6,18 @@ nothing. Each call to a port is one `Call`, so the flow runs blocking and in an 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, TypeAlias
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.candidates import BestFirst
+from foveate.core.errors import ExternalError, FoveateError
 from foveate.core.request import Inputs, Recipe
-from foveate.core.types import Candidate, Context, Number, Supplement
+from foveate.core.types import Candidate, Context, Number, Supplement, rank
 from foveate.pipeline.observers import CallFigures, Observers
 from foveate.pipeline.options import ResolvedOptions
-from foveate.pipeline.rerank import FAILED, rerank
 from foveate.pipeline.steps import Call, Flow
 from foveate.ports import Cache, Embedder, Reranker, SearchResult, Store
 from foveate.providers.tokenizers.counts import counts_for
@@ -23,17 +25,6 @@ from foveate.providers.tokenizers.counts import counts_for
 if TYPE_CHECKING:
     from foveate.pipeline.compressor import Compressor
     from foveate.pipeline.taxonomy import Taxonomy
-
-__all__ = [
-    "AssemblyResult",
-    "Ports",
-    "assemble_candidates",
-    "assemble_from_store",
-    "cached_from_store",
-    "inputs_for",
-    "search",
-    "search_figures",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +111,9 @@ def assemble_from_store(
 
 
 def cached_from_store(ports: Ports, query: str, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
-    """The same, from the cache if it has it, and into the cache if nothing was written meanwhile.
+    """The context from the cache, or from the store into the cache.
 
-    A context is kept under everything that decides it, the state root of what the caller may read
-    among it. A run in which a port failed is not kept.
+    The key covers everything that decides the context. A run in which a port failed is not kept.
     """
     cache, store = ports.cache, ports.store
     if cache is None or store is None or _brings_values(resolved):
@@ -157,7 +147,6 @@ def _brings_values(resolved: ResolvedOptions) -> bool:
 
 
 def _port_names(ports: Ports) -> tuple[object, ...]:
-    """What tells these ports from others in a cache's key."""
     compressor = ports.compressor
     return (
         ports.embedder.name if ports.embedder is not None else "",
@@ -168,7 +157,6 @@ def _port_names(ports: Ports) -> tuple[object, ...]:
 
 
 def _degraded(result: AssemblyResult) -> bool:
-    """Whether a port failed on the way: the next run may do better."""
     inputs = result.inputs
     assert inputs is not None
     return any(name == FAILED for name, _ in inputs.notes) or any(o.why for o in inputs.offers)
@@ -202,7 +190,6 @@ def inputs_for(
 
 
 def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[AssemblyResult]:
-    """Side knowledge, neighbours, counts and readings, a round trip each; then the core."""
     inputs = yield from _side_knowledge(ports, inputs)
     tokenizer, store = resolved.tokenizer, ports.store
     known = counts_for(tokenizer.fingerprint)
@@ -243,7 +230,6 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
 
 
 def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
-    """The intent and the entries of the taxonomy, beside those the caller gave."""
     taxonomy, embedder, query = ports.taxonomy, ports.embedder, inputs.query
     if taxonomy is None:
         return inputs
@@ -256,7 +242,6 @@ def _side_knowledge(ports: Ports, inputs: Inputs) -> Flow[Inputs]:
 
 
 def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
-    """The chunks around the hits, unless the caller brought some or the recipe wants none."""
     window = _window(inputs.recipe)
     if not window or inputs.neighbours:
         return inputs
@@ -270,7 +255,6 @@ def _neighbours(store: Store, inputs: Inputs) -> Flow[Inputs]:
 
 
 def _window(recipe: Recipe) -> int:
-    """How far the recipe looks around a hit."""
     from foveate.core.stages.expand import Expand
 
     return max((s.window for s in recipe.stages if isinstance(s, Expand)), default=0)
@@ -279,7 +263,6 @@ def _window(recipe: Recipe) -> int:
 def _compressed(
     ports: Ports, inputs: Inputs, resolved: ResolvedOptions, known: TokenCountCache
 ) -> Flow[Inputs]:
-    """The inputs with a model's shorter versions; all its calls are one call here."""
     compressor = ports.compressor
     if compressor is None:
         return inputs
@@ -294,3 +277,47 @@ def _compressed(
         lambda offers: {"offers": len(offers), "failed": sum(bool(o.why) for o in offers)},
     )
     return replace(inputs, offers=offers)
+
+
+FAILED = "not_reranked"
+"""The note of a reranker that failed."""
+Notes: TypeAlias = tuple[tuple[str, Number], ...]
+
+
+def rerank(
+    reranker: Reranker | None, query: str, candidates: tuple[Candidate, ...]
+) -> Flow[tuple[tuple[Candidate, ...], Notes]]:
+    """The candidates in the reranker's order, and notes.
+
+    Its scores become `rerank_score` and `score`. If it fails, the candidates stay as they were
+    found.
+    """
+    if reranker is None or not candidates:
+        return candidates, ()
+    texts = [candidate.text for candidate in candidates]
+    try:
+        scores = yield Call(
+            "rerank", lambda: reranker.rerank(query, texts), lambda _: {"texts": len(texts)}
+        )
+        ranked = _scored(candidates, scores)
+    except Exception as error:  # noqa: BLE001  # whatever fails outside, the search's order stands
+        # A message from outside may hold content that must not be shown; ours do not.
+        why = str(error) if isinstance(error, FoveateError) else type(error).__name__
+        return candidates, ((FAILED, f"{reranker.name}: {why}"),)
+    return ranked, (("reranked_by", reranker.name), ("reranked", len(ranked)))
+
+
+def _scored(candidates: Sequence[Candidate], scores: Sequence[float]) -> tuple[Candidate, ...]:
+    """Sorted by the scores; raises `ExternalError` where they are none."""
+    given = [float(score) for score in scores]
+    if len(given) != len(candidates) or not all(map(isfinite, given)):
+        raise ExternalError(f"{len(given)} scores for {len(candidates)} texts, or not all finite")
+    return tuple(
+        sorted(
+            (
+                replace(candidate, score=score, rerank_score=score)
+                for candidate, score in zip(candidates, given, strict=True)
+            ),
+            key=rank,
+        )
+    )

@@ -45,7 +45,6 @@ class Summariser:
     timeout: float = 30.0
 
     def __post_init__(self) -> None:
-        """Refuse what leaves no room for a conversation."""
         if self.max_tokens < 1 or self.timeout <= 0:
             raise BadOption("summariser: max_tokens and timeout must be more than 0")
         if self.window < self.max_tokens + 512:
@@ -64,10 +63,9 @@ def summarise(
     *,
     withdrawn: frozenset[int] = frozenset(),
 ) -> Summary:
-    """The summary of all turns but the last `verbatim` and the pinned; or why there is none.
+    """The summary of all turns but the last `verbatim`, the pinned and the `withdrawn`; or why not.
 
-    `withdrawn`: turns that the model may not be shown either.
-    What the model could not be shown, for want of room in its window, it did not summarise.
+    Turns that did not fit the model's window are `unread`.
     """
     count = max(0, len(turns) - verbatim)
     may = [n for n in range(count) if n not in withdrawn]
@@ -104,10 +102,7 @@ class Transcript(NamedTuple):
 def build_transcript(
     turns: Sequence[Turn], room: int, tokenizer: Tokenizer, query: str = ""
 ) -> Transcript:
-    """The turns as a text of at most `room` tokens: long ones cut, shortened, the oldest left out.
-
-    Nothing is said of what they cited: that is carried on beside the summary.
-    """
+    """The turns in at most `room` tokens: cut, shortened, the oldest left out."""
 
     def weigh(messages: Sequence[Said]) -> int:
         return sum(1 + tokenizer.count(_format_message(m)) for m in messages)
@@ -130,8 +125,6 @@ def build_transcript(
 
 
 def _truncate_turn(turn: Turn, most: int, tokenizer: Tokenizer) -> Turn:
-    """The turn with each of its texts cut, so that one of them cannot push out all others."""
-
     def cut(text: str) -> str:
         return text if tokenizer.count(text) <= most else f"{tokenizer.truncate(text, most)} …"
 
@@ -147,7 +140,6 @@ def _truncate_turn(turn: Turn, most: int, tokenizer: Tokenizer) -> Turn:
 
 
 def _format_message(message: Said) -> str:
-    """A message as one reads it in a protocol."""
     if message.role == "tool":
         return f"Tool: {message.text}"
     said = f"{_ROLE_NAMES.get(message.role, 'Note')}: {message.text}" if message.text else ""
@@ -173,7 +165,6 @@ def _complete_in_time(by: Summariser, messages: Sequence[Message]) -> Reply | st
 
 
 def _rejection_reason(reply: Reply, said: str, source: str) -> str:
-    """Why a summary is not used; empty where it is."""
     if not said:
         return "the model wrote nothing"
     if reply.finish != "stop":

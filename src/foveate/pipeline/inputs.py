@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast
 
+from foveate.core.candidates import BestFirst, candidates_from_items
+from foveate.core.chat.anthropic import turns_from_anthropic
+from foveate.core.chat.openai import turns_from_openai
+from foveate.core.chat.turns import Turn, messages_from_turn, role_and_text
 from foveate.core.errors import BadInput, BadOption
-from foveate.core.types import Context
+from foveate.core.types import Candidate, Context
+from foveate.pipeline import tables
+from foveate.pipeline.documents import records_from_items
+
+Channel: TypeAlias = Literal["text", "voice"]
 
 
 def check_query(query: str) -> str:
@@ -49,13 +57,10 @@ def parse_messages(
 ) -> tuple[tuple[str, str], ...]:
     """Chat messages as (role, content); raises `BadInput` naming the message.
 
-    A message is a mapping in the form of OpenAI or Anthropic, with parts of content, tool calls
-    and their results, or a pair of strings. All of it is counted as in a conversation.
+    A message is a mapping in OpenAI's or Anthropic's form, or a pair of strings.
     """
     messages = list(messages)
     if any(map(_has_parts, messages)):
-        from foveate.core.chat.message_forms import role_and_text_pairs
-
         return role_and_text_pairs([_as_mapping(message) for message in messages])
     return tuple(_parse_message(message, number) for number, message in enumerate(messages, 1))
 
@@ -82,9 +87,52 @@ def _as_mapping(message: Mapping[str, Any] | tuple[str, str]) -> Mapping[str, An
 
 
 def _has_parts(message: object) -> bool:
-    """Whether the message is more than a role and a text."""
     if not isinstance(message, Mapping):
         return False
     content = message.get("content")
     parts = isinstance(content, Sequence) and not isinstance(content, str)
     return parts or any(message.get(name) for name in ("tool_calls", "tool_call_id"))
+
+
+def turns_from_messages(turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
+    """Turns, or the messages of either form; raises `BadInput` naming the one that is wrong."""
+    known = list(turns)
+    if all(isinstance(turn, Turn) for turn in known):
+        return tuple(cast("list[Turn]", known))
+    if any(isinstance(turn, Turn) for turn in known):
+        raise BadInput("are turns and messages mixed; give all in one form", field="turns")
+    messages = cast("Sequence[Mapping[str, Any]]", known)
+    if any(_has_blocks(message) for message in messages):
+        return turns_from_anthropic(messages)
+    return turns_from_openai(messages)
+
+
+def _has_blocks(message: Any) -> bool:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, list):
+        return False
+    own = ("tool_use", "tool_result", "thinking", "redacted_thinking")
+    return any(isinstance(part, Mapping) and part.get("type") in own for part in content)
+
+
+def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Messages as they are counted, (role, text); raises `BadInput` naming the wrong message."""
+    said = [
+        message
+        for turn in turns_from_messages(messages)
+        for message in messages_from_turn(turn, turn)
+    ]
+    return tuple(map(role_and_text, said))
+
+
+def candidates_of(items: Any) -> tuple[Candidate, ...]:
+    """Candidates, mappings, a framework's documents, or a table's rows, in the given order.
+
+    A table: a pandas or polars DataFrame, an Arrow table, batch or reader, or anything that hands
+    out Arrow's C stream. If nothing in it has a score, its order becomes the score.
+    Raises `BadInput` naming the position (counted from 1, as `line`) and the field.
+    """
+    if isinstance(items, BestFirst):
+        return items
+    rows = tables.rows_from_table(items)
+    return candidates_from_items(records_from_items(items) if rows is None else rows)

@@ -1,10 +1,8 @@
-"""Who watches an assembly: any number of watchers, none of which can change or break it.
+"""Observers of an assembly; none can change or break it.
 
-A watcher is an `StepObserver`: called with a step's name it gives what is entered before the step
-and left after it. Two methods are called where it has them, while the step is still open:
-`on_call(name, figures)` with a few counts of a call to the outside, never content, and
-`on_context(context)` with what came of an assembly. Whatever a watcher raises is logged, once, and
-it cannot keep an error of a step from going on.
+An observer is a `StepObserver`: called with a step's name, it gives a context manager for the step.
+If it has them, `on_call(name, figures)` gets counts of an external call, and `on_context(context)`
+the result. What an observer raises is logged once; it cannot suppress an error of a step.
 """
 
 from __future__ import annotations

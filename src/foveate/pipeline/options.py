@@ -1,8 +1,7 @@
-"""What a caller asks for, as one value, and the values it resolves to.
+"""The options of a call as one value, and the values they resolve to.
 
-Every face (Python, command line, HTTP, MCP, batch, frameworks) builds an `AssembleOptions`, and
-none states the options again. A new option is a field here, a keyword in `AssembleKeywords`, and
-one line in each face that shows it.
+Every face builds an `AssembleOptions`. A new option is a field here, a keyword in
+`AssembleKeywords`, and one line in each face that shows it.
 """
 
 from __future__ import annotations
@@ -21,20 +20,10 @@ from foveate.core.request import Recipe
 from foveate.core.spec import recipe_from_toml
 from foveate.core.types import Chunk, Supplement, Vector
 from foveate.models import Model
-from foveate.pipeline.inputs import check_principals, parse_messages
-from foveate.pipeline.prompts import Channel
+from foveate.pipeline.inputs import Channel, check_principals, parse_messages
 
 if TYPE_CHECKING:
     from foveate.pipeline.taxonomy import Taxonomy
-
-__all__ = [
-    "AssembleKeywords",
-    "AssembleOptions",
-    "Channel",
-    "ResolvedOptions",
-    "check_recipe",
-    "resolve_options",
-]
 
 
 class AssembleKeywords(TypedDict, total=False):
@@ -130,10 +119,9 @@ class AssembleOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedOptions:
-    """What options come to, by name no more: settled before candidates are looked at.
+    """The values that options resolve to.
 
-    `system`: the system prompt that is sent with the context. `history`: what was said before, as
-    (role, content). Both share the window with the context.
+    `system`: the system prompt. `history`: earlier messages, as (role, content).
     """
 
     recipe: Recipe
@@ -201,8 +189,7 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
         return options.system
     if options.prompt is None:
         return ""
-    from foveate.pipeline.prompts.markers import marker_from_format
-    from foveate.pipeline.prompts.text import system_prompt
+    from foveate.pipeline.prompts import marker_from_format, system_prompt
 
     return system_prompt(
         options.prompt,
@@ -213,7 +200,6 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
 
 
 def _settle_headers(recipe: Recipe, budget: zones.Budget) -> Recipe:
-    """The recipe with short or long headers, if its format leaves that to the budget."""
     if getattr(recipe.format, "header_form", "") != "auto":
         return recipe
     from foveate.core.formats.numbered import SHORT_BELOW
@@ -234,7 +220,6 @@ def check_recipe(options: AssembleOptions) -> None:
 
 
 def _recipe_for(options: AssembleOptions) -> Recipe:
-    """The recipe, with the options' format and order in place of its own."""
     recipe, form = load_recipe(options.recipe), options.format
     if options.channel not in ("text", "voice"):
         raise BadOption(f"channel must be 'text' or 'voice', not {options.channel!r}")
@@ -255,7 +240,6 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
 
 
 def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
-    """The recipe that begins with the best `keep` candidates."""
     if keep is None:
         return recipe
     from foveate.core.stages.floor import Floor
@@ -275,7 +259,6 @@ def load_recipe(recipe: str | Recipe) -> Recipe:
 
 
 def _read_recipe(name: str) -> Recipe:
-    """The recipe in a TOML file; whatever is wrong with it is bad input and names the file."""
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -293,7 +276,6 @@ def _read_recipe(name: str) -> Recipe:
 
 
 def _reorder(recipe: Recipe, order: str) -> Recipe:
-    """The recipe with its order stage replaced, or with one added at the end."""
     by, colon, name = order.partition(":")
     if colon and not name:
         raise BadOption(f"order {order!r} names no curve; write attention:CURVE")
@@ -313,7 +295,6 @@ def _reorder(recipe: Recipe, order: str) -> Recipe:
 
 
 def _recipe_budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.Budget:
-    """A number limits the documents, beside whatever else the recipe limits."""
     if budget is None:
         modest = recipe.budget == zones.Budget()
         return replace(recipe.budget, documents=DEFAULT_TOKENS) if modest else recipe.budget
@@ -325,7 +306,6 @@ def _recipe_budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.B
 def _model_budget(
     budget: int | zones.Budget | None, room: zones.Budget, recipe: Recipe
 ) -> zones.Budget:
-    """The model's room, or less of it; a budget's zones must fit the model's window."""
     most = DEFAULT_TOKENS if recipe.budget == zones.Budget() else None
     if budget is None:
         return replace(room, documents=min(room.documents or most, most)) if most else room

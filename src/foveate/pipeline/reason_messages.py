@@ -99,7 +99,6 @@ def _fill_sentence(sentence: str, values: Mapping[str, str]) -> str:
 
 
 def _format_without_sentence(decision: Decision, values: Mapping[str, str]) -> str:
-    """Reason, culprit and numbers as they are."""
     by = [f"by {decision.by}"] if decision.by else []
     rest = [f"{name} {values[name]}" for name in decision.numbers if name not in COUNTERFACTUALS]
     return ", ".join([decision.reason, *by, *rest])

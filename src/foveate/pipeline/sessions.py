@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
-from foveate.core.chat.document_block import SessionPolicy
-from foveate.core.chat.flexible_budget import FlexibleBudget
 from foveate.core.chat.history import History
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
-from foveate.core.chat.revoke import revoke
-from foveate.core.chat.session import FillRate, Reuse, Session, TokenPrices
+from foveate.core.chat.session import FillRate, Reuse, Session, SessionPolicy, TokenPrices, revoke
 from foveate.core.chat.session_json import session_from_json, session_to_json
-from foveate.core.chat.zone_demand import filter_permitted
+from foveate.core.chat.zone_demand import FlexibleBudget, filter_permitted
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
 from foveate.pipeline.assembler import Assembler
@@ -149,7 +146,6 @@ def _proceed(
 
 
 def _newly_short(session: Session, made: TurnRequest) -> bool:
-    """Whether turns are shown shorter than they were, or not any more, for want of room."""
     decisions = made.conversation.history.trace.decisions
     shown = made.conversation.history.shown
     return any(

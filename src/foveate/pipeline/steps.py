@@ -1,8 +1,7 @@
-"""The order of calls to the outside, written once and driven in two ways.
+"""The order of external calls, written once and driven in two ways.
 
 A flow is a generator: it yields a `Call` and is sent the call's result. `run` drives it in this
-thread, `arun` in an event loop with blocking calls on worker threads (the design of httpx's
-authentication flows). Each call has a name by which observers know it.
+thread, `arun` in an event loop with blocking calls on worker threads.
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ Flow: TypeAlias = Generator[Call, Any, T]
 
 
 def run(flow: Flow[T], observers: Observers | None = None, operation: Operation = "assemble") -> T:
-    """Drive a flow in this thread; an error of a call is raised inside the flow.
-
-    Observers see all of it as the step `operation`, and each call as a step in it.
-    """
+    """Drive a flow in this thread, observed as `operation`; errors are raised in the flow."""
     if observers is None:
         return _drive(flow, None)
     with observers(operation):
@@ -52,10 +48,7 @@ def run(flow: Flow[T], observers: Observers | None = None, operation: Operation 
 async def arun(
     flow: Flow[T], observers: Observers | None = None, operation: Operation = "assemble"
 ) -> T:
-    """`run` without blocking the event loop; a port may be sync or async.
-
-    The core runs on a worker thread as well: it computes, it does not wait.
-    """
+    """`run` without blocking the event loop; the core runs on a worker thread."""
     if observers is None:
         return await _drive_async(flow, None)
     with observers(operation):
@@ -65,7 +58,6 @@ async def arun(
 
 
 def _show_context(observers: Observers, outcome: object) -> None:
-    """Show observers the context that a flow ended with, if it did."""
     context = getattr(outcome, "context", outcome)
     if isinstance(context, Context):
         observers.on_context(context)
@@ -98,7 +90,6 @@ async def _drive_async(flow: Flow[T], observers: Observers | None) -> T:
 
 
 async def _await_call(step: Call, observers: Observers | None) -> Any:
-    """The result of a sync or async call; observed from here, whose context its thread gets."""
     import asyncio
 
     if observers is not None:

@@ -1,8 +1,6 @@
-"""A caller's own side knowledge: what a question is after, and what may help with it.
+"""A caller's side knowledge: the intents of questions, and entries that may help.
 
-A taxonomy is a file of intents and entries. It only annotates: the question's intent and how near
-each entry is to it. Whether any enters is the gate's to say (`SupplementGate`, SPEC S11), which
-suppresses unless the intent asks for it and retrieval was not enough.
+A taxonomy only annotates; the `SupplementGate` (SPEC S11) decides whether an entry enters.
 
     [intents]
     definition = ["what is", "what does", "meaning of"]
@@ -62,8 +60,7 @@ class Taxonomy:
     ) -> tuple[str, tuple[Supplement, ...]]:
         """The query's intent, and the entries with their similarity to it.
 
-        By cosine of 8-bit vectors, exact on every machine; without an embedder, the share of the
-        query's terms that an entry has. Nothing is worked out for a query without an intent.
+        By cosine of 8-bit vectors, or without an embedder by shared terms.
         """
         intent = self.match_intent(query)
         if not intent or not self.entries:

@@ -1,8 +1,4 @@
-"""Readings at the edge: fetched from a store for the texts of a request, or worked out.
-
-Rules: only speed depends on them, and a store without `readings` and `keep` works. One round trip
-for all texts of a request, and none where this process knows them already.
-"""
+"""Analyses of a request's texts, from the store or computed; only speed depends on them."""
 
 from __future__ import annotations
 
@@ -64,5 +60,4 @@ def _analyse_chunk(chunk: Chunk, language: str) -> bytes:
 
 
 def _uses_sentences(recipe: Recipe) -> bool:
-    """Whether the recipe weighs sentences, which is what reading costs most for."""
     return any(isinstance(s, Compress) and s.offer == "sentences" for s in recipe.stages)

@@ -1,7 +1,6 @@
-"""An assembly as OpenTelemetry spans: one around it all, one a stage, one a call to the outside.
+"""An assembly as OpenTelemetry spans: one for the whole, one a stage, one an external call.
 
-Spans say names, counts and times. Texts, titles, questions and ids stand on none of them, and of
-an error only its kind, unless content is asked for.
+Spans hold names, counts and times; no texts, titles, questions or ids unless content is asked for.
 """
 
 from __future__ import annotations
@@ -67,10 +66,7 @@ class Tracing:
 
 
 class _AssemblySpans:
-    """The spans of the stages within one assembly: they end in time, and are sent when it is over.
-
-    What a stage came to is on the trace, which is there at the end.
-    """
+    """The spans of one assembly's stages, sent when its trace is complete."""
 
     __slots__ = ("_lock", "_open", "context", "spans")
 
@@ -137,7 +133,6 @@ class _SpanStep:
         return self._run.add(self._name, self._span, end)
 
     def _end_all(self, end: int) -> None:
-        """The stages' spans with what they came to, then the one around them all."""
         assert self._run is not None
         spans, made = self._run.close(), self._run.context
         if made is not None and self._span.is_recording():

@@ -26,7 +26,7 @@ from foveate.models import SAFE_WINDOW, registry
 from foveate.models import Model as KnownModel
 from foveate.pipeline.curves import load_published_curves
 from foveate.pipeline.options import AssembleOptions
-from foveate.pipeline.prompts.text import LANGUAGES
+from foveate.pipeline.prompts import LANGUAGES
 from foveate.ports import Model
 from foveate.providers.tokenizers import ENCODINGS
 from foveate.service.settings import Settings

@@ -29,9 +29,9 @@ from foveate.answer.read_back import parse_message
 from foveate.core.chat.request import CONTENT_PART_FORMATS
 from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import MissingExtra
-from foveate.core.message import join_message, join_parts
 from foveate.core.render import Renderer
 from foveate.core.types import Block
+from foveate.core.window import join_message, join_parts
 from foveate.ports import Content
 from foveate.testing.hostile import ROLES, SPECIAL_TOKENS, block_lists, texts
 from foveate.testing.markers import check_markers

@@ -17,7 +17,7 @@ from foveate.core.render import Renderer
 from foveate.core.text import markers as grammar
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import Block
-from foveate.pipeline.prompts.markers import marker_from_format
+from foveate.pipeline.prompts import marker_from_format
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

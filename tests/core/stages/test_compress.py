@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foveate.core.balance import balance
 from foveate.core.compressed_rendition import ABRIDGED_MARK, rendition_from_compressed_text
-from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadOption
+from foveate.core.request import CompressionMethod, Offer
 from foveate.core.stages.compress import Compress
 from foveate.core.text.salience import ELISION, join_spans
 from foveate.core.text.sentences import sentence_spans

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.errors import BadOption
-from foveate.core.stages.dedup.exact import DedupExact
-from foveate.core.text.normalise import normalise
+from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.types import Decision, Part, rank
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage

@@ -15,17 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.alignment import is_consistent, is_covered
 from foveate.core.stages.dedup.candidate_pairs import FEW
+from foveate.core.stages.dedup.compared_texts import is_consistent, is_covered
 from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
 from foveate.core.stages.dedup.signature import _runs, signature
-from foveate.core.stages.dedup.threshold import Threshold
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.profile import PROFILES, text_profile
-from foveate.core.text.shingles import shingles, word_runs
-from foveate.core.text.words import split_words
+from foveate.core.text.words import shingles, split_words, word_runs
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
 from foveate.testing.stages import check_stage
@@ -312,13 +311,13 @@ def test_the_laws_of_a_stage(method, prefer, guard):
 @pytest.mark.parametrize("seed", [100, 101])
 def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
     """S4: what is only done for many texts at once changes nothing when it is done for few."""
-    monkeypatch.setattr("foveate.core.stages.dedup.inverted_index._FEW", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.jaccard._FEW", 0)
     monkeypatch.setattr("foveate.core.stages.dedup.guard._FEW", 0)
     monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", 7)
-    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
     monkeypatch.setattr("foveate.core.stages.dedup.semantic.MANY", 0)
     monkeypatch.setattr("foveate.core.stages.dedup.semantic.BLOCK", 7)
-    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_filter._ROWS", 7)
+    monkeypatch.setattr("foveate.core.stages.dedup.jaccard._ROWS", 7)
     candidates = made(seed)
 
     count = sum(
@@ -335,9 +334,9 @@ def test_the_ways_for_many_give_the_same(method, seed, monkeypatch):
 def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
     """S4: triples that many texts have are looked through as the definition of a crowd says."""
     monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.stages.dedup.frequent_shingles.CROWD", crowd)
-    monkeypatch.setattr("foveate.core.stages.dedup.frequent_shingles.NEAREST", crowd)
-    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.containment.CROWD", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.containment.NEAREST", crowd)
+    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
     candidates = made(seed, 40)
     count = 0
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.questions import extract_questions
+from foveate.core.text.summary import extract_questions
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.copied_sentences import find_copied_sentences
+from foveate.core.compressed_rendition import find_copied_sentences
 from foveate.core.text.sentences import sentence_spans
 from foveate.testing.strategies import texts
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.normalise import normalise
+from foveate.core.stages.dedup.exact import normalise
 
 
 @given(text=st.text())

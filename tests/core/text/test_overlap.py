@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text import overlap as module
-from foveate.core.text.overlap import is_consistent_at, overlap
+from foveate.core.stages import stitch as module
+from foveate.core.stages.stitch import is_consistent_at, overlap
 from work_done import lines_run
 
 few_letters = st.text(alphabet="ab", max_size=60)

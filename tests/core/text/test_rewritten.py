@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.text.rewrite_check import check_rewrite
+from foveate.core.compressed_rendition import check_rewrite
 
 SOURCE = (
     "On Monday, 3 March 2024, the pump in the cellar was opened at 3.5 bar for twenty minutes. "

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.shingles import shingles, word_runs
+from foveate.core.text.words import shingles, word_runs
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=14).map(tuple)
 

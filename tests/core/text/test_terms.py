@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.stopwords import STOP_WORDS
-from foveate.core.text.terms import document_terms, query_terms, stem
+from foveate.core.text.terms import STOP_WORDS, document_terms, query_terms, stem
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.normalise import normalise
+from foveate.core.stages.dedup.exact import normalise
 from foveate.core.text.words import split_words
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, MissingExtra
-from foveate.core.message import split_message
+from foveate.core.window import split_message
 from foveate.evals.answers.requests import build_requests
 from foveate.evals.answers.run import MAX_FAILURES_IN_A_ROW, AnswerRunner, AnswerRunOptions
 from foveate.evals.trials import build_setting

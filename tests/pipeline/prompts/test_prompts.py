@@ -8,8 +8,13 @@ import pytest
 
 from foveate import BadInput, UnknownName, assemble, plugins
 from foveate.core import formats
-from foveate.pipeline.prompts.markers import marker_from_context, marker_from_format
-from foveate.pipeline.prompts.text import LANGUAGES, REFUSALS, system_prompt
+from foveate.pipeline.prompts import (
+    LANGUAGES,
+    REFUSALS,
+    marker_from_context,
+    marker_from_format,
+    system_prompt,
+)
 from foveate.providers.tokenizers import load_tokenizer
 from resolving import resolve
 

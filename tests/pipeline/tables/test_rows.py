@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from foveate import BadInput, Session, assemble, converse, proceed
 from foveate.core.candidates import candidate_to_json
-from foveate.pipeline.candidates import candidates_of
+from foveate.pipeline.inputs import candidates_of
 from foveate.pipeline.tables import rows_from_table
 
 AMSTERDAM = timezone(timedelta(hours=1))

@@ -1,8 +1,7 @@
 """Turns from Anthropic messages, and messages back in that form, with cache breakpoints.
 
-`tool_use` blocks and the `tool_result` blocks that answer them are one turn; text that stands in
-the same message behind results is the next turn. Breakpoints are taken off when messages come in,
-for at most four may be set, and they are set anew (SPEC W4).
+`tool_use` blocks and the `tool_result` blocks that answer them are one turn; text behind results is
+the next turn. Breakpoints of incoming messages are removed and set again (SPEC W4).
 """
 
 from __future__ import annotations
@@ -68,7 +67,6 @@ def turns_from_anthropic(
 def _tool_turn(
     waiting: tuple[Blocks, tuple[ToolCall, ...]], role: Role, blocks: Blocks, number: int
 ) -> tuple[Turn, Blocks]:
-    """The turn that called tools, with its results; and what else the message says."""
     lead, calls = waiting
     given = [b for b in blocks if b["type"] == "tool_result"] if role == "user" else []
     text, extra = _parse_content(lead, number - 1)
@@ -111,7 +109,6 @@ def _parse_role(message: Any, number: int) -> Role:
 
 
 def _parse_blocks(content: Any, number: int) -> Blocks:
-    """Content as blocks, without breakpoints."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not isinstance(content, Sequence) or not all(
@@ -133,7 +130,6 @@ def _strip_breakpoints(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_content(blocks: Blocks, number: int) -> tuple[str, str]:
-    """The text of the blocks, and what else must go back with them, as JSON."""
     texts, others = [], []
     for block in blocks:
         if block["type"] == "text" and isinstance(block.get("text"), str):
@@ -176,10 +172,7 @@ def _message_error(number: int, what: str) -> BadInput:
 
 
 def anthropic_messages(messages: Sequence[Message]) -> dict[str, Any]:
-    """`{"system": …, "messages": […]}` as Anthropic's client takes them; roles alternate.
-
-    A text of nothing but white space, which other providers take, is left out: it is refused.
-    """
+    """`{"system": …, "messages": […]}` for Anthropic; roles alternate, no text is blank."""
     system: Blocks = []
     found: list[dict[str, Any]] = []
     for message in messages:
@@ -243,9 +236,9 @@ def _format_call(call: ToolCall) -> dict[str, Any]:
 def add_cache_breakpoints(
     request: dict[str, Any], places: Iterable[tuple[int, int]]
 ) -> dict[str, Any]:
-    """The request with cache breakpoints behind the blocks at these places, at most four.
+    """The request with at most four cache breakpoints behind blocks; a place is (message, block).
 
-    A place is (message, block); -1 as the message is the system prompt.
+    Message -1 is the system prompt.
     """
     for message, block in sorted(set(places))[:MAX_BREAKPOINTS]:
         if message < 0:

@@ -1,11 +1,9 @@
-"""The conversation in its zone (SPEC W1): recent turns verbatim, older ones shortened, none lost.
+"""The conversation in its zone (SPEC W1): recent turns verbatim, older ones shortened.
 
-Oldest first, and only as far as it must be: older turns are replaced by a summary where one is
-given and helps, else shortened to a half, a quarter, a twelfth of their sentences, then left out,
-a question together with its answers. Pinned turns, the last `verbatim` ones and what the system
-said stay as they are; the question that the recent turns answer is never left out. What a turn
-cited and no longer shows is carried on in a note: with its words, else by name, the latest first.
-Of every turn there is a decision, and of what the note has no room for.
+Older turns are replaced by a summary if one helps, else shortened to a half, a quarter, a twelfth,
+then left out, a question together with its answers, oldest first. Pinned turns, the last `verbatim`
+ones, system turns and the question of the recent turns are never left out. A note carries on what
+hidden turns cited. Every turn has a decision.
 """
 
 from __future__ import annotations
@@ -37,7 +35,6 @@ class History:
     slack: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse options that have no meaning."""
         check_zone("verbatim", self.verbatim, 0)
         check_zone("slack", self.slack, 0)
         if self.slack > 90:
@@ -48,10 +45,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedHistory:
-    """A conversation as it is sent. `shown[i]` is turn i, None where it is not shown itself.
-
-    `summary`: what stands for those that are not shown, if anything does.
-    """
+    """A conversation as it is sent. `shown[i]` is turn i, None if it is not shown itself."""
 
     messages: tuple[Message, ...]
     shown: tuple[Turn | None, ...]
@@ -77,11 +71,9 @@ def fit_history(
 ) -> FittedHistory:
     """The conversation in at most `room` tokens, as `weigh` counts messages.
 
-    `before[i]`: turn i as it was sent last, which it stays as far as that goes. `withdrawn`: turns
-    that may not be shown any more. `standing`: the summary that was sent with `before`, which stays
-    as long as that goes; `summary`: a new one, of more turns. `live`: markers that mean today what
-    they meant then. `memory` is for one query. Raises `BudgetTooSmall` where what must stay is over
-    the room.
+    `before[i]`: turn i as it was sent last. `withdrawn`: turns that may not be shown. `standing`:
+    the summary sent with `before`; `summary`: a new one, of more turns. `live`: markers with the
+    same meaning as then. `memory` is for one query. Raises `BudgetTooSmall`.
     """
     draft = HistoryFit(
         turns=turns,
@@ -109,7 +101,6 @@ def fit_history(
 
 
 def _tighten(draft: HistoryFit, room: int, options: History, summary: Summary | None) -> None:
-    """Make it fit the room, if that can be; where something must go, leave the slack free."""
     if summary is not None and summary.text and draft.summarise(summary, room):
         return
     target = room * (100 - options.slack) // 100
@@ -128,7 +119,6 @@ def _tighten(draft: HistoryFit, room: int, options: History, summary: Summary | 
 
 
 def _cite_sources_only(draft: HistoryFit, room: int, target: int) -> None:
-    """Of what was cited give the sources alone; where they do not fit either, the latest."""
     draft.quotes = False
     if draft.total() <= room:
         return

@@ -25,10 +25,7 @@ SUMMARY_HEADING = "Summary of the conversation so far:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a model made of the first `turns` turns; `why` it is not there, where it failed.
-
-    `unread`: those among them, by their place, that the model was not shown.
-    """
+    """A summary of the first `turns` turns, or `why` there is none; `unread`: unseen turns."""
 
     turns: int
     unread: tuple[int, ...] = ()
@@ -51,11 +48,10 @@ class TurnCache:
 
 @dataclass(slots=True, kw_only=True)
 class HistoryFit:
-    """The turns, and what of each is shown. `open`: those that may be shortened, oldest first.
+    """The turns, and what is shown of each. `open`: those that may be shortened, oldest first.
 
-    `question`: the turn that the recent ones answer, which is never left out; -1: it is one of
-    them. `live`: markers that mean today what they meant then; None: none do. `most`: so many
-    lines may say what was cited; None: all.
+    `question`: the turn that the recent ones answer, never left out; -1: one of them. `live`:
+    markers with the same meaning as then. `most`: lines that say what was cited; None: all.
     """
 
     turns: Sequence[Turn]
@@ -74,7 +70,6 @@ class HistoryFit:
     memory: TurnCache = field(default_factory=TurnCache)
 
     def __post_init__(self) -> None:
-        """All turns in full, to begin with."""
         self.shown = list(self.turns)
         self.dispositions = ["verbatim"] * len(self.turns)
         self.open = [
@@ -87,7 +82,6 @@ class HistoryFit:
         self.question = self._find_question()
 
     def _find_question(self) -> int:
-        """The last of the user's turns before the recent ones, where those begin amid an answer."""
         first = max(0, len(self.turns) - self.recent)
         said = [turn.role for turn in self.turns[first:] if turn.role not in SYSTEM_ROLES]
         if not said or said[0] == "user":

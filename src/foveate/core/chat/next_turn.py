@@ -1,47 +1,42 @@
-"""One turn of a session (SPEC W4): what was sent stays in front, what is new comes behind it.
+"""One turn of a session (SPEC W4): what was sent stays in front, new documents follow.
 
-The document block stands before the conversation, at the same place in every turn, so that a
-provider's cache of prefixes holds it. It is written anew only where something must leave, where
-the window has no room for the best new evidence, or where that is cheaper. Then what was cited
-and what was found again stays, under its old numbers, and no number is ever given twice.
+The document block is at the same place in every turn, so that a provider's prefix cache holds it.
+It is rewritten only if a block must leave, if the window has no room for the best new evidence, or
+if rewriting is cheaper. Blocks that stay keep their numbers, and no number is given twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from foveate.core.assemble import TokenCountCache
+from foveate.core.blocks import citations_from_blocks
 from foveate.core.chat.anthropic import add_cache_breakpoints, anthropic_messages
-from foveate.core.chat.append_documents import DocumentBlock, render_document_block
 from foveate.core.chat.document_block import (
-    SessionPolicy,
+    DocumentBlock,
     TurnState,
     build_document_block,
+    count_reused_tokens,
+    render_document_block,
     split_segments,
 )
-from foveate.core.chat.finish_turn import (
-    build_next_session,
-    build_pieces,
-    build_turn_context,
-    compute_reuse,
-)
-from foveate.core.chat.flexible_budget import ZoneDemand
 from foveate.core.chat.history import FittedHistory
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.request import Conversation, request_limit, request_too_small_error
-from foveate.core.chat.revoke import revoke
-from foveate.core.chat.session import Reuse, Session
+from foveate.core.chat.session import Reuse, Session, SessionPolicy, collect_past_chunks, revoke
 from foveate.core.chat.turns import (
     SYSTEM_ROLES,
     Message,
+    Turn,
     count_message_tokens,
     merge_joined,
     role_and_text,
 )
 from foveate.core.chat.zone_demand import (
     RequestState,
+    ZoneDemand,
     allocate_zones,
     check_lengths,
     filter_permitted,
@@ -50,12 +45,14 @@ from foveate.core.chat.zone_demand import (
 )
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
-from foveate.core.manifest import canonical_recipe
-from foveate.core.message import CLOSING, close_context
+from foveate.core.manifest import build_manifest, canonical_recipe, digest
+from foveate.core.measure import LazyMetrics, compute_metrics
+from foveate.core.notebook import NotebookTrace
+from foveate.core.render import renderer_for_recipe
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Context
-from foveate.core.window import SLACK, count_messages
+from foveate.core.types import Context, Number
+from foveate.core.window import CLOSING, SLACK, close_context, count_messages
 from foveate.core.zones import Budget
 
 MAX_ATTEMPTS = 8
@@ -83,10 +80,7 @@ class TurnRequest:
         return self.conversation.openai()
 
     def anthropic(self) -> dict[str, Any]:
-        """The request for Anthropic's client, with cache breakpoints: at most four.
-
-        Behind the system prompt, the documents, the conversation so far, and the question.
-        """
+        """The request for Anthropic's client, with at most four cache breakpoints."""
         request = anthropic_messages(self.conversation.messages)
         places = [(-1, len(request["system"]) - 1)] if "system" in request else []
         said = request["messages"]
@@ -115,10 +109,10 @@ def next_turn(
     current: Mapping[str, str] | None = None,
     summary: Summary | None = None,
 ) -> TurnRequest:
-    """The next request of a session; raises as `conversation` does.
+    """The next request of a session; raises as `build_conversation` does.
 
-    `current`: chunk id → content hash of what was sent and may be read now; None: nobody looked.
-    `summary`: a model's, of the session's older turns; why there is none, where it failed.
+    `current`: chunk id → content hash of sent chunks that may be read now; None: unknown.
+    `summary`: a model's summary of the older turns, or why there is none.
     """
     recipe = canonical_recipe(inputs.recipe).hash
     for name, mine, theirs in (
@@ -155,7 +149,6 @@ def _fits_with_more(state: TurnState, more: int) -> bool:
 
 
 def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
-    """The turn; made again where documents go that the conversation counted on: it says them."""
     going: frozenset[int] = frozenset()
     while True:
         run = state.request_state(budget, going)
@@ -168,7 +161,6 @@ def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
 def _attempt_turn(
     state: TurnState, run: RequestState
 ) -> tuple[Budget, FittedHistory, DocumentBlock, tuple[Message, ...]]:
-    """Zones, history, documents; in a window that is all but full, to its last token."""
     needs = measure_demand(run)
     held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe))
     room, kept = _share_zones(run, needs, held)
@@ -181,7 +173,6 @@ def _attempt_turn(
 def _fit_documents(
     state: TurnState, run: RequestState, room: Budget, kept: FittedHistory, slack: int
 ) -> tuple[DocumentBlock, tuple[Message, ...]]:
-    """The documents in their room; measured again as it is sent."""
     over = 0
     for _ in range(MAX_ATTEMPTS):
         most = _documents_limit(room, run, kept, slack) - over
@@ -199,7 +190,6 @@ def _fit_documents(
 def _share_zones(
     run: RequestState, needs: Mapping[str, ZoneDemand], held: int
 ) -> tuple[Budget, FittedHistory]:
-    """The zones; the documents keep what they have where the rest leaves it to them."""
     documents = needs["documents"]
     wants = None if documents.wants is None else documents.wants + held
     staying = ZoneDemand(wants=wants, must=max(held, documents.must))
@@ -228,7 +218,6 @@ def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, sla
 def _build_messages(
     state: TurnState, kept: FittedHistory, grown: DocumentBlock
 ) -> tuple[Message, ...]:
-    """System prompt, documents, conversation, query."""
     lead = [m for m in kept.messages if m.role in SYSTEM_ROLES]
     rest = [m for m in kept.messages if m.role not in SYSTEM_ROLES]
     documents = []
@@ -246,7 +235,6 @@ def _finish_turn(
     grown: DocumentBlock,
     messages: tuple[Message, ...],
 ) -> TurnRequest:
-    """The context, the figures, and the session to go on with."""
     said = tuple(map(role_and_text, merge_joined(messages)))
     inputs = replace(state.inputs, budget=budget, messages=said[:-1])
     context = build_turn_context(state, inputs, grown)
@@ -271,3 +259,109 @@ def _finish_turn(
         inputs=inputs,
     )
     return TurnRequest(conversation=conversation, session=session)
+
+
+RequestPieces = tuple[tuple[str, int], ...]
+
+
+def build_turn_context(state: TurnState, inputs: Inputs, grown: DocumentBlock) -> Context:
+    """The whole document block as a context: blocks, citations, trace."""
+    blocks = tuple(h.block for h in grown.held)
+    spans = renderer_for_recipe(inputs.recipe).render(blocks).spans
+    blocks = tuple(replace(b, span=s) for b, s in zip(blocks, spans, strict=True))
+    stage, *rest = grown.trace
+    held = len(state.session.held)
+    notes: dict[str, Number] = {"held": held}
+    if grown.why:
+        notes["repacked"] = grown.why
+    trace = NotebookTrace((replace(stage, notes=notes), *rest))
+    use = grown.tokens / budget if (budget := inputs.budget.documents) else 0.0
+    manifest = build_manifest(inputs, state.tokenizer, grown.text, grown.tokens)
+    before = digest(repr((state.session.text, state.session.markers, manifest.inputs_hash)))
+    return Context(
+        text=grown.text,
+        token_count=grown.tokens,
+        blocks=blocks,
+        citations=citations_from_blocks(blocks, inputs.recipe.format.label),
+        trace=trace,
+        metrics=LazyMetrics(lambda: compute_metrics(blocks, (), trace, grown.tokens, use)),
+        manifest=replace(manifest, inputs_hash=before),
+        budget=inputs.budget,
+        query=inputs.query,
+    )
+
+
+def build_pieces(
+    messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer
+) -> RequestPieces:
+    """Hash and tokens of each part of the request, in order; the documents in their segments."""
+    found = []
+    for message in messages:
+        if message.segments:
+            found += [(digest(s), tokenizer.count(s)) for s in message.segments]
+            continue
+        role, text = role_and_text(message)
+        found.append((digest(f"{role}\n{text}"), budget.per_message + tokenizer.count(text)))
+    return tuple(found)
+
+
+def compute_reuse(state: TurnState, grown: DocumentBlock, pieces: RequestPieces) -> Reuse:
+    """What this request has in common with the one before it."""
+    before = state.session
+    same_documents = count_reused_tokens(state, grown)
+    old = {h.block.marker for h in before.held}
+    again = tuple(h for h in grown.held if h.block.marker in old)
+    known = max(
+        same_documents, state.tokenizer.count(render_document_block(again, state.inputs.recipe))
+    )
+    same = 0
+    for now, then in zip(pieces, before.pieces, strict=False):
+        if now != then:
+            break
+        same += now[1]
+    return Reuse(
+        documents_reused=same_documents,
+        documents_sent=grown.tokens - same_documents,
+        documents_known=known if again else 0,
+        request_reused=same,
+        request_sent=sum(tokens for _, tokens in pieces) - same,
+        repacked=grown.why,
+    )
+
+
+def build_next_session(
+    state: TurnState,
+    kept: FittedHistory,
+    grown: DocumentBlock,
+    pieces: RequestPieces,
+    reuse: Reuse,
+) -> Session:
+    """The session with this turn's question; what may not be shown any more is not kept either."""
+    before = state.session
+    stay = [n for n in range(len(before.turns)) if n not in state.left.turns]
+    query = Turn(role="user", text=state.inputs.query)
+    step = before.step + 1
+    return Session(
+        step=step,
+        turns=(*(before.turns[n] for n in stay), query),
+        at=(*(before.at[n] for n in stay), before.step),
+        shown=(*(kept.shown[n] for n in stay), query),
+        held=grown.held,
+        past=collect_past_chunks(state.left, grown.held),
+        segments=split_segments(state, grown),
+        markers=grown.markers,
+        pieces=pieces,
+        principals=tuple(sorted(set(state.inputs.principals))),
+        state_root=state.inputs.state_root,
+        recipe=canonical_recipe(state.inputs.recipe).hash,
+        tokenizer=state.tokenizer.fingerprint,
+        reuse=reuse,
+        summary=_restrict_summary(kept.summary, stay),
+    )
+
+
+def _restrict_summary(summary: Summary | None, stay: Sequence[int]) -> Summary | None:
+    if summary is None:
+        return None
+    unread = tuple(place for place, n in enumerate(stay) if n in summary.unread)
+    return replace(summary, turns=sum(n < summary.turns for n in stay), unread=unread)

@@ -1,7 +1,7 @@
-"""Turns from OpenAI chat messages, and messages back in that form (also Ollama's and others').
+"""Turns from OpenAI chat messages, and messages back in that form.
 
-An assistant's message with `tool_calls` and the `tool` messages that answer it are one turn. What
-is shown in full is given back as it came, unknown keys included, and those are counted as JSON.
+An assistant's message with `tool_calls` and the `tool` messages that answer it are one turn. A turn
+shown in full is given back as it came; its unknown keys are counted as JSON.
 """
 
 from __future__ import annotations
@@ -105,7 +105,6 @@ def _parse_first_message(message: Mapping[str, Any], number: int) -> FirstMessag
 
 
 def _extra_fields(message: Mapping[str, Any], number: int, *known: str) -> str:
-    """What is sent of a message beside its role, its text, and what is known."""
     content = message.get("content")
     parts = [] if content is None or isinstance(content, str) else content
     return join_lines(
@@ -115,7 +114,6 @@ def _extra_fields(message: Mapping[str, Any], number: int, *known: str) -> str:
 
 
 def _extra_call_fields(call: Mapping[str, Any], number: int) -> str:
-    """What is sent of a call beside its id, its name and its arguments."""
     function = _unknown_fields(call["function"], number, "name", "arguments")
     return join_lines(_unknown_fields(call, number, "id", "type", "function"), function)
 
@@ -160,7 +158,6 @@ def _parse_result(message: Mapping[str, Any], number: int) -> ToolResult:
 
 
 def _parse_text(content: Any, number: int, *, empty: bool) -> str:
-    """The text of a message's content."""
     if isinstance(content, str):
         return content
     if content is None and empty:
@@ -203,7 +200,6 @@ def openai_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 
 def _join_content(before: Sequence[Message], content: Any = "") -> Any:
-    """What stands before a user's text, and the text: one string where all are strings."""
     if isinstance(content, str) and not any(message.parts for message in before):
         texts = [message.text for message in before]
         return "\n\n".join([*texts, content] if content else texts)

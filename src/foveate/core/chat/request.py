@@ -1,8 +1,4 @@
-"""The request as a whole (SPEC B1, W2, W3): system prompt, conversation, documents, query.
-
-Needs are measured, zones share the window, the conversation is fitted to its zone, the documents
-are assembled into theirs, and what came of it is measured again as it will be sent.
-"""
+"""The request as a whole (SPEC B1, W2, W3): system prompt, conversation, documents, query."""
 
 from __future__ import annotations
 
@@ -12,30 +8,30 @@ from typing import Any
 
 from foveate.core.assemble import TokenCountCache, assemble
 from foveate.core.chat.anthropic import anthropic_messages
-from foveate.core.chat.flexible_budget import ZoneDemand, shared_tokens
 from foveate.core.chat.history import FittedHistory
 from foveate.core.chat.openai import openai_messages
 from foveate.core.chat.turns import Message, merge_joined, role_and_text
 from foveate.core.chat.zone_demand import (
     ChatOptions,
     RequestState,
+    ZoneDemand,
     allocate_zones,
     check_lengths,
     filter_permitted,
     measure_demand,
     resolve_zones,
+    shared_tokens,
     system_messages,
 )
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
 from foveate.core.manifest import build_manifest
-from foveate.core.message import close_context
 from foveate.core.notebook import NotebookTrace
 from foveate.core.request import Inputs
 from foveate.core.smallest import MAX_BUDGET
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Trace
-from foveate.core.window import count_messages
+from foveate.core.window import close_context, count_messages
 from foveate.core.zones import Budget
 
 MAX_ATTEMPTS = 8
@@ -46,10 +42,9 @@ CONTENT_PART_FORMATS = ("anthropic-document", "anthropic-search-result", "openai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A request that fits: its messages, its documents, and what became of every turn.
+    """A request that fits: its messages, its documents, and the disposition of every turn.
 
-    `budget`: the zones as they were given out. `tokens`: of system, conversation, documents and
-    query, and of the whole request with its framing. `inputs`: what a bundle is made of.
+    `budget`: the zones as allocated. `tokens`: of each zone, and of the whole request with framing.
     """
 
     context: Context
@@ -77,11 +72,10 @@ class Conversation:
 def build_conversation(
     inputs: Inputs, talk: ChatOptions, tokenizer: Tokenizer, known: TokenCountCache | None = None
 ) -> Conversation:
-    """The request for a query in a conversation.
+    """The request for a query in a conversation; it may have no candidates.
 
-    No candidates is no error here: a conversation goes on where nothing was found. Raises as
-    `assemble` does; `BudgetTooSmall` says what would do, and for the query, which is never cut,
-    that it is too long for its zone.
+    Raises as `assemble` does; `BudgetTooSmall` names a sufficient budget, or a query that is too
+    long.
     """
     counts: TokenCountCache = {} if known is None else known
     run = RequestState(
@@ -100,7 +94,6 @@ def build_conversation(
 
 
 def _fits_with_more(run: RequestState, more: int) -> bool:
-    """Whether so many tokens more would do."""
     budget = run.budget
     window = None if budget.window is None else budget.window + more
     larger = replace(budget, documents=(budget.documents or 0) + more, window=window)
@@ -114,10 +107,7 @@ def _fits_with_more(run: RequestState, more: int) -> bool:
 def request_too_small_error(
     budget: Budget, guess: int, works: Callable[[int], bool], error: BudgetTooSmall
 ) -> BudgetTooSmall:
-    """The least more that would do, found by trying: `guess`, one less, and then by halving.
-
-    Where no more of it helps, `error` says what does.
-    """
+    """The least sufficient addition: `guess` is tried, one less, then halves; else `error`."""
     low, high = 0, max(guess, 1)
     while high < MAX_BUDGET and not works(high):
         low, high = high, 2 * high
@@ -137,7 +127,6 @@ def request_too_small_error(
 
 
 def _balance_zones(run: RequestState) -> Conversation:
-    """Share, fit, assemble; then give the conversation what the documents left, if it wants it."""
     needs = measure_demand(run)
     try:
         first = _attempt_request(run, needs)
@@ -165,7 +154,6 @@ def _balance_zones(run: RequestState) -> Conversation:
 
 
 def _attempt_request(run: RequestState, needs: Mapping[str, ZoneDemand]) -> Conversation:
-    """One attempt at these needs; the documents give way where the whole comes out too large."""
     budget, kept = allocate_zones(run, needs)
     lead = [*system_messages(run.talk.system), *kept.messages]
     said = tuple(map(role_and_text, lead))

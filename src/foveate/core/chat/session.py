@@ -1,19 +1,23 @@
 """A session as a value (SPEC W4): what was sent, in what order, under which numbers.
 
-State in, state out: nothing here is kept anywhere else, so a service may store a session as JSON
-and go on with it in another process, to the very same bytes.
+All state is in the value, so a session stored as JSON goes on in another process to the same bytes.
+What the reader may no longer read must leave a session; the trace never names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from foveate.core.candidates import is_readable
+from foveate.core.chat.history import History
 from foveate.core.chat.history_fit import Summary
 from foveate.core.chat.shorten import cited_numbers
-from foveate.core.chat.turns import Turn, TurnCitation
+from foveate.core.chat.turns import SYSTEM_ROLES, Turn, TurnCitation
+from foveate.core.chat.zone_demand import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
+from foveate.core.request import Inputs
 from foveate.core.types import Block, Chunk
 
 QUOTE_LENGTH = 200  # characters of a block that are kept of what was cited
@@ -36,7 +40,6 @@ class TokenPrices:
     gain: float = 0.2
 
     def __post_init__(self) -> None:
-        """Refuse prices that make no sense."""
         if not 0 <= self.cached <= self.written or self.turns < 0:
             raise BadOption("prices: cached must be 0 to written, and turns 0 or more")
         if not 0 <= self.gain <= 1:
@@ -64,17 +67,25 @@ class FillRate:
     more: int = 12
 
     def __post_init__(self) -> None:
-        """Refuse what is no share."""
         if not (1 <= self.first <= 100 and 1 <= self.more <= 100):
             raise BadOption("pace: first and more must be 1 to 100 per cent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PastChunk:
-    """A chunk that stood in the documents, since turn `since`: answers may rest on it.
+class SessionPolicy:
+    """How a session is kept: its system prompt, its history, its zones, its pace, its prices."""
 
-    So it is still asked who may read it, when it stands there no longer.
-    """
+    system: str = ""
+    history: History = field(default_factory=lambda: History(slack=25))
+    zones: FlexibleBudget | bool = True
+    capped: bool = False
+    pace: FillRate = field(default_factory=FillRate)
+    prices: TokenPrices = field(default_factory=TokenPrices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastChunk:
+    """A chunk that was in the documents since turn `since`: answers may rest on it."""
 
     chunk_id: str
     document_id: str
@@ -86,9 +97,9 @@ class PastChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentBlock:
-    """A block that was sent: as it stands, of which chunks, since which turn of the session.
+    """A block as it was sent, its chunks, and since which turn of the session.
 
-    `copies`: the chunks that its corroborating sources name, for who may read those is asked too.
+    `copies`: the chunks of its corroborating sources, whose readers are checked too.
     """
 
     block: Block
@@ -179,3 +190,132 @@ class Session:
             marker=block.marker,
             document_id=block.document_id,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevocationResult:
+    """What stays: `held` in its order, `past`; and the turns that may not be shown any more."""
+
+    held: tuple[SentBlock, ...]
+    past: tuple[PastChunk, ...]
+    turns: frozenset[int]
+
+
+def revoke(session: Session, inputs: Inputs, current: Mapping[str, str] | None) -> RevocationResult:
+    """The session's blocks that may still be sent, and the turns that may not.
+
+    `current`: chunk id → content hash of sent chunks that may be read now. None: unknown; then, if
+    the store's state changed, only chunks that were found again stay.
+    """
+    may = _ReaderAccess(session, inputs, current)
+    kept: list[SentBlock] = []
+    past: list[PastChunk] = []
+    gone: list[PastChunk] = []
+    for held in session.held:
+        if may.is_sendable(held):
+            kept.append(may.restrict_copies(held))
+        else:
+            gone += [past_chunk_from_chunk(chunk, held.since) for chunk in held.chunks]
+    for record in session.past:
+        (past if may.is_readable(record) else gone).append(record)
+    stays = [past_chunk_from_chunk(chunk, held.since) for held in kept for chunk in held.chunks]
+    turns = frozenset(_revoked_turns(session, gone, [*stays, *past], same_reader=may.same))
+    if may.same:
+        past += gone  # answers that name none of it stay, and must not outlive it elsewhere
+    return RevocationResult(held=tuple(kept), past=_earliest_records(past), turns=turns)
+
+
+def past_chunk_from_chunk(chunk: Chunk, since: int) -> PastChunk:
+    """What is remembered of a chunk that was sent, or of one whose copy was."""
+    return PastChunk(
+        chunk_id=chunk.id,
+        document_id=chunk.document_id,
+        sequence=chunk.sequence,
+        content_hash=chunk.content_hash,
+        principals=chunk.principals,
+        since=since,
+    )
+
+
+def _earliest_records(records: Sequence[PastChunk]) -> tuple[PastChunk, ...]:
+    first: dict[PastChunk, PastChunk] = {}
+    for record in records:
+        same = replace(record, since=0)
+        if same not in first or record.since < first[same].since:
+            first[same] = record
+    return tuple(first.values())
+
+
+class _ReaderAccess:
+    """Who asks now, and what is known of what may be read."""
+
+    def __init__(self, session: Session, inputs: Inputs, current: Mapping[str, str] | None) -> None:
+        self.allowed = frozenset(inputs.principals)
+        self.found = {c.chunk.id: c.chunk for c in inputs.candidates}
+        self.moved = inputs.state_root != session.state_root
+        self.same = set(session.principals) == set(inputs.principals)
+        self.current = current
+
+    def is_readable(self, record: PastChunk) -> bool:
+        """Whether the chunk is there as it was, for this reader, as far as anybody looked."""
+        if not is_readable(record.principals, self.allowed):
+            return False
+        again = self.found.get(record.chunk_id)
+        if again is not None:
+            same = (record.content_hash, record.principals)
+            return (again.content_hash, again.principals) == same
+        if self.current is not None:
+            return self.current.get(record.chunk_id) == record.content_hash
+        return not self.moved
+
+    def is_sendable(self, held: SentBlock) -> bool:
+        """Whether a block may be sent; one whose chunks nobody knows only where nothing changed."""
+        if not held.chunks or len(held.chunks) < len(held.block.chunk_ids):
+            unchanged = self.same and not self.moved and self.current is None
+            return unchanged and all(
+                self.is_readable(past_chunk_from_chunk(c, held.since)) for c in held.chunks
+            )
+        return all(
+            self.is_readable(past_chunk_from_chunk(chunk, held.since)) for chunk in held.chunks
+        )
+
+    def restrict_copies(self, held: SentBlock) -> SentBlock:
+        """The block with those of its copies that may be named: a copy is asked about as well."""
+        if not held.block.corroborating:
+            return held
+        copies = tuple(record for record in held.copies if self.is_readable(record))
+        known = {record.chunk_id for record in copies}
+        named = tuple(s for s in held.block.corroborating if s.chunk_id in known)
+        return replace(held, block=replace(held.block, corroborating=named), copies=copies)
+
+
+def _revoked_turns(
+    session: Session, gone: Sequence[PastChunk], stays: Sequence[PastChunk], *, same_reader: bool
+) -> Iterator[int]:
+    """Turns that cite a removed chunk, but not a version that `stays`.
+
+    For another reader: all turns since the first removed chunk was sent, whoever spoke.
+    """
+    ids = {record.chunk_id for record in gone}
+    newer: dict[str, int] = {}
+    for record in stays:
+        newer[record.chunk_id] = min(record.since, newer.get(record.chunk_id, record.since))
+    first = min((record.since for record in gone), default=None)
+    for n, turn in enumerate(session.turns):
+        cited = {entry.chunk_id for entry in turn.cited} & ids
+        cites = any(session.at[n] < newer.get(own, session.step + 1) for own in cited)
+        since = first is not None and session.at[n] >= first and turn.role not in SYSTEM_ROLES
+        if cites or (since and not same_reader):
+            yield n
+
+
+def collect_past_chunks(left: RevocationResult, held: Sequence[SentBlock]) -> tuple[PastChunk, ...]:
+    """What stood in the documents and does not after this turn; of what left, see `withdrawn`."""
+    here = {chunk.id for h in held for chunk in h.chunks}
+    went = [
+        past_chunk_from_chunk(chunk, h.since)
+        for h in left.held
+        for chunk in h.chunks
+        if chunk.id not in here
+    ]
+    return _earliest_records((*left.past, *went))

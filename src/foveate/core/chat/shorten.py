@@ -1,7 +1,6 @@
-"""A turn, shortened: sentences of its texts, kept verbatim, the rest elided (SPEC W1).
+"""A shortened turn: some sentences of its texts, verbatim (SPEC W1).
 
-What a turn cited stays before all else: sentences that hold one of its markers, or words that it
-quoted. Calls keep their arguments, since half of a JSON text is none; only results are shortened.
+Sentences with a cited marker or quote stay. Of tool calls only the results are shortened.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ def shorten_turn(turn: Turn, query: str, language: str = "en") -> tuple[Turn, ..
 def _build_extracts(
     text: str, query: str, cited: Sequence[TurnCitation], language: str
 ) -> list[str]:
-    """The best sentences of a text, and all that cite, at each share of its length."""
     spans = sentence_spans(text, language)
     if len(spans) < 2:
         return [text] * len(LENGTH_DIVISORS)
@@ -84,10 +82,9 @@ def cited_numbers(text: str) -> frozenset[int]:
 def carried_citations(
     turn: Turn, shown: Turn | None, live: frozenset[int] | None
 ) -> tuple[TurnCitation, ...]:
-    """What a turn cited and cannot be followed any more from what is shown of it.
+    """The citations of a turn that what is shown of it no longer carries.
 
-    `live`: the markers that stand in the documents as they did then; None: none do, and a turn
-    that is shown in full is left to speak for itself.
+    `live`: markers with the same meaning as then; None: a turn shown in full carries its own.
     """
     if live is None and shown == turn:
         return ()
@@ -110,10 +107,7 @@ class CitationNote(NamedTuple):
 def build_citation_note(
     cited: Sequence[TurnCitation], *, quotes: bool, numbered: bool, most: int | None = None
 ) -> CitationNote:
-    """What earlier turns cited, a line each, for a conversation that no longer shows it.
-
-    `most`: so many lines at the most, of what was cited last, and how many more there are.
-    """
+    """A line for each earlier citation: at most the last `most`, and a count of the rest."""
     if not cited:
         return CitationNote("", ())
     lines = [_format_citation(entry, quotes=quotes, numbered=numbered) for entry in cited]

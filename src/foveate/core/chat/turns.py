@@ -1,8 +1,7 @@
-"""A conversation as values: turns, tool calls with their results, and what was cited.
+"""A conversation as values: turns, tool calls with their results, and citations.
 
-Rules: a turn that calls tools holds the results too, so that nothing can part them; a turn keeps
-the messages it came as, and is given back as those wherever it is shown in full. What a message
-weighs is defined here, once: role and text as they are, and each call as the JSON that is sent.
+A turn that calls tools holds the results too. A turn keeps the messages it came as, and is given
+back as those if it is shown in full. `role_and_text` defines what is counted of a message.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ class ToolCall:
     arguments: str = "{}"
 
     def __post_init__(self) -> None:
-        """Refuse what is no text."""
         for name in ("id", "name", "arguments"):
             check_text(name, getattr(self, name))
 
@@ -46,7 +44,6 @@ class ToolResult:
     extra: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no text."""
         check_text("call_id", self.call_id)
         _check_encodable("text", self.text)
 
@@ -83,7 +80,6 @@ class Turn:
     form: WireFormat = ""
 
     def __post_init__(self) -> None:
-        """Refuse a turn that no model could be sent."""
         if self.role not in get_args(Role):
             raise BadInput(f"must be one of {get_args(Role)}, not {self.role!r}", field="role")
         _check_encodable("text", self.text)
@@ -101,11 +97,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message as it is about to be sent.
+    """One message to be sent.
 
-    `original`: as it came, in JSON, where it is sent unchanged. `joined`: it belongs in front of
-    the user's message that follows, and is sent as a part of it. `segments`: its text in pieces
-    that were added one after the other. `parts`: its text is a JSON list of content parts.
+    `original`: its JSON as it came, if unchanged. `joined`: it is sent as a part of the user's
+    message that follows. `segments`: the pieces in which its text grew. `parts`: its text is a JSON
+    list of content parts.
     """
 
     role: Role | Literal["tool"]
@@ -180,7 +176,6 @@ def compact_json(value: object) -> str:
 
 
 def _json_default(value: object) -> object:
-    """A mapping that is no dict, a sequence that is no list, as JSON has them."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
@@ -220,7 +215,6 @@ def count_message_tokens(messages: Sequence[Message], budget: Budget, tokenizer:
 
 
 def _check_encodable(name: str, text: object) -> None:
-    """Refuse what is no string, and what UTF-8 cannot hold."""
     if not isinstance(text, str):
         raise BadInput(f"must be a string, not {type(text).__name__}", field=name)
     try:

@@ -1,12 +1,8 @@
 """Anthropic `document` blocks (plain text) with citations on, one a block.
 
-See "Citations" in the Claude API documentation: type, source (text, media type, data), title,
-context and citations. `json.loads(text)` goes into a user message's `content`. `title` and
-`context` reach the model and cannot be cited, so source, page and page summary stand there.
-
-A title of more than 255 characters is cut, and stands whole in the context: more than 500 are
-refused, and with more than 255 a citation is, once it goes back as part of the conversation. An
-empty one is refused too, and left out.
+See "Citations" in the Claude API documentation. `json.loads(text)` goes into a user message's
+`content`. The model reads `title` and `context` and cannot cite them. A title of more than 255
+characters is cut, with the whole in the context, and an empty one left out: the API refuses both.
 """
 
 from __future__ import annotations
@@ -104,7 +100,6 @@ def _block_title(block: Block) -> str:
 
 
 def _truncate_title(title: str) -> str:
-    """As much of it as is written in so many characters, with a mark where that is not all."""
     over = len(_LINE(title)) - _MAX_TITLE_LENGTH
     if over <= 0:
         return title

@@ -1,10 +1,8 @@
 """Anthropic `search_result` blocks with citations on, one a block.
 
-See "Search results" in the Claude API documentation: type, source, title, content (text blocks) and
-citations, which are on for all or for none. `json.loads(text)` goes into a user message's `content`
-or a tool result. A page summary is a text part, which cannot be cited. The title carries section,
-page and metadata, for it comes back with each citation. A text block is the least that is cited:
-with `sentences` each sentence is one, else the whole text is.
+See "Search results" in the Claude API documentation. `json.loads(text)` goes into a user message's
+`content` or a tool result. The title carries section, page and metadata, because it comes back with
+each citation. A text block is the smallest unit of a citation: with `sentences`, each sentence.
 """
 
 from __future__ import annotations

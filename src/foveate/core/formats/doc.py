@@ -1,16 +1,8 @@
-r"""`[DOC: path]` once for a run of one document, then one text after another, a line each.
+"""`[DOC: path]` once for a run of one document, then one text after another, a line each.
 
-    [DOC: a.md]
-    Chunk 1
-    Chunk 2
-
-    [DOC: b.md]
-    Chunk 1
-    Chunk 2
-
-A line that is not indented starts a new text: further lines of the same text are indented by one
-space, and a first line that is empty or begins with a space gets a backslash in front. A new header
-is written where the document or the metadata shown in it changes, and under a page summary.
+A line that is not indented starts a new text: further lines of a text are indented by one space,
+and a first line that is empty or begins with a space gets a backslash in front. A header is written
+where the document or its metadata changes, and under a page summary.
 """
 
 from __future__ import annotations
@@ -111,7 +103,6 @@ def _parse_run(text: str, at: int, end: int) -> list[ParsedBlock]:
 
 
 def _split_texts(lines: str) -> list[str]:
-    """Split before every line that is not indented."""
     texts: list[list[str]] = []
     for line in lines.split("\n"):
         if texts and line.startswith(" "):

@@ -1,8 +1,8 @@
 """`## source` once for a run of one document, its texts under it, a ruler between documents.
 
-An empty line separates texts, so a line of the text that shows nothing gets one more leading space.
-A new header is written where the document changes, where the metadata shown in it changes, where a
-page summary stands before it, and, with `markers`, where the marker changes.
+Empty lines separate texts, so a blank line of a text gets one more leading space. A header is
+written where the document, its metadata or (with `markers`) the marker changes, and under a page
+summary.
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ class Grouped:
         return f"[{block.marker}]" if self.markers else one_line(block.source)
 
     def _is_new_section(self, block: Block, previous: Block | None) -> bool:
-        """Whether a header stands before the block."""
         if previous is None or not is_same_document(block, previous):
             return True
         return self.markers and previous.marker != block.marker

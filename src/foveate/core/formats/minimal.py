@@ -1,7 +1,6 @@
-"""Texts with an empty line between them, and nothing else.
+"""Texts with an empty line between them; page summaries, but no sources, pages or markers.
 
-An empty line is structure, so a line of the text that shows nothing gets one more leading space.
-Page summaries are written, for they say what they are; sources, pages and markers are not.
+Empty lines separate texts, so a blank line of a text gets one more leading space.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """OpenAI message parts, one a block: `[i] Source: S, page P`, a line break, the text.
 
-See the chat completions reference, "text content part". `json.loads(text)` is a user message's
-`content`. A page summary and a supplement are text parts of their own.
+`json.loads(text)` is a user message's `content`. Page summaries and supplements are text parts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`<chunk index="1" source="…" page="…" score="0.900">`, the text, `</chunk>`.
 
-Attributes are XML-escaped. The text is not entity-escaped, which would cost tokens and spoil code:
-only what looks like a chunk's or a supplement's tag is neutralised, in any spelling.
+Attributes are XML-escaped. In the text only tags of chunks and supplements are neutralised, because
+entities would cost tokens and spoil code.
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
-"""Divide: a passage of uneven worth becomes pieces that can stand apart.
+"""Divide: a passage of uneven worth becomes pieces that can be placed apart.
 
-Stitching makes long passages, and a long passage carries what answers the question into the middle
-with the rest of it, where models read worst (Liu et al., "Lost in the middle", 2023). So a passage
-whose sentences were weighed falls into its chunks again where their worth differs. Rules:
+Models read the middle of a long passage worst (Liu et al., "Lost in the middle", 2023). So a
+passage whose sentences were weighed is split into its chunks again if their worth differs:
 
-1. a sentence goes to the best-scored chunk that has it whole; what two have is still there once;
+1. a sentence goes to the best-scored chunk that has it whole;
 2. a sentence that leans on another goes with that one;
-3. neighbours that are worth about as much for their length belong together and stay together;
+3. neighbours of about the same worth for their length stay together;
 4. a passage whose best sentence is worth less than a hundredth of the best of all stays whole.
 
-A piece still has the text of the whole passage, with its chunks and offsets; what it may show of
-it is its own sentences, `shown`. The piece of the first chunk keeps the passage's id, the others
-take the id of the first chunk that is theirs.
+A piece has the whole passage's text, chunks and offsets, and shows its own sentences. The piece of
+the first chunk keeps the passage's id, the others take the id of their first chunk.
 """
 
 from __future__ import annotations
@@ -50,7 +48,6 @@ class Divide:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a contrast that is none."""
         if not isfinite(self.contrast) or self.contrast < 1:
             raise BadOption(
                 f"divide: contrast is {self.contrast!r}; it must be finite, and 1 or more"
@@ -115,7 +112,6 @@ def find_sentence_groups(candidate: Candidate, contrast: float) -> list[Sentence
 def _merge_runs(
     sentences: Sentences, places: Sequence[Sequence[int]], contrast: float
 ) -> list[_ChunkRun]:
-    """Chunks, in the order of their first sentences; those that are worth alike in one run."""
     sizes = [b - a for a, b in sentences.spans]
     kept: list[_ChunkRun] = []
     for n, own in enumerate(places):
@@ -137,11 +133,7 @@ def _is_similar_density(one: _ChunkRun, other: _ChunkRun, contrast: float) -> bo
 
 
 def sentence_owners(candidate: Candidate, sentences: Sentences) -> list[int]:
-    """For each sentence, by its place, the best-scored chunk that has it.
-
-    One that has it whole comes before one that has some of it. A sentence that leans on another
-    goes with that one.
-    """
+    """For each sentence the best-scored chunk that has it, whole before in part."""
     starts, ends = [a for a, _ in sentences.spans], [b for _, b in sentences.spans]
     found = [0] * len(starts)
     scores = [(False, -inf)] * len(starts)
@@ -156,7 +148,6 @@ def sentence_owners(candidate: Candidate, sentences: Sentences) -> list[int]:
 
 
 def _dependency_roots(leans: Sequence[int]) -> list[int]:
-    """For each sentence the one that it leans on in the end."""
     heads = list(leans)
     for start, head in enumerate(leans):
         if head == start:
@@ -202,7 +193,6 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
 
 
 def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
-    """The chunk in the place of the passage: its own id and place, with the passage's text."""
     return replace_text(
         chunk,
         passage.text,

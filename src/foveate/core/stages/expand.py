@@ -1,14 +1,10 @@
-"""Expand: what stands directly before and after a hit comes in with it.
+"""Expand: the chunks directly before and after a hit come in with it.
 
-Does not fetch: the edge has put the chunks it could get, and may show, into
-`request.neighbours`. Rules:
-
-1. Only retrieved chunks bring neighbours; a neighbour brings none.
-2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size: for scores
-   from 0 up that is score x decay ** distance, and below 0 a neighbour still ranks under its hit.
-3. A chunk that was retrieved keeps its own score; one that two hits reach takes the better.
-4. A missing neighbour is no error. A forbidden one leaves no trace, not even a count.
-5. The present order stays; those that enter follow, by rank.
+1. Only retrieved chunks bring neighbours, out of `request.neighbours`.
+2. A neighbour's score is its hit's, less the share 1 - decay ** distance of its size.
+3. A retrieved chunk keeps its own score; one that two hits reach takes the better.
+4. A missing neighbour is no error. A forbidden one leaves no trace and no count.
+5. The present order stays; neighbours follow, by rank.
 """
 
 from __future__ import annotations
@@ -43,7 +39,6 @@ class Expand:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a window the store is not asked for and a decay that grows."""
         if self.window not in range(_MAX_WINDOW + 1):
             raise BadOption(f"expand: window is {self.window!r}; it must be 0 to {_MAX_WINDOW}")
         if not 0 <= self.decay <= 1:
@@ -100,17 +95,13 @@ def _is_better(reach: _Reach, other: _Reach) -> bool:
 
 
 def _retrieved_sequences(hit: Candidate) -> list[int]:
-    """The places of the chunks that were retrieved; a stitched passage can hold several."""
     if not hit.parts:
         return [hit.chunk.sequence]
     return [part.chunk.sequence for part in hit.parts if part.origin == "retrieved"]
 
 
 def _absent_neighbours(candidates: tuple[Candidate, ...], request: Request) -> Iterator[Chunk]:
-    """Neighbours that the reader may see and whose text is not there yet, under whatever id.
-
-    A copy that dedup merged away does not come back in.
-    """
+    """Readable neighbours whose text is not there yet, in a merged copy either."""
     chunks = [candidate.chunk for candidate in candidates]
     chunks += [part.chunk for candidate in candidates for part in candidate.parts]
     ids = {chunk.id for chunk in chunks}

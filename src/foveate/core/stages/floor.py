@@ -1,8 +1,7 @@
-"""Floor: what is too weak, too short, or too much of one document does not go on.
+"""Floor: candidates that are too weak, too short, or too many of one document are dropped.
 
-Does not look at what a text says; that is dedup's and compress's work. Rules: the tests run in
-the order of the fields and the first that fails names the reason; side knowledge was let in by
-its own gate and is not tested; the order stays.
+The tests run in the order of the fields; the first that fails names the reason. Supplements are not
+tested. The order stays.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ class Floor:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse bounds that bound nothing."""
         if self.min_score is not None and not isfinite(self.min_score):
             raise BadOption(f"floor: min_score is {self.min_score!r}; give a finite number")
         if self.min_tokens < 0:
@@ -78,7 +76,6 @@ def _floor_decisions(
 
 
 def _count_tokens(candidate: Candidate, request: Request) -> int:
-    """Of the text, or of what alone may be shown of it."""
     shown = candidate.shown
     return (
         request.token_counter.count_chunk(candidate.chunk)

@@ -1,8 +1,6 @@
-"""Group: what belongs to one document stands together, and reads from top to bottom.
+"""Group: the chunks of one document stand together, in reading order.
 
-Pure reordering: nothing leaves, changes or enters, so there are no decisions. Rules: chunks by
-sequence, then byte offset and id; documents by their best score, then source and id; side
-knowledge stays first, in its order.
+Documents are ordered by their best score, then source and id. Supplements stay first.
 """
 
 from __future__ import annotations

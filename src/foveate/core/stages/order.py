@@ -1,11 +1,8 @@
-"""Order: the place of each block in the context, when it is known which blocks there are.
+"""Order: the place of each block in the context.
 
-Pure reordering: no decisions. Rules: every order is a function of the blocks alone, never of how
-they came in, and none depends on whether their number is odd or even; side knowledge stays first.
-Best is the best-scored; where the sentences of all were weighed, the one that shows the most
-likely evidence for its length: of blocks of unlike lengths, that order puts the most evidence on
-the best-read places. With `groups`, a document's candidates move as one block, ranked by the best
-of them, and keep their present order inside it.
+Every order depends on the blocks alone. Supplements stay first. Best is the
+best-scored; if the sentences of all were weighed, the one with the most likely evidence for its
+length. With `groups`, a document's candidates move as one block, ranked by the best of them.
 """
 
 from __future__ import annotations
@@ -57,7 +54,6 @@ class Order:
     curve: tuple[float, ...] = LOST_IN_THE_MIDDLE
 
     def __post_init__(self) -> None:
-        """Refuse an order that does not exist and a curve that is none."""
         if self.by not in get_args(OrderBy):
             raise BadOption(
                 f"order: by is {self.by!r}; it must be one of {', '.join(get_args(OrderBy))}"
@@ -129,7 +125,6 @@ def arrange_by_attention(sizes: Sequence[int], curve: tuple[float, ...]) -> list
 
 
 def _curve_at_blocks(sizes: Sequence[int], curve: tuple[float, ...]) -> list[float]:
-    """The curve at the middle of each block, the first's at its start, the last's at its end."""
     if len(sizes) < 2:
         return [curve[0]] * len(sizes)
     ends = list(accumulate(sizes))
@@ -139,7 +134,6 @@ def _curve_at_blocks(sizes: Sequence[int], curve: tuple[float, ...]) -> list[flo
 
 
 def _curve_at(at: int, reach: int, curve: tuple[float, ...]) -> float:
-    """The curve there, along the straight line between the two points around it."""
     # Whole numbers as long as possible, so that equal heights come out equal.
     point, beyond = divmod(at * (len(curve) - 1), reach)
     if not beyond:
@@ -157,12 +151,10 @@ def _group_blocks(candidates: tuple[Candidate, ...], *, groups: bool) -> list[_B
 
 
 def _text_size(block: _BlockGroup) -> int:
-    """How much text the block is, in characters."""
     return sum([_HEADER_CHARACTERS + len(c.shown.text if c.shown else c.text) for c in block])
 
 
 def _sort_key(candidates: tuple[Candidate, ...]) -> _Key:
-    """By how likely what is shown is evidence, where that is known of all; else by score."""
     if not candidates or any(c.sentences is None for c in candidates):
         return rank
     best = {c.id: _worth_density(c) for c in candidates}

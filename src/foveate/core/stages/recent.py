@@ -1,11 +1,7 @@
-"""PreferRecent: of two equally good texts, the one written lately scores higher.
+"""PreferRecent: of two equally good texts, the recent one scores higher.
 
-Does not drop, reorder or look at a clock. Rules:
-
-1. score' = score + |score| x weight x 0.5 ** (age / half-life). A score can only rise, by at most
-   `weight` of its size, whatever its sign; two texts of one age never change places.
-2. Age counts back from the request's `instant`, or else from the newest candidate.
-3. No date, no rise: an undated text stands as if it were infinitely old.
+score' = score + |score| x weight x 0.5 ** (age / half-life). Age counts back from the request's
+`instant`, else from the newest candidate. An undated text keeps its score.
 """
 
 from __future__ import annotations
@@ -38,7 +34,6 @@ class PreferRecent:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a half-life that is no time and a weight that is no share."""
         if not (isfinite(self.half_life_days) and self.half_life_days > 0):
             raise BadOption(
                 f"prefer_recent: half_life_days is {self.half_life_days!r}; it must be over 0"

@@ -1,11 +1,7 @@
-"""Shortlist: the best candidates, as many as could matter; the rest is not looked at.
+"""Shortlist: only the best candidates, within a reach of several budgets, are processed further.
 
-Does not judge a text; it only counts. A budget shows a few dozen chunks, and a pool of ten thousand
-holds hundreds of budgets: comparing, joining and weighing what stands so far down costs time and
-hardly ever changes what is shown (where near copies fill the reach, it can). Rules: best score
-first, by `rank`; a candidate stays while the ones before it hold no more than the reach; side
-knowledge was let in by its own gate and is not counted; the order stays; only texts that stay are
-counted.
+A candidate stays while the ones before it, by `rank`, hold no more than the reach. Supplements are
+not counted. The order stays.
 """
 
 from __future__ import annotations
@@ -37,7 +33,6 @@ class Shortlist:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a list that holds less than the budget."""
         for name, value, least in (("times", self.times, 1), ("least", self.least, 0)):
             if type(value) is not int or value < least:
                 raise BadOption(

@@ -1,22 +1,17 @@
-"""Stitch: consecutive chunks of one document become one passage that says everything once.
+"""Stitch: consecutive chunks of one document become one passage without repetition.
 
-Does not search for repeats anywhere else; that is dedup's work. Two neighbours in reading order
-are joined when, and only when,
+Two neighbours in reading order are joined if
 
-1. their offsets touch or overlap, and wherever both speak they say the same (offsets are claims:
-   a claim that the text refutes counts for nothing). Nested chunks add nothing;
+1. their offsets touch or overlap, and their texts agree wherever both speak;
 2. or their sequences follow on each other and the tail of one is the head of the next, for more
    than `min_overlap` characters;
-3. or their sequences follow on each other in one section, and nothing is known of what lies
-   between: a blank line is put there. Not rows of a table, which are records of their own.
+3. or their sequences follow on each other in one section and nothing is known of what lies between:
+   a blank line is put there. Rows of a table are not joined in this way.
 
-A known gap is never closed: the chunks stay apart, so nobody reads across it. Chunks with
-different principals stay apart too, so that a passage's readers are its chunks' readers.
-
-The passage has the first piece's id and place in the document, the earliest place in the present
-order, and the best of each score. Its offsets are known where rule 1 alone made it, and then
-`document[start:end] == passage.text`. Renditions of the pieces do not fit it and are not kept;
-so stitch before compressing. What pack has already chosen is left as it is.
+A known gap is never closed, and chunks with different principals stay apart. The passage has the
+first piece's id and place in the document, the earliest place in the present order, and the best of
+each score. If rule 1 alone made it, `document[start:end] == passage.text`. Renditions of the pieces
+are not kept, so stitch before compressing.
 """
 
 from __future__ import annotations
@@ -27,7 +22,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.text.overlap import is_consistent_at, overlap
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.types import Candidate, Chunk, Decision, Part, Step, content_hash
 from foveate.core.unchecked import new_decision, replace_text
@@ -48,7 +42,6 @@ class Stitch:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a length below nothing."""
         if self.min_overlap < 0:
             raise BadOption(f"stitch: min_overlap is {self.min_overlap!r}; it must be 0 or more")
 
@@ -74,10 +67,7 @@ class Stitch:
 
 
 class Seam(NamedTuple):
-    """How a piece is joined on: so many characters `back` from the end of what is before it.
-
-    `exact`: the offsets say so and the text agrees. `glue`: what is put between.
-    """
+    """A join `back` characters from the end, `exact` by offsets, with `glue` between."""
 
     back: int
     exact: bool
@@ -129,9 +119,7 @@ def sort_pieces(candidates: list[Candidate]) -> list[PassagePiece]:
 def _split_runs(pieces: list[PassagePiece], min_overlap: int) -> list[list[JoinedPiece]]:
     """Cut the pieces of a document where two do not join.
 
-    Each piece is tried on the chunk that reaches furthest in the run, never on the joined text:
-    so every character is looked at a bounded number of times, and a passage is judged the second
-    time by the chunk that judged it the first time.
+    Each piece is tried on the chunk that reaches furthest in the run, so the work is bounded.
     """
     found: list[list[JoinedPiece]] = []
     tail: Chunk | None = None
@@ -150,10 +138,7 @@ def _split_runs(pieces: list[PassagePiece], min_overlap: int) -> list[list[Joine
 def find_seam(
     tail: Chunk, before: int | None, piece: PassagePiece, min_overlap: int
 ) -> Seam | None:
-    """How the piece is joined to a run that ends with `tail`, which says that it stands there.
-
-    None where it is not.
-    """
+    """The seam between the piece and a run that ends with `tail`; None if they do not join."""
     candidate, head, start = piece
     if tail.principals != head.principals:
         return None
@@ -224,7 +209,6 @@ def _cached_passage_text(run: list[JoinedPiece]) -> HashedText:
 
 
 def _merge_texts(run: list[JoinedPiece]) -> str:
-    """The texts one after the other, what two of them have in common once."""
     fragments: list[str] = []
     length = 0
     for (piece, _, _), (back, _, glue) in run:
@@ -236,7 +220,6 @@ def _merge_texts(run: list[JoinedPiece]) -> str:
 
 
 def _build_candidate(pieces: list[Candidate], chunk: Chunk, parts: tuple[Part, ...]) -> Candidate:
-    """The passage's candidate, with the best of each score and all the pieces' sources."""
     sources = [source for piece in pieces if piece.corroborating for source in piece.corroborating]
     origins = [piece.origin for piece in pieces]
     return Candidate(
@@ -272,10 +255,7 @@ def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:
 
 
 def _document_offset(chunk: Chunk) -> int | None:
-    """Where the chunk says that it stands; None where it does not say, or not this many characters.
-
-    A start without an end is enough.
-    """
+    """The chunk's start in the document; None if it is unknown or not consistent with its text."""
     start, end = chunk.start, chunk.end
     if start is None or end is None or end - start == len(chunk.text):
         return start
@@ -298,3 +278,62 @@ def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:
     numbers = {"parts": len(made.parts), "overlap": sum(shared)}
     told = new_decision(chunk_id=own, action="changed", reason="stitched", numbers=numbers)
     return [told, *merged]
+
+
+_PROBE = 16
+_TRIES = 16
+
+
+def overlap(left: str, right: str, *, more_than: int = 0) -> int:
+    """Length of the longest tail of `left` that is the head of `right`; 0 unless over `more_than`.
+
+    >>> overlap("Bring your card.", "your card. Then wait.")
+    10
+    >>> overlap("Bring your card.", "your card. Then wait.", more_than=10)
+    0
+    """
+    room = min(len(left), len(right))
+    if room <= more_than:
+        return 0
+    # Any tail that is long enough ends in these characters, so only their places in `right` count.
+    probe = left[-min(_PROBE, more_than + 1) :]
+    for _ in range(_TRIES):
+        at = right.rfind(probe, 0, room)
+        length = at + len(probe)
+        if at < 0 or length <= more_than:
+            return 0
+        if left.endswith(right[:length]):
+            return length
+        room = length - 1
+    # So many false starts mean a repetitive text: from here on no guess is tried twice.
+    length = _matched_length(left[len(left) - room :], right[:room])
+    return length if length > more_than else 0
+
+
+def is_consistent_at(left: str, right: str, at: int) -> bool:
+    """Whether `right`, laid on `left` from character `at`, says the same wherever both speak.
+
+    >>> (
+    ...     is_consistent_at("the bird sings", "bird sings loud", 4),
+    ...     is_consistent_at("the bird sings", "third", 4),
+    ... )
+    (True, False)
+    """
+    return 0 <= at <= len(left) and left.startswith(right[: len(left) - at], at)
+
+
+def _matched_length(left: str, right: str) -> int:
+    """How much of `right` is matched at the end of `left` (Knuth, Morris and Pratt, 1977)."""
+    fall_back = [0] * len(right)
+    length = 0
+    for i in range(1, len(right)):
+        while length and right[i] != right[length]:
+            length = fall_back[length - 1]
+        length += right[i] == right[length]
+        fall_back[i] = length
+    length = 0
+    for character in left:
+        while length and character != right[length]:
+            length = fall_back[length - 1]
+        length += character == right[length]
+    return length

@@ -1,11 +1,8 @@
-"""SupplementGate: side knowledge enters only where retrieval was not enough.
+"""SupplementGate: side knowledge enters only if retrieval was not enough.
 
-Does not render: origin `supplement` tells the format to put it before the context, behind its
-own separator, and pack to count it. Rules:
-
-1. Shut unless the request's intent is one of `intents`, and the best retrieved candidate is
-   under `max_similarity` (by semantic score; by score where no candidate has one) or missing.
-2. What the reader may not see neither enters nor is counted.
+1. Shut unless the request's intent is one of `intents`, and the best retrieved candidate is under
+   `max_similarity` (by semantic score, else by score) or missing.
+2. A supplement that the reader may not see neither enters nor is counted.
 3. The most similar first, then by id; all before the candidates.
 """
 
@@ -36,7 +33,6 @@ class SupplementGate:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse thresholds that are no numbers, and one string in place of several."""
         given: object = self.intents
         if isinstance(given, str):
             raise BadOption(f"supplement: intents is {given!r}; give a tuple of strings")

@@ -1,10 +1,8 @@
-"""The blocks of a text, told from its lines: headings, paragraphs, list items, code, tables.
+"""The blocks of a text: headings, paragraphs, list items, code, tables.
 
-It reads Markdown and what people write in plain text and reStructuredText (underlined titles), and
-it changes nothing: a block is a span. Not a Markdown parser: inline markup is left alone, and
-where the conventions disagree the reading that keeps lines apart wins.
-Rules: one pass, linear whatever the input (all repeats in the patterns are possessive); every
-character that is not white space is in exactly one block; blocks are trimmed and in order.
+Markdown, plain text and underlined titles are read, in one linear pass. Every character that is not
+white space is in exactly one block; blocks are trimmed and in order. Where conventions disagree,
+the reading that keeps lines apart wins.
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from foveate.core.types import Span
-
-__all__ = ["BlockKind", "block_spans", "each_block", "front_matter", "line_spans", "trim_span"]
 
 BlockKind: TypeAlias = Literal["paragraph", "heading", "list", "code", "table"]
 
@@ -99,7 +95,6 @@ def trim_span(text: str, start: int, end: int) -> Span:
 def _add_line(
     text: str, start: int, end: int, blocks: list[_Block], current: _Block | None
 ) -> _Block | None:
-    """Put one line into the open block or a new one; the block that is open afterwards."""
     if current is not None and current.fence:
         return _continue_fence(text, start, end, current)
     match = _LABEL.match(text, start, end)
@@ -126,7 +121,6 @@ def _continue_fence(text: str, start: int, end: int, block: _Block) -> _Block | 
 
 
 def _kind_from_next_line(text: str, start: int, end: int, block: _Block) -> BlockKind | None:
-    """What the open paragraph turns out to be, seen from the line below it."""
     if block.kind != "paragraph":
         return None
     rule = text[start:end].strip()
@@ -142,7 +136,6 @@ def _kind_from_next_line(text: str, start: int, end: int, block: _Block) -> Bloc
 
 
 def _is_continuation(text: str, start: int, end: int, label: str, block: _Block) -> bool:
-    """Whether the line belongs to the open block."""
     if block.kind == "table":
         return label in ("row", "delimiter") or "|" in text[start:end]
     if block.kind == "code":

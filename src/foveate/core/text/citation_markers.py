@@ -1,12 +1,9 @@
-"""Citation markers in an answer, found as it arrives: a whole answer is a stream of one piece.
+"""Citation markers in an answer, found while it arrives.
 
-A marker is a bracket that names sources, by the grammar in `foveate.core.text.markers`, or by the
-label, source, document id or chunk id of what was shown. Any other bracket is text. Code is text
-too: between backticks, until the same number of them, or in a fenced block.
-
-Rules: nothing is held back but a bracket or a code span that is not closed yet,
-`MAX_BRACKET_LENGTH` characters at the most; the same text gives the same marks however it was cut
-into pieces.
+A marker is a bracket that names sources, by the grammar of `markers.py` or by the label, source,
+document id or chunk id of what was shown. Any other bracket, and code between backticks, is text.
+Only an open bracket or code span of at most `MAX_BRACKET_LENGTH` characters is held back; the marks
+do not depend on how the answer was cut into pieces.
 """
 
 from __future__ import annotations

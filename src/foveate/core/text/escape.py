@@ -1,23 +1,10 @@
-r"""Neutralises structure inside text by one backslash, and takes exactly that backslash away again.
+"""Neutralises structure inside text by one backslash, and takes exactly that backslash away again.
 
-The idea: where a text could pass for structure, it has a *place* (a head character such as `<`, or
-the start of a line), then k backslashes (usually none), then a *tail* that makes it structural.
-Guarding turns k into k + 1, undoing turns k >= 1 into k - 1. What is structure has k = 0; what was
-text has k >= 1, whatever the text held before.
-
-Why this is exactly reversible, for one rule:
-- a tail contains no backslash, so k is well defined;
-- a tail contains none of its own rule's places (no line break, no head character but as its last),
-  so a backslash put in behind one place changes no other place's tail, and guarding adds and
-  removes no place;
-- guarding is k -> k + 1 on the very places where undoing is k -> k - 1.
-
-A guard is a sequence of such rules, undone in the opposite order, hence reversible as well. Later
-rules only insert backslashes, and no tail matches across one, so nothing that an earlier rule
-neutralised comes back.
-
-What it is not: a filter. Nothing is removed or judged here; see `sanitise` for hidden characters.
-Time is linear in the text: each place scans at most to the next one.
+A *place* (a head character such as `<`, or the start of a line) with k backslashes and a *tail*
+after it is structure if k = 0. Guarding turns k into k + 1, undoing turns k >= 1 into k - 1.
+This is exactly reversible because a tail contains no backslash and none of its own rule's places
+(but as its last character), so guarding changes neither places nor other tails. A guard undoes its
+rules in the opposite order. Time is linear: each place scans at most to the next one.
 """
 
 from __future__ import annotations
@@ -94,12 +81,6 @@ class Guard:
                 text = _substitute(_taking(rule), r"\1", text, at_lines=rule.at_lines)
         return text
 
-    def has_match(self, text: str) -> bool:
-        """Whether anything structural (k = 0) stands in the text."""
-        return any(
-            _finding(rule).search("\n" + text if rule.at_lines else text) for rule in self.rules
-        )
-
     def with_rules(self, *rules: Rule) -> Guard:
         """This guard with more rules, applied after its own."""
         return Guard(self.rules + rules)
@@ -130,11 +111,6 @@ def _adding(rule: Rule) -> re.Pattern[str]:
 @lru_cache(maxsize=256)
 def _taking(rule: Rule) -> re.Pattern[str]:
     return re.compile(rf"({rule.place})\\(?=\\*+(?:{'|'.join(rule.tails)}))")
-
-
-@lru_cache(maxsize=256)
-def _finding(rule: Rule) -> re.Pattern[str]:
-    return re.compile(rf"{rule.place}(?={'|'.join(rule.tails)})")
 
 
 def _substitute(pattern: re.Pattern[str], to: str, text: str, *, at_lines: bool) -> str:

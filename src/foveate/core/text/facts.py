@@ -1,22 +1,14 @@
-"""What two texts must agree on before one may stand for the other: numbers, dates, units, negation.
+"""The facts that two texts must agree on before one may replace the other, in reading order.
 
-Not an understanding of the text: a list of the marks whose change changes what is said while the
-words, and an embedding even more so, stay nearly the same. Two halves, each in reading order:
+1. numbers  Every run with a digit, with its sign, comparison, currency, glued letters and unit:
+   -5, >=5, 5mg, 5%, 12:30, 2024-01-31, B12. Case and spelling count (mW is not MW).
+2. marks    Negations, words of quantity, duty and condition, months, days, spelled numbers, units.
+   English, German, French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese;
+   negations alone in Swedish, Norwegian, Danish, Polish, Turkish, Korean. "don't", "cannot" and
+   "not" are one mark. A question mark is one, with the word before it. Ambiguous month names and
+   bounds (under, than) count beside a number only. In code, `!` and operators between spaces.
 
-1. numbers  Every run with a digit in it, with its sign, comparison, currency, glued letters and
-   unit: -5, >=5, 5mg, 5%, 12:30, 2024-01-31, B12. Space before the unit and the currency's side
-   do not count; case does (mW is not MW), and so does the spelling (1,000 is not 1000).
-2. marks    Negations, words of quantity, duty and condition (all, only, must, may, if), month and
-   day names, relative days, spelled numbers, units that are no other word. English, German,
-   French, Spanish, Dutch, Italian, Portuguese, Russian, Chinese, Japanese; negations alone in
-   Swedish, Norwegian, Danish, Polish, Turkish, Korean. "don't", "cannot" and "not" are one mark.
-   A question mark is one, with the word before it. Month names that are short or other words as
-   well (march, jan) count beside a number, and so do words that bound the number behind them
-   (under, about, than). In code, ! before a name, a bracket or an equals sign, and - * / between
-   spaces behind a name.
-
-Order is part of it: "5 mg of A, 10 mg of B" does not agree with "10 mg of A, 5 mg of B". A mark
-too many only keeps two texts apart that could have been one; that is the side to err on.
+A mark too many only keeps apart two texts that could have been one.
 """
 
 from __future__ import annotations
@@ -230,7 +222,6 @@ def _is_korean_negation(word: str) -> bool:
 
 
 def _question_words(text: str) -> Iterator[str]:
-    """The words behind which a question ends."""
     for mark in _QUESTION_MARK.finditer(text):
         before = split_words(text[max(0, mark.start() - _QUESTION_CONTEXT) : mark.start()])
         if before:

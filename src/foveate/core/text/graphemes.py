@@ -1,16 +1,12 @@
-"""Where a text may be cut: never inside what a reader sees as one character, nor inside a word.
+"""Where a text may be cut: never inside a grapheme cluster (UAX #29), nor inside a word.
 
-The rules are those of UAX #29 (extended grapheme clusters), told from `unicodedata` alone. Where
-the standard library does not know a property, the answer is the careful one: a few places that
-UAX #29 would allow are refused, none that it forbids is allowed.
-Not here: sentences and blocks (`sentences`, `blocks`).
+Properties that `unicodedata` lacks are approximated: a few allowed places are refused, no forbidden
+one is allowed.
 """
 
 from __future__ import annotations
 
 import unicodedata
-
-__all__ = ["last_grapheme_boundary", "last_word_boundary", "next_grapheme_boundary"]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _VIRAMA = 9
@@ -80,7 +76,6 @@ def last_word_boundary(text: str, index: int, floor: int = 0) -> int:
 
 
 def _is_in_word(text: str, at: int) -> bool:
-    """Whether a word goes on over `at` (0 < at)."""
     if at >= len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -107,7 +102,6 @@ def _is_unspaced(char: str) -> bool:
 
 
 def _is_grapheme_boundary(text: str, at: int, floor: int) -> bool:
-    """Whether a grapheme cluster may end at `at` (0 < at)."""
     if at >= len(text):
         return True
     before, after = text[at - 1], text[at]

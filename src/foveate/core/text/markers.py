@@ -1,18 +1,13 @@
-r"""The one grammar of citation markers: what formats write, parsers read, guards neutralise.
-
-`foveate.core.text.citation_markers` finds markers by it in answers, whole or arriving in pieces.
+"""The grammar of citation markers, for formats, parsers and guards.
 
 A marker is a bracket around numbers, a range, a list of both, or a name:
 `[1]`, `[1, 3]`, `[2-4]`, `[^1]`, `[-1]`, `[source 2]`, `【1†a.md】`, `［２］`, `[②]`,
-`[DOC: a.md]`, `[a.md]`. Any of the brackets in `OPENINGS` goes with any in `CLOSINGS`, and every
-blank that stays on its line may be inside.
+`[DOC: a.md]`, `[a.md]`. Any of the brackets in `OPENINGS` goes with any in `CLOSINGS`.
 
-Rules
 - Zero and signed numbers behind a word or a bracket are an index: `a[0]`, `f(x)[-1]`.
-- A name is read where something shown has it. A text cannot know what will be shown beside it, so
-  what has the shape of a name is neutralised: `DOC:` and its kin, addresses, names of files.
-- No pattern here contains a bracket, a backslash or a line break inside of a marker, as
-  `foveate.core.text.escape` asks of tails.
+- A name counts if a shown source has it. In texts everything with the shape of a name is
+  neutralised: `DOC:` and its kin, addresses, names of files.
+- No pattern contains a bracket, a backslash or a line break inside of a marker (see `escape.py`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""What is known about a text, worked out once: kept by content hash, for as long as it is in use.
+"""Profiles: what was computed of a text, kept by its content hash.
 
-Everything here is a pure function of the text, so that remembering it can change no result. A
-profile starts empty; whoever needs a part fills it in and finds it there the next time. Two
-threads may fill the same part at once: both write the same value.
-
-A request holds the profiles of all its texts, however large they are, until it ends. What they
-weigh is known then, and a bounded cache keeps those that it has room for.
+Every part is a pure function of the text, so two threads that fill it write the same value. A
+request holds the profiles of its texts until it ends; then a bounded cache keeps what fits.
 """
 
 from __future__ import annotations
@@ -47,18 +43,14 @@ class TextPiece(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Profile:
-    """The parts that are worked out so far.
+    """The parts that are computed so far. A part of type `Any` belongs to one module.
 
-    `sanitised`: the text without hidden characters (None: it has none), and what was changed.
-    `bodies`: for each way of writing it, what stands in the context; None: the text as it is.
-    `normal`: the content hash of the normalised text. `triples`, `reading`, `facts`, `weights`:
-    what the text shares with its copies and must agree on with them; `beside`: how it does.
-    `indexes`: its units as search terms, by language; `shelves`: each by its own text. `pieces`:
-    parts of it, by their spans.
-    `kept`: what a store kept of it, by name, not yet unpacked.
-    `passages`: what begins with it, by the content hashes and seams of the texts that follow.
-    `changed`: something was filled in since it was last weighed; whoever fills in a part sets it.
-    A part whose type is `Any` is a stage's own: no other module reads it.
+    `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
+    the text in the context for each way of writing it; None: unchanged. `normal`: hash of the
+    normalised text. `triples`, `reading`, `facts`, `weights`, `beside`: for duplicates. `indexes`,
+    `shelves`: units as search terms. `pieces`: parts by their spans. `kept`: encoded parts from a
+    store. `passages`: joined texts that begin with it. `changed`: something was added since it was
+    last measured.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
@@ -107,7 +99,6 @@ class NotHeld(Held):
     """Outside of a request nothing is held."""
 
     def __missing__(self, content_hash: str) -> Profile:
-        """The one that is kept, or an empty one."""
         return PROFILES.get(content_hash) or Profile()
 
 

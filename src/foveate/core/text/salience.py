@@ -1,8 +1,7 @@
-"""Which sentences of a text speak to a query, and a verbatim subset of them as one text.
+"""The sentences of a text that match a query, and a verbatim subset of them as one text.
 
-Knows strings and spans, no candidates. Sentences are weighed by the query's words they hold, the
-rarer over the pool the more (BM25's saturation, Robertson and Walker 1994, without its length
-term), and by their length, so that a text no word of which was asked for still has an order.
+Sentences are weighed by the query's words in them, rare ones more (BM25's saturation, Robertson and
+Walker 1994), and by their length, so that a text without any of the words still has an order.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ def _relevance(sentence: Iterable[str], rare: Mapping[str, float]) -> float:
 
 
 def choose_sentences(spans: Sequence[Span], weights: Sequence[float], characters: int) -> list[int]:
-    """Sentences by weight per character until `characters` are used; at least one; in order.
+    """At least one sentence by weight per character until `characters` are used, in order.
 
-    The best starts; after that a sentence beside one that is kept counts for more than one that
-    stands alone, and a scrap never stands alone: what is kept should read as prose.
+    A sentence beside a kept one counts more, and a scrap is never alone, so that the result reads
+    well.
     """
     lengths = [max(b - a, 1) for a, b in spans]
     density = [weight / length for weight, length in zip(weights, lengths, strict=True)]

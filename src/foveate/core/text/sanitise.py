@@ -1,19 +1,10 @@
-"""Makes invisible, bidirectional and control characters harmless, and says how many there were.
+"""Makes invisible, bidirectional and control characters harmless, and counts them (SPEC R3).
 
-What it is: the step between a reader's text and a block's text (SPEC R3). What it is not: a
-normaliser; letters, combining marks, spaces and symbols pass through untouched.
-
-Rules
-- A character goes only where it says nothing: ZWJ stays inside an emoji sequence, beside a virama
-  and after an Arabic letter, ZWNJ between letters of joining scripts, a variation selector after a
-  base it applies to, tags inside the three emoji flags that are registered.
-- What stays can spell no words. Behind a base, one selector of two at the most stays: text or emoji
-  style, or the one variant that Unicode registers for a few symbols and letters. All selectors
-  behind ideographs go, registered ones too: some ideographs have over thirty registered variants,
-  so a row of them spells whatever its writer likes, and the shape is all that they say.
-- Whether a character stays depends on neighbours that stay for certain, so once is enough:
-  `sanitise(sanitise(t)[0]) == (sanitise(t)[0], {})`.
-- Plain ASCII comes back as the same object.
+A character is removed unless it has a meaning: ZWJ in an emoji sequence, beside a virama and after
+an Arabic letter, ZWNJ between letters of joining scripts, one variation selector behind a base it
+applies to, tags in the three registered emoji flags. Selectors behind ideographs are removed: a row
+of them could spell words. `sanitise(sanitise(t)[0]) == (sanitise(t)[0], {})`, and plain ASCII comes
+back as the same object.
 """
 
 from __future__ import annotations

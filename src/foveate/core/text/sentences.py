@@ -1,9 +1,8 @@
 """The sentences of a text as exact spans, for any language, in linear time.
 
-Lines and blocks are split first (`blocks`): a heading, a list item, a line of code, a table row
-ends its sentence; inside a paragraph a line break does not. Prose then goes to `sentencex`.
-Rules: spans are trimmed, ordered and apart; every character that is not white space is in exactly
-one of them; none is longer than `MAX_SENTENCE_LENGTH`; nothing here raises, whatever the text.
+Blocks and lines are split first (`blocks`), then prose by `sentencex`. Spans are trimmed, ordered
+and disjoint; every character that is not white space is in one; none is longer than
+`MAX_SENTENCE_LENGTH`. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -78,18 +77,12 @@ def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> I
 
 
 def is_context_free(block: str) -> bool:
-    """Whether the units of this block of prose are the same wherever it stands.
-
-    A longer one is cut by what is around the cut; and some signs go with the space behind them.
-    """
+    """Whether the units of this block of prose are the same wherever it stands."""
     return 0 < len(block) <= MAX_SENTENCE_LENGTH and block[-1] not in PREPEND
 
 
 def _split_long_span(text: str, start: int, end: int) -> Iterator[Span]:
-    """The trimmed span in pieces of at most `MAX_SENTENCE_LENGTH` characters.
-
-    Nothing if it is empty.
-    """
+    """The trimmed span in pieces of at most `MAX_SENTENCE_LENGTH` characters."""
     while end - start > MAX_SENTENCE_LENGTH:
         cut = last_word_boundary(text, start + MAX_SENTENCE_LENGTH, start)
         cut = cut if cut > start else start + MAX_SENTENCE_LENGTH
@@ -130,13 +123,11 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
 
 
 def _is_abbreviation(text: str, start: int, bound: int) -> bool:
-    """Whether the stop before `bound` is that of "o.a." or "d.w.z." inside a sentence."""
     tail = text[max(start, bound - _TAIL) : bound].rstrip()
     return text[bound].islower() and _INNER_STOP.search(tail) is not None
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:
-    """Ends of the piece's sentences, told by sentencex."""
     if piece.isascii() and not _STOP.search(piece):
         return [len(piece)]
     from sentencex import get_sentence_boundaries

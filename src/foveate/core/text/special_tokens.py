@@ -1,13 +1,8 @@
-r"""What models read as more than text: special tokens, chat-template tags, role headers.
+"""Rules for text that models read as more than text: special tokens, template tags, role headers.
 
-What it is: rules for `foveate.core.text.escape`, of the tokens in `template_tokens.py`, of the
-shapes that whole families of tokens have, and of words that templates use. A tail is what follows
-a head character such as `<` or `[`; a line tail is what a line starts with. What it is not: a
-tokenizer's vocabulary; the rules err on the side of neutralising too much, for it is undone
-exactly.
-
-Rules: a tail contains its own head character as its last character only, and neither a backslash
-nor a line break; quantifiers are possessive, so that a failed match costs one scan.
+They cover the tokens in `template_tokens.py`, shapes of token families and words of templates, and
+rather neutralise too much, because that is undone exactly. A tail contains its head character as
+its last character only, and no backslash or line break; quantifiers are possessive.
 """
 
 from __future__ import annotations
@@ -50,7 +45,6 @@ _TEMPLATE = (
 
 
 def _names() -> Iterable[str]:
-    """The names of tokens such as `<pad>` and `</tool_call>`."""
     for token in TOKENS:
         if (found := _NAMED.fullmatch(token)) and not _SHAPED.fullmatch(token):
             yield found[1].lower()

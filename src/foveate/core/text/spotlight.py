@@ -1,10 +1,7 @@
-r"""Datamarking: every space of an untrusted text becomes a visible mark, reversibly.
+"""Datamarking: every space of an untrusted text becomes a visible mark, reversibly.
 
-After Hines et al. 2024, "Defending Against Indirect Prompt Injection Attacks With Spotlighting",
-arXiv 2403.14720: a model that is told of the mark can tell data from instructions throughout.
-
-Rules: the marked text contains no space, and none can be smuggled in. A space with the k
-backslashes after it becomes the mark with 2k, a mark that was there already with 2k + 1.
+After Hines et al. 2024, arXiv 2403.14720. A space with the k backslashes after it becomes the mark
+with 2k, a mark that was there already with 2k + 1.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""What a text is about, in one or two of its own sentences. Pure; no model.
+"""Extractive summaries of a text, and the questions that it answers, in its own words.
 
-A sentence counts for the terms that it shares with many others (what is said again and again is
-what the text is about), for its length, and for standing early; the second one counts for what the
-first has not said. Luhn, "The automatic creation of literature abstracts", 1958, with a lead.
+A sentence counts for the terms that it shares with many others, for its length and for its early
+place; the second for what the first has not said (Luhn, "The automatic creation of literature
+abstracts", 1958). Questions are those in the text, and headings under the document's title.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,6 @@ from foveate.core.text.blocks import block_spans
 from foveate.core.text.sentences import unit_spans
 from foveate.core.text.terms import query_terms
 from foveate.core.types import Span
-
-__all__ = ["summarise"]
 
 _MAX_SENTENCES = 300  # sentences
 _LEAST, _MOST = 4, 60  # terms of a sentence that can stand for a text
@@ -69,7 +68,6 @@ def summarise(
 def _candidate_sentences(
     text: str, language: str, readable: Sequence[Span] | None
 ) -> Iterator[_Sentence]:
-    """The first sentences, headings and lines that may be used, with their terms."""
     at = 0
     for span, kind in block_spans(text):
         for start, end in unit_spans(text, span, kind, language):
@@ -82,7 +80,6 @@ def _candidate_sentences(
 
 
 def _is_informative(sentence: _Sentence) -> bool:
-    """Prose that says something and asks nothing."""
     return (
         sentence.prose
         and _LEAST <= len(sentence.terms) <= _MOST
@@ -102,3 +99,68 @@ def _fits_tokens(chosen: Sequence[_Sentence], count: Callable[[str], int], token
 
 def _join_sentences(chosen: Sequence[_Sentence]) -> str:
     return " ".join(each.text for each in sorted(chosen, key=lambda each: each.at))
+
+
+_SHORTEST, _LONGEST = 8, 200  # characters of a question
+_SHORTEST_UNSPACED = 4
+_MARKUP = re.compile(r"^[\s#>*_`|-]+|[\s#*_`|]+$|[*_`]{2,}")
+_LABEL = re.compile(r"^(?:Q|F|Question|Frage|Vraag)\s*\d*\s*[:.)]\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[A-Z][.)])\s+")
+_HOW_TO = re.compile(r"^how to\s+(.+?)[.:]?$", re.IGNORECASE)
+_MARKS = ("?", "？", "؟", "՞")
+
+
+def extract_questions(
+    text: str, *, title: str = "", section: str = "", language: str = "en", most: int = 5
+) -> tuple[str, ...]:
+    r"""At most so many questions, distinct, those in so many words first; one names the title.
+
+    `section`: the heading path that the piece begins under.
+
+    >>> extract_questions("## How to bleed the pump\n\nOpen the valve. Is it hot?")
+    ('How do I bleed the pump?', 'Is it hot?')
+    >>> extract_questions("It opens at 4 bar.", title="Boiler", section="Boiler > Opening pressure")
+    ('Boiler: Opening pressure?',)
+    """
+    headings, sentences = [part for part in [section.rpartition(" > ")[2]] if part], list[str]()
+    for span, kind in block_spans(text):
+        if kind == "heading":
+            headings.append(text[span[0] : span[1]].partition("\n")[0])
+        elif kind in ("paragraph", "list"):
+            sentences += _question_sentences(text, unit_spans(text, span, kind, language))
+    bare = list(dict.fromkeys(_strip_markup(each) for each in headings))
+    asked = [each for each in (*map(_question_from_heading, bare), *sentences) if _is_usable(each)]
+    kept = list(dict.fromkeys(asked))[:most]
+    made = [
+        each
+        for each in bare
+        if not _question_from_heading(each) and each.casefold() != title.casefold()
+    ]
+    kept += [f"{title}: {each}?" for each in made if title and each][: most - len(kept)]
+    if title and not any(title.casefold() in each.casefold() for each in kept):
+        kept[most - 1 :] = [f"{title}?"]
+    return tuple(kept)
+
+
+def _question_from_heading(heading: str) -> str:
+    if heading.endswith(_MARKS):
+        return heading
+    found = _HOW_TO.match(heading)
+    return f"How do I {found[1]}?" if found else ""
+
+
+def _question_sentences(text: str, spans: list[tuple[int, int]]) -> Iterator[str]:
+    for start, end in spans:
+        sentence = _strip_markup(text[start:end])
+        if sentence.endswith(_MARKS):
+            yield sentence
+
+
+def _strip_markup(text: str) -> str:
+    bare = _MARKUP.sub("", " ".join(text.split()))
+    return _LABEL.sub("", _NUMBER.sub("", bare)).strip()
+
+
+def _is_usable(question: str) -> bool:
+    least = _SHORTEST if question.isascii() else _SHORTEST_UNSPACED
+    return least <= len(question) <= _LONGEST

@@ -1,7 +1,6 @@
-"""The special and chat-template tokens of public model families, and where each list is from.
+"""The special and chat-template tokens of public model families, and their origins.
 
-What it is: data. `python -m tools.template_tokens --write FILE...` extends it from the
-`tokenizer.json` files of models. What it is not: the rules; `special_tokens.py` makes them of this.
+`python -m tools.template_tokens --write FILE...` extends the list from `tokenizer.json` files.
 """
 
 from __future__ import annotations

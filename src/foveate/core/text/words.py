@@ -1,17 +1,13 @@
-"""The words of a text, for comparing texts. In every script.
+"""The words of a text, for comparing texts: normalised, case folded, without punctuation.
 
-Not a tokenizer and not for showing: case and punctuation are gone. Rules:
-
-1. NFC, then case folded (lower case in Latin scripts; ß = ss, final sigma = sigma).
-2. White space and punctuation separate. Symbols that carry meaning (+ # % & $ € = < > @ ~ ^ |)
-   stay in the word, so C++ is not C# and < is not >.
-3. Scripts that write no spaces (Han, Kana, Thai, Lao, Burmese, Khmer) give overlapping pairs of
-   characters, so that 他打我 and 我打他 share no word. A single character stands alone.
+Symbols that carry meaning (+ # % & $ € = < > @ ~ ^ |) stay in the word, so C++ is not C#. Scripts
+without spaces (Han, Kana, Thai, Lao, Burmese, Khmer) give overlapping pairs of characters.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from unicodedata import normalize
 
 MAX_WORD_LENGTH = 64
@@ -63,3 +59,22 @@ def _split_run(run: str) -> list[str]:
     if len(run) == 1 or not _HAS_UNSPACED.match(run):
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+SHINGLE_SIZE = 3
+
+
+def shingles(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The distinct runs of three words.
+
+    >>> shingles(("to", "be", "or", "not"))
+    (('to', 'be', 'or'), ('be', 'or', 'not'))
+    """
+    return tuple(dict.fromkeys(word_runs(words)))
+
+
+def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The runs of three words as they follow one another, repeats included."""
+    if 0 < len(words) < SHINGLE_SIZE:
+        return [tuple(words)]
+    return list(zip(*(words[i:] for i in range(SHINGLE_SIZE)), strict=False))

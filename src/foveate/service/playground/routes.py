@@ -22,7 +22,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from foveate.core.errors import MissingExtra
-from foveate.core.text.stopwords import STOP_WORDS
+from foveate.core.text.terms import STOP_WORDS
 from foveate.core.zones import Budget
 from foveate.pipeline.reason_messages import (
     COUNTERFACTUALS,

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.alignment import common, is_consistent, is_covered
-from foveate.core.stages.dedup.bitmap_pairs import FEW, alike
+from foveate.core.stages.dedup.candidate_pairs import SMALL_POOL, alike
+from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.signature import shingled_text, signature
-from foveate.core.stages.dedup.threshold import Threshold
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
 from foveate.core.text.profile import Profile
-from foveate.core.text.shingles import shingles
-from foveate.core.text.words import split_words
+from foveate.core.text.words import shingles, split_words
 
 BEFORE = "In the spring the committee of the harbour met in the old custom house by the quay"
 AFTER = "and the minutes of that meeting lie with the clerk who keeps the seals of the town"
@@ -266,10 +265,10 @@ def test_bits_say_the_same_one_by_one_and_in_rows(texts, value):
     """S4: few texts' bits are compared as whole numbers, more as arrays: the pairs are the same."""
     threshold = Threshold(value)
     known = [signature(Profile(), " ".join(text), threshold) for text in texts]
-    apart = [signature(Profile(), f"a{n} b{n} c{n} d{n}", threshold) for n in range(FEW)]
+    apart = [signature(Profile(), f"a{n} b{n} c{n} d{n}", threshold) for n in range(SMALL_POOL)]
     few, many = alike(known), alike(known + apart)
 
-    assert len(known) <= FEW < len(known + apart)
+    assert len(known) <= SMALL_POOL < len(known + apart)
     assert many is not None
     assert few is not None
     assert sorted(few) == sorted(pair for pair in many if max(pair) < len(known))

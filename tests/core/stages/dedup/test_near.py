@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.bitmap_filter import BitmapFilter
-from foveate.core.stages.dedup.item_arrays import word_bags
-from foveate.core.stages.dedup.prefix_filter import symmetric_prefix
+from foveate.core.stages.dedup.jaccard import BitmapFilter, symmetric_prefix, word_bags
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
-from foveate.core.stages.dedup.threshold import Threshold
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=1, max_size=8)
 VALUES = st.floats(0.01, 1.0)
@@ -54,7 +52,7 @@ def test_no_match_is_missed_by_its_prefix(texts, value, strict):
     for i, a in enumerate(sets):
         for j, b in enumerate(sets):
             if i != j and a & b and threshold.is_reached(len(a & b), len(a | b)):
-                assert set(both.asked[i]) & set(both.posted[j])
+                assert set(both[i]) & set(both[j])
 
 
 @given(texts=TEXTS)

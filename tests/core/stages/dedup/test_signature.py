@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 from foveate.core.stages.dedup.near import DedupNear
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.signature import signature
-from foveate.core.stages.dedup.threshold import Threshold
 from foveate.core.text.profile import Profile
 from foveate.testing.fakes import candidate, request
 
 
 def test_threads_with_other_thresholds_change_nothing(monkeypatch):
     """D1: runs at several thresholds at once, over the same texts, give what each gives alone."""
-    monkeypatch.setattr("foveate.core.stages.dedup.bitmap_pairs.TEXTS", 0)
+    monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
     dice = Random(2)
     texts = []
     for _ in range(30):

@@ -1,8 +1,7 @@
-"""What stands beside the blocks in a text format: page summaries and supplements.
+"""Page summaries and supplements of a text format.
 
-A page summary is one line, `[Page context: …]`, directly before the header of its document's first
-block. Supplements come before everything, each under `[Supplement: title]`, and end with
-`[End of supplements]`. Both brackets are neutralised in every text and in every header.
+A page summary is a line `[Page context: …]` before the header of its document's first block.
+Supplements come first, each under `[Supplement: title]`, and end with `[End of supplements]`.
 """
 
 from __future__ import annotations
@@ -75,9 +74,8 @@ def parse_passages(
 ) -> Iterator[tuple[re.Match[str], str | None, int, int]]:
     """Header match, summary, start and end of the body, for each block of a format with headers.
 
-    `head` matches whole header lines, which nothing else in the text can look like. `gap`, or the
-    first of several that matches, separates blocks and ends with an empty line, so a line just
-    before a header is its summary.
+    `head` matches whole header lines. A `gap` separates blocks and ends with an empty line, so a
+    line just before a header is its summary.
     """
     gaps = (gap,) if isinstance(gap, str) else gap
     found = [(m, _block_start(text, m.start())) for m in head.finditer(text, supplements_end(text))]
@@ -91,7 +89,6 @@ def parse_passages(
 
 
 def _block_start(text: str, header: int) -> int:
-    """Where a block begins: at its header, or at the summary line before that."""
     if header == 0 or text[header - 2] == "\n":
         return header
     return text.rfind("\n", 0, header - 1) + 1

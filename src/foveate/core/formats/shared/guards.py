@@ -1,8 +1,4 @@
-r"""The guards that formats share: what is neutralised in every format, and in every header line.
-
-What it is: rules, put together once. What it is not: a format; what one format alone uses as
-structure stands in that format's file.
-"""
+"""The guards that formats share: what is neutralised in every text and in every header line."""
 
 from __future__ import annotations
 
@@ -26,10 +22,7 @@ def body_guard(
     line: str = "",
     markers: bool = False,
 ) -> Guard:
-    """For a block's text: special tokens, role headers, and what the format adds.
-
-    `markers`: citation markers too, in every spelling that is read as one.
-    """
+    """For a block's text: special tokens, role headers, the format's own, and `markers`."""
     at_lines = (*ROLES, line) if line else ROLES
     return Guard((*_brackets(angle, square, markers=markers), line_start_rule(*at_lines)))
 

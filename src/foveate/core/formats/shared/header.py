@@ -1,11 +1,7 @@
-"""Header lines: fields made single-line and safe, written, and read back.
+"""Header lines: `source[ § section][, page N][, key: value]…`, written and read back.
 
-What it is: the grammar `source[ § section][, page N][, key: value]…` that several formats use in
-their header. What it is not: a format.
-
-Rules: fields are as hostile as text. A field is one line, without hidden characters; the delimiters
-inside a field are neutralised, so that splitting at the ones that are not gives the fields back.
-Keys of metadata are folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours.
+A field is one line without hidden characters. Delimiters inside a field are neutralised. Keys of
+metadata are folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours.
 """
 
 from __future__ import annotations

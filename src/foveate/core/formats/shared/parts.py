@@ -1,11 +1,7 @@
-"""JSON for providers: the text of a context that is a list of content blocks.
+"""A context that is a list of content blocks, as compact JSON without ASCII escapes.
 
-What it is: the pieces that the provider formats share. The finished text is compact JSON without
-ASCII escapes, so `json.loads(text)` is what one sends. What it is not: a client.
-
-Rules: one part a block, in order; a page summary and a supplement are text parts of their own where
-the provider has no better place. JSON's own escaping keeps a text inside its string; special tokens
-and markers are neutralised first, for the model reads the string and not the JSON.
+JSON's escaping keeps a text inside its string; special tokens and markers are neutralised first,
+because the model reads the string.
 """
 
 from __future__ import annotations
@@ -47,11 +43,7 @@ def supplement_part(block: Block, guard: Guard, following: Block | None) -> tupl
 
 
 def parse_content_parts(context: Context) -> list[dict[str, Any]] | None:
-    """The parts of a context that was rendered as some; None where it is a text.
-
-    A text may look like parts by itself; in a format of parts, the list begins before the first
-    block's text and ends behind the last one's.
-    """
+    """The parts of a context that was rendered as some; None if it is a text."""
     if not context.blocks:
         return None
     first, last = context.blocks[0].span[0], context.blocks[-1].span[1]
@@ -70,10 +62,7 @@ def bodies_of(context: Context) -> list[str]:
 
 
 def parse_parts(text: str, opening: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each part, and where the string after the literal `opening` starts in it.
-
-    Inside a JSON string every quote has a backslash, so the literal occurs as structure only.
-    """
+    """Each part, and where the string after the literal `opening` starts in it."""
     decoder = json.JSONDecoder()
     at = 1
     while at < len(text):

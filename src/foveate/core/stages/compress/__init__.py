@@ -8,9 +8,8 @@ from math import inf
 from typing import ClassVar, Literal, get_args
 
 from foveate.core.compressed_rendition import rendition_from_compressed_text
-from foveate.core.compressed_text import CompressionMethod, Offer
 from foveate.core.errors import BadOption
-from foveate.core.request import Request
+from foveate.core.request import CompressionMethod, Offer, Request
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.text.salience import (
     choose_sentences,

@@ -1,32 +1,27 @@
-"""Which texts meet: they share a word triple, and enough of them for one to be a copy.
+"""Pairs of texts of which one may contain enough of the other's word triples.
 
-Not a comparison: of two texts one of which holds enough of the other none is missing, and most
-that share a triple or two are left out by counting. In a small pool bits tell (`sketches.py`);
-else:
+No pair that qualifies is missing. In a small pool every triple sets one of 512 bits: of a contained
+text all bits but a few are set in the other. In a large pool:
 
-1. The texts' *low* triples are laid in one row and sorted once, so equal ones stand side by side.
-   A text that has too few low ones to find all that hold enough of it, and little else
-   (`signature.py`), lays down all its triples, and the others theirs that may be equal.
-2. A text asks for others if it shares so many triples with anybody that one could hold enough.
-3. A triple that more than `CROWD` texts have is a crowd; its pairs are not written down. A text
-   that has too few other triples is lost in the crowd: `crowds.py` looks for its like.
+1. The texts' *low* triples are concatenated and sorted, so equal ones are adjacent. A text with too
+   few low triples contributes all its triples, and the others those that may equal one of them.
+2. A text asks for partners if it shares so many triples that one could hold enough.
+3. Pairs of a triple that more than `CROWD` texts have are not listed. A text with too few other
+   triples is handled by `FrequentShingles`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from foveate.core.stages.dedup.bitmap_pairs import alike, close
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from foveate.core.stages.dedup.signature import Signature
 
-    from foveate.core.stages.dedup.signature import Signature
-
-    Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 CROWD = 64
 FEW = 4  # low triples should be a fourth more than those that are asked for
@@ -43,10 +38,7 @@ class CandidatePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """Triples that several texts have, equal ones side by side: their group, and their owner.
-
-    `laid`: whether the owner laid it down of its own, not because it may be another's.
-    """
+    """Triples of several texts, sorted: group, owner, and whether the owner `laid` it."""
 
     group: Ints
     owner: Ints
@@ -57,15 +49,11 @@ class _Row:
 
     def each(self, texts: int) -> Ints:
         """How many of them each text laid down."""
-        import numpy as np
-
         return np.bincount(self.owner[self.laid], minlength=texts)
 
 
 def find_candidate_pairs(signatures: Sequence[Signature]) -> CandidatePairs:
     """Who meets whom. The signatures are for one threshold (`Signature.at`)."""
-    import numpy as np
-
     pairs = alike(signatures)
     if pairs is not None:
         return CandidatePairs(pairs)
@@ -98,8 +86,6 @@ def find_candidate_pairs(signatures: Sequence[Signature]) -> CandidatePairs:
 
 def _besides(signatures: Sequence[Signature], short: Ints) -> tuple[Ints, NDArray[np.uint32]]:
     """The high triples of all but the short texts that may be equal to one of theirs; owners."""
-    import numpy as np
-
     wanted = np.zeros(1 << 16, dtype=bool)
     for i in short.tolist():
         wanted[signatures[i].whole[len(signatures[i].low) :] >> 16] = True
@@ -113,8 +99,6 @@ def _besides(signatures: Sequence[Signature], short: Ints) -> tuple[Ints, NDArra
 
 def _shared(lists: list[NDArray[np.uint32]], owners: Ints | None) -> _Row | None:
     """What stands in more than one list; `owners` are those of the last list's items."""
-    import numpy as np
-
     flat = np.concatenate(lists)
     keyed = flat.astype(np.uint64)
     keyed <<= 32
@@ -139,9 +123,6 @@ def _shared(lists: list[NDArray[np.uint32]], owners: Ints | None) -> _Row | None
 def _pairs(
     row: _Row, asks: NDArray[np.bool_], spare: Ints, signatures: Sequence[Signature]
 ) -> Iterator[tuple[int, int]]:
-    """Who asks, and whom it shares more than its spare triples with."""
-    import numpy as np
-
     texts = len(asks)
     if not asks.any() or not len(row.group):
         return
@@ -155,12 +136,7 @@ def _pairs(
 
 
 def _votes(row: _Row, texts: int) -> tuple[Ints, Ints]:
-    """The pairs that share a triple, each as one number, and how many they share.
-
-    The largest groups stand first, so that who has another `far` behind it is ever less of the row.
-    """
-    import numpy as np
-
+    """The pairs that share a triple, as numbers, and how many they share."""
     sizes = np.bincount(row.group)[row.group].astype(np.uint8)
     order = np.argsort(sizes, kind="stable")[::-1]
     narrow = np.uint32 if texts * texts < 1 << 32 else np.int64  # it sorts the faster
@@ -184,9 +160,6 @@ def _votes(row: _Row, texts: int) -> tuple[Ints, Ints]:
 
 
 def _counted(codes: list[Ints]) -> tuple[Ints, Ints]:
-    """The distinct codes, and how often each is there."""
-    import numpy as np
-
     every = np.concatenate(codes)
     every.sort()
     starts = np.flatnonzero(np.concatenate(([True], every[1:] != every[:-1])))
@@ -194,8 +167,6 @@ def _counted(codes: list[Ints]) -> tuple[Ints, Ints]:
 
 
 def _frequent_shingles(row: _Row, lost: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints]]:
-    import numpy as np
-
     asking = lost[row.owner] & row.laid
     if not asking.any():
         return
@@ -205,3 +176,80 @@ def _frequent_shingles(row: _Row, lost: NDArray[np.bool_]) -> Iterator[tuple[Int
     for start, end in zip([0, *starts], [*starts, len(row.group)], strict=True):
         owners = row.owner[start:end]
         yield owners, owners[asking[start:end]]
+
+
+TEXTS = 1200
+SMALL_POOL = 48  # texts, whose bits are compared before arrays of them are made
+ALIKE = 32  # pairs a text, on average, above which bits tell too little
+_AT_ONCE = 1 << 16  # words of bits
+
+
+def alike(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...] | None:
+    """Pairs (text, other) that may be enough alike; None: too many texts or pairs to say."""
+    texts = len(signatures)
+    if texts > TEXTS:
+        return None
+    if texts <= SMALL_POOL:
+        few = _one_by_one(signatures)
+        return few if len(few) <= ALIKE * texts else None
+    columns = _bits(signatures).T.copy()
+    least = _least(signatures)
+    rows = max(1, _AT_ONCE // (len(columns) * texts))
+    pairs: list[tuple[int, int]] = []
+    for first in range(0, texts, rows):
+        last = min(first + rows, texts)
+        both = columns[:, first:last, None] & columns[:, None, first:]
+        shared = np.bitwise_count(both).sum(axis=0, dtype=np.uint16)
+        own, other = least[first:last, None], least[first:]
+        found = np.flatnonzero(shared >= np.minimum(own, other))
+        votes = shared.ravel()[found]
+        low, high = np.divmod(found, texts - first)
+        fine = low < high
+        low, high, votes = low[fine] + first, high[fine] + first, votes[fine]
+        for one, two in ((low, high), (high, low)):
+            asks = votes >= least[one]
+            pairs += zip(one[asks].tolist(), two[asks].tolist(), strict=True)
+        if len(pairs) > ALIKE * texts:
+            return None
+    return tuple(pairs)
+
+
+def _one_by_one(signatures: Sequence[Signature]) -> tuple[tuple[int, int], ...]:
+    """The same pairs, each text's bits as one whole number."""
+    pairs: list[tuple[int, int]] = []
+    before: list[tuple[int, int, int]] = []
+    for i, (one, least) in enumerate(zip(signatures, _needed(signatures), strict=True)):
+        bits = int.from_bytes(one.bits, "little")
+        for other, needed, j in before:
+            shared = (bits & other).bit_count()
+            if shared >= least:
+                pairs.append((i, j))
+            if shared >= needed:
+                pairs.append((j, i))
+        before.append((bits, least, i))
+    return tuple(pairs)
+
+
+def close(signatures: Sequence[Signature], one: Ints, other: Ints) -> NDArray[np.bool_]:
+    """Which of the pairs (one, other) may be: the other may hold enough of the one."""
+    bits, least = _bits(signatures), _least(signatures)
+    fine = np.empty(len(one), dtype=bool)
+    for first in range(0, len(one), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        both = np.bitwise_count(bits[one[part]] & bits[other[part]])
+        fine[part] = both.sum(axis=1, dtype=np.uint16) >= least[one[part]]
+    return fine
+
+
+def _bits(signatures: Sequence[Signature]) -> NDArray[np.uint64]:
+    flat = np.frombuffer(b"".join([one.bits for one in signatures]), dtype=np.uint64)
+    return flat.reshape(len(signatures), -1)
+
+
+def _least(signatures: Sequence[Signature]) -> NDArray[np.uint16]:
+    return np.array(_needed(signatures), dtype=np.uint16)
+
+
+def _needed(signatures: Sequence[Signature]) -> list[int]:
+    """How many bits must be set in a text and in the other; nothing is enough of no words."""
+    return [one.ones - one.depth + 1 if one.depth else 1 << 14 for one in signatures]

@@ -1,17 +1,36 @@
-"""What the finders and the definition need to know of candidates."""
+"""Candidates as compared texts, and whether one says in place all of weight that another says.
+
+1. A triple of words that occurs once in each text is an anchor, extended to a *block* as far as the
+   words agree. Blocks of fewer than `LEAST` words (half the text if that is shorter) do not count.
+2. In each gap between blocks the staying text must have every word of weight of the leaving text,
+   in order, and turn nothing (`word_weight.py`); it may have at most `SLACK` words more.
+3. Blocks may be in another order only if nothing of weight stands between them.
+4. Before the first and after the last block the same holds, for as many words and `SLACK` more:
+   "enter" leaves neither for "it is not true that we enter" nor for "enter only if asked".
+5. A number stands behind the same word of weight in both: 50 does not leave for under 50.
+6. All facts of the leaving text are facts of the staying one, in order. The staying text asks
+   nothing that the leaving one says, and signs of code (!ready) are the same.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from foveate.core.stages.dedup.alignment import common, is_consistent, is_covered
 from foveate.core.stages.dedup.signature import ShingledText, shingled_text
-from foveate.core.stages.dedup.word_weight import weights
-from foveate.core.text.facts import PROFILE_KEY, decode_facts, extract_facts
+from foveate.core.stages.dedup.word_weight import numeral, says, turning, weights
+from foveate.core.text.facts import (
+    PROFILE_KEY,
+    code_signs,
+    decode_facts,
+    extract_facts,
+    has_in_order,
+    question_facts,
+)
 from foveate.core.text.profile import text_profile
+from foveate.core.text.words import SHINGLE_SIZE, split_words
 from foveate.core.types import Candidate
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,9 +45,9 @@ def changed_at(candidate: Candidate) -> int:
 
 
 class Comparison(NamedTuple):
-    """A text beside another: triples that it shares, whether the other says all that it says.
+    """Two texts compared: shared triples, whether the other says all, whether it is a fragment.
 
-    `fragment`: whether the other is a fragment of it. None: they share too little to ask.
+    None: they share too few triples to ask.
     """
 
     shared: int
@@ -37,10 +56,7 @@ class Comparison(NamedTuple):
 
 
 class Texts:
-    """Candidates in order of preference; what is asked of a text is read once.
-
-    `dated`: the time of change decides; else all count as of one time.
-    """
+    """Candidates in order of preference; `dated`: the time of change decides."""
 
     def __init__(self, candidates: Sequence[Candidate], *, dated: bool) -> None:
         self.candidates = candidates
@@ -79,10 +95,7 @@ class Texts:
         return known.weights
 
     def beside(self, i: int, other: int, least: int) -> Comparison:
-        """Text i laid beside the other; remembered, as both are, by their content.
-
-        Where they share fewer triples than `least`, nothing else is asked.
-        """
+        """Text i compared with the other; with fewer than `least` triples, only counted."""
         known, key = self.known[i], self.hashes[other]
         made: Comparison | None = known.beside.get(key)
         if made is not None and (made.said is not None or made.shared < least):
@@ -98,10 +111,7 @@ class Texts:
         return made
 
     def fragment(self, part: int, whole: int) -> bool:
-        """Whether all words of `part` are in `whole`, as often as in `part`, and it has more.
-
-        Between texts of different dates there are no fragments: the newer one wins.
-        """
+        """Whether all words of `part` are in `whole`, which has more; never across dates."""
         return self.same_date(part, whole) and _fragment(self.words(part), self.words(whole))
 
     def same_date(self, i: int, other: int) -> bool:
@@ -122,3 +132,108 @@ class Texts:
 
 def _fragment(part: Sequence[str], whole: Sequence[str]) -> bool:
     return len(part) < len(whole) and Counter(part) <= Counter(whole)
+
+
+LEAST = 8
+SLACK = 8
+_STEP = 64
+
+Block: TypeAlias = tuple[int, int, int]
+"""Words p, p + 1, … of the one are words q, q + 1, … of the other: (p, q, how many)."""
+
+
+def common(mine: ShingledText, theirs: ShingledText) -> tuple[int, list[tuple[int, int]]]:
+    """How many distinct triples of the one stand in the other; and the anchors, in order."""
+    import numpy as np
+
+    if not len(mine.runs) or not len(theirs.whole):
+        return 0, []
+    at = theirs.whole.searchsorted(mine.runs)
+    hit = theirs.whole.take(at, mode="clip") == mine.runs
+    count = int(np.count_nonzero(hit if len(mine.places) == len(mine.runs) else hit[mine.places]))
+    hit &= mine.alone
+    here = np.flatnonzero(hit)
+    there = theirs.once.take(at[here])
+    fine = there >= 0
+    return count, list(zip(here[fine].tolist(), there[fine].tolist(), strict=True))
+
+
+def is_covered(
+    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether `theirs` says in place all of weight that `mine` says; both are words."""
+    return all(_fits(one, other) for one, other in _gaps(mine, theirs, anchors))
+
+
+def is_consistent(
+    mine: tuple[str, ...], theirs: tuple[str, ...], spelled: Collection[str] = ()
+) -> bool:
+    """Whether the facts of one text are in the other, which asks none of `spelled`."""
+    if mine == theirs:
+        return True
+    if not has_in_order(theirs, mine) or code_signs(mine) != code_signs(theirs):
+        return False
+    more = Counter(question_facts(theirs)) - Counter(question_facts(mine))
+    if any(word in spelled for word in more):
+        return False
+    bare = set(map(split_words, mine))
+    return not any(split_words(fact) in bare for fact in set(theirs).difference(mine))
+
+
+def _fits(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    if not mine:
+        return not theirs or not turning(theirs)
+    if len(theirs) > len(mine) + SLACK:
+        return says((), mine) and not turning(theirs)
+    return says(theirs, mine)
+
+
+def _gaps(
+    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """The words before, between and behind the blocks; a number goes with what stands before it."""
+    here = there = 0
+    found = False
+    for p, q, many in _blocks(mine, theirs, anchors):
+        start = there if found else max(0, q - p - SLACK)
+        if numeral(mine[p]):
+            yield mine[here : p + 1], theirs[start : q + 1]
+        else:
+            yield mine[here:p], theirs[start:q]
+        found, here, there = True, p + many, q + many
+    rest = mine[here:]
+    if not found:
+        yield rest, theirs
+    else:
+        yield rest, theirs[there : there + len(rest) + SLACK]
+
+
+def _blocks(
+    mine: Sequence[str], theirs: Sequence[str], anchors: Sequence[tuple[int, int]]
+) -> Iterator[Block]:
+    least = min(LEAST, max(SHINGLE_SIZE, (len(mine) + 1) // 2))
+    here = there = 0
+    for p, q in anchors:
+        if p < here:
+            continue
+        before = _back(mine, theirs, p, q, min(p - here, q - there if q >= there else q))
+        many = before + _along(mine, theirs, p, q)
+        if many >= least:
+            yield p - before, q - before, many
+            here, there = p - before + many, q - before + many
+
+
+def _along(mine: Sequence[str], theirs: Sequence[str], p: int, q: int) -> int:
+    start, limit = p, min(len(mine), p + len(theirs) - q)
+    while p + _STEP <= limit and mine[p : p + _STEP] == theirs[q : q + _STEP]:
+        p, q = p + _STEP, q + _STEP
+    while p < limit and mine[p] == theirs[q]:
+        p, q = p + 1, q + 1
+    return p - start
+
+
+def _back(mine: Sequence[str], theirs: Sequence[str], p: int, q: int, most: int) -> int:
+    many = 0
+    while many < most and mine[p - many - 1] == theirs[q - many - 1]:
+        many += 1
+    return many

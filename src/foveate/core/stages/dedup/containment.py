@@ -1,22 +1,26 @@
-"""Containment: how much of a text's word triples stands in another text.
+"""Containment: the share of a text's word triples that another text has.
 
-Texts come fullest first, so this is the shared triples over the smaller set. The fast path:
-`meet.py` finds the pairs, by what each text's profile keeps; the pairs it finds are laid side by
-side in full (`aligned.py`). A text without words matches nothing; a text of one or two words is
-one run of its own and matches only its like.
+Texts come fullest first, so this is the shared triples over the smaller set. A text without words
+matches nothing; a text of one or two words is one run and matches only an equal one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
-from foveate.core.stages.dedup.candidate_pairs import CandidatePairs, find_candidate_pairs
+import numpy as np
+
+from foveate.core.stages.dedup.candidate_pairs import (
+    CROWD,
+    CandidatePairs,
+    Ints,
+    find_candidate_pairs,
+)
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.frequent_shingles import FrequentShingles
-from foveate.core.stages.dedup.resolve_duplicates import Match, resolve_duplicates
+from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold, resolve_duplicates
 from foveate.core.stages.dedup.signature import signature
-from foveate.core.stages.dedup.threshold import Threshold
 from foveate.core.text.profile import text_profile
 from foveate.core.types import Candidate, rank
 
@@ -49,10 +53,7 @@ def resolve_contained(
 
 
 class Containment:
-    """A finder over the texts that meet.
-
-    `place` tells where a text of `met` stands in them, `least` how many triples are enough of one.
-    """
+    """A finder over candidate pairs; `least` triples of a text are enough."""
 
     def __init__(
         self,
@@ -63,8 +64,6 @@ class Containment:
         *,
         guard: bool,
     ) -> None:
-        import numpy as np
-
         self.compared = 0
         self._texts = texts
         self._least = least
@@ -131,3 +130,96 @@ def _involved(met: CandidatePairs) -> set[int]:
     for members, _ in met.crowds:
         involved.update(members.tolist())
     return involved
+
+
+NEAREST = 16
+
+
+class FrequentShingles:
+    """The partners of texts whose triples nearly all stand in more than `CROWD` texts.
+
+    Comparing all of a page footer's texts would be quadratic. Of the texts that share a triple,
+    only those with all words of weight (`weights(i)`; None: not asked) are compared, the nearest 16
+    to either side. Sets of texts are whole numbers with a bit for each text.
+    """
+
+    def __init__(
+        self,
+        crowds: Sequence[tuple[Ints, Ints]],
+        texts: int,
+        weights: Callable[[int], Collection[str]] | None,
+    ) -> None:
+        self._texts = texts
+        self._weights = weights
+        self._asks: defaultdict[int, list[int]] = defaultdict(list)
+        self._few: defaultdict[int, list[Ints]] = defaultdict(list)
+        self._members: list[int] = []
+        for members, askers in crowds:
+            for i in askers.tolist():
+                if len(members) > CROWD:
+                    self._asks[i].append(len(self._members))
+                else:
+                    self._few[i].append(members)
+            if len(members) > CROWD:
+                self._members.append(_bits(members, texts))
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        self._sets: dict[str, int] = {}
+        self._known: dict[int, int] = {}
+        if weights is not None:
+            for i in sorted({i for members, _ in crowds for i in members.tolist()}):
+                for word in weights(i):
+                    self._holders[word].append(i)
+
+    def earlier(self, i: int, kept: int) -> list[int]:
+        """The nearest before text i, nearest first; `kept` is a set of places."""
+        return list(islice(_descending(self._met(i) & kept & (1 << i) - 1), NEAREST))
+
+    def later(self, i: int, kept: int) -> list[int]:
+        """The nearest after text i, nearest first."""
+        return list(islice(_ascending((self._met(i) & kept) >> i + 1 << i + 1), NEAREST))
+
+    def _met(self, i: int) -> int:
+        """Those that text i meets and that have all its words of weight."""
+        known = self._known.get(i)
+        if known is None:
+            known = _bits([n for few in self._few.get(i, ()) for n in few.tolist()], self._texts)
+            for number in self._asks.get(i, ()):
+                known |= self._members[number]
+            if known and self._weights is not None:
+                words = self._weights(i)
+                rarest = [min(words, key=self._rarity)] if words else []
+                for word in (*rarest, *words):
+                    known &= self._having(word)
+                    if known.bit_count() < 2:  # itself
+                        break
+            self._known[i] = known
+        return known
+
+    def _rarity(self, word: str) -> tuple[int, str]:
+        return len(self._holders[word]), word
+
+    def _having(self, word: str) -> int:
+        known = self._sets.get(word)
+        if known is None:
+            known = self._sets[word] = _bits(self._holders[word], self._texts)
+        return known
+
+
+def _bits(places: Ints | Sequence[int], texts: int) -> int:
+    flags = np.zeros(texts, dtype=np.uint8)
+    flags[places] = 1
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def _descending(places: int) -> Iterator[int]:
+    while places:
+        last = places.bit_length() - 1
+        yield last
+        places ^= 1 << last
+
+
+def _ascending(places: int) -> Iterator[int]:
+    while places:
+        first = places & -places
+        yield first.bit_length() - 1
+        places ^= first

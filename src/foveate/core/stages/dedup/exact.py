@@ -1,19 +1,15 @@
-"""Exact duplicates: of texts that are the same once white space is folded, one stays.
-
-Not for texts that nearly agree; that is `dedup_near`. Rules: the best-ranked copy stays, with the
-others' sources beside it; side knowledge is not compared; the order stays; linear.
-"""
+"""Exact duplicates: of texts that are equal after white space is folded, the best-ranked stays."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
+from unicodedata import normalize
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.text.normalise import normalise
 from foveate.core.text.profile import text_profile
 from foveate.core.types import Candidate, Step, content_hash, rank
 
@@ -33,7 +29,6 @@ class DedupExact:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a key that is not one."""
         if self.key not in get_args(Key):
             raise BadOption(f"dedup_exact: key is {self.key!r}; use one of {get_args(Key)}")
 
@@ -45,10 +40,7 @@ class DedupExact:
 
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
-    """Every candidate whose text a better-ranked one has, and that one; but for what was chosen.
-
-    Content hashes are compared, 128 bits of BLAKE3: nobody can make two texts that have one.
-    """
+    """Every candidate whose text a better-ranked one has, and that one."""
     keys = [c.chunk.content_hash for c in candidates]
     if key == "normalised":
         pairs = zip(keys, candidates, strict=True)
@@ -77,3 +69,14 @@ def _normal(candidate: Candidate) -> str:
     known = text_profile(chunk.content_hash)
     known.normal, known.changed = own, True
     return own
+
+
+def normalise(text: str) -> str:
+    r"""The text in NFC, white space folded, trimmed; doing it twice changes nothing.
+
+    >>> normalise("  two\n\n words\t")
+    'two words'
+    """
+    if not text.isascii():
+        text = normalize("NFC", text)
+    return " ".join(text.split())

@@ -1,21 +1,25 @@
-"""Which texts may be dropped for which, where sets of words are compared: jaccard and semantic.
+"""The guard of jaccard and semantic: which texts may be dropped for which.
 
-Rules: both texts have the same facts in the same order (`text/facts.py`), and the one that stays
-has every word of weight that the other has, as often (`weight.py`). Sets of words know no order,
-so neither does this. A guard first narrows many texts to those that may be dropped for text i or
-text i for them, in one step over arrays; then it judges a pair exactly.
+Both texts have the same facts in the same order (`text/facts.py`), and the kept text has every
+weight of the other, as often (`word_weight.py`). A guard first narrows many texts over arrays, then
+judges a pair exactly.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from foveate.core.stages.dedup.resolve_duplicates import Match
 from foveate.core.stages.dedup.word_weight import weights
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from foveate.core.stages.dedup.compared_texts import Texts
-    from foveate.core.stages.dedup.item_arrays import Ints
+
+    Ints: TypeAlias = NDArray[np.int64]
 
 _FEW = 16
 
@@ -113,3 +117,55 @@ class Says:
     def _origin(self, i: int) -> tuple[tuple[str, str], ...]:
         chunk = self._texts.candidates[i].chunk
         return ("document", chunk.document_id), ("source", chunk.source)
+
+
+class Similar(Protocol):
+    """Says which kept texts a text is similar to, in the order they were kept."""
+
+    compared: int
+
+    def similar(self, i: int) -> list[Match]:
+        """The kept texts that text i is similar to; those the guard forbids may be missing."""
+
+    def keep(self, i: int) -> None:
+        """Text i is kept."""
+
+
+class SymmetricFinder:
+    """A finder over similar texts: the first that a text may leave for, then the fullest."""
+
+    def __init__(self, texts: Texts, search: Similar, guard: Guard) -> None:
+        self._texts = texts
+        self._search = search
+        self._guard = guard
+        self._found: list[Match] = []
+        self._later: defaultdict[int, list[Match]] = defaultdict(list)
+
+    @property
+    def compared(self) -> int:
+        """How many pairs were compared in full."""
+        return self._search.compared
+
+    def earlier(self, i: int) -> Match | None:
+        """The first kept text that text i may leave for."""
+        self._found = self._search.similar(i)
+        return next((match for match in self._found if self._may_leave(i, match.other)), None)
+
+    def keep(self, i: int) -> None:
+        """Text i is kept; of those it is similar to, some may leave for it."""
+        self._search.keep(i)
+        for match in self._found:
+            same = self._texts.same_date(match.other, i)
+            if same and self._may_leave(match.other, i):
+                self._later[match.other].append(Match(i, match.similarity))
+
+    def later(self, i: int, left: dict[int, Match]) -> Match | None:
+        """The fullest of the later texts that stay and that text i may leave for."""
+        staying = [match for match in self._later.get(i, ()) if match.other not in left]
+        return min(staying, key=self._fullest, default=None)
+
+    def _fullest(self, match: Match) -> tuple[int, int]:
+        return -len(self._texts.words(match.other)), match.other
+
+    def _may_leave(self, i: int, other: int) -> bool:
+        return self._guard.allows(i, other) and not self._texts.fragment(other, i)

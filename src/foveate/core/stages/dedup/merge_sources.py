@@ -1,9 +1,7 @@
-"""From who leaves to candidates and decisions. Nothing of a copy is lost but its text.
+"""Copies merged into the kept candidate: it takes their sources and their best score.
 
-Rules: a copy's sources (its own, those of its parts, those it had gathered) stay with the kept
-candidate as `corroborating`, once each, never the kept one itself, by source, document, page and
-chunk; the kept one takes the best score of its copies; candidates keep their order; decisions
-come by rank, so that they do not depend on it.
+Sources become `corroborating`, once each, by source, document, page and chunk. Candidates keep
+their order; decisions come by rank.
 """
 
 from __future__ import annotations
@@ -50,7 +48,11 @@ def merge_sources(
             stay[own] = _corroborated(candidate, groups[own])
             decisions.append(_changed(candidate, stay[own], len(groups[own])))
         else:
-            decisions.append(_merged(own, copy, reason))
+            decisions.append(
+                new_decision(
+                    chunk_id=own, action="merged", reason=reason, by=copy.by, numbers=copy.numbers
+                )
+            )
     return Step(
         candidates=tuple([stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies]),
         decisions=tuple(decisions),
@@ -89,12 +91,6 @@ def _sources(candidate: Candidate) -> list[Source]:
 
 def _place(source: Source) -> tuple[str, str, int, str, str]:
     return (source.source, source.document_id, source.page or 0, source.chunk_id, source.title)
-
-
-def _merged(own: str, copy: Copy, reason: str) -> Decision:
-    return new_decision(
-        chunk_id=own, action="merged", reason=reason, by=copy.by, numbers=copy.numbers
-    )
 
 
 def _changed(before: Candidate, after: Candidate, copies: int) -> Decision:

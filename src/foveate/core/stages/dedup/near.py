@@ -1,62 +1,42 @@
 """Near duplicates: of texts that say the same in nearly the same words, one stays.
 
-Not a judge of truth: two texts that disagree in a fact both stay. Three ways to match, of which a
-recipe may use several one after the other:
-
     jaccard      shared words over all words of the two                    0.9 or more
     containment  shared word triples over those of the smaller text        0.8 or more
     semantic     cosine of the embeddings, and half of all words shared    0.92 or more
                  (0.95 near-verbatim only, 0.90-0.94 close paraphrase, 0.85-0.89 aggressive)
 
-The guard: a text only leaves for one that says all of weight that it says. Light words (articles,
-"also", "however") may be lost; every other word, number and name may not, and nothing that turns a
-statement (not, only, must, if) may be added where both say the same. For containment that holds in
-place (`near/aligned.py`): all facts of the text that leaves (`text/facts.py`: numbers, dates,
-units, negation) stand in the one that stays, which may say more. For jaccard and semantic, which
-know no order, facts are the same in the same order, and words of weight are there as often.
+The guard: a text only leaves for one that says all of weight that it says. Light words may be lost;
+other words, numbers and names may not, and nothing that turns a statement (not, only, must, if) may
+be added. Containment checks this in place: the staying text may say more. Jaccard and semantic ask
+for the same facts in the same order, and for weights as often. Sets of words know no order, so
+"A reports to B" and "B reports to A" match by jaccard.
 
-Who stays is defined in `near/settle.py`, over an order of preference:
+The order of preference of `resolve_duplicates.py` is the rank for jaccard and semantic, and for
+containment the most distinct triples, most words, then the rank. With `prefer="newest"` the time of
+change comes first, unknown last: a newer text evicts an older one even if that is fuller, and
+versions of one document or source need not say the same (except under semantic).
 
-    jaccard, semantic   the rank, best score first; a text leaves for the first it may leave for
-    containment         the fullest first: most distinct triples, most words, then the rank; a text
-                        leaves for the last kept one that it may leave for, the closest in fullness
-
-Then a kept text leaves for a later one that says more of weight. So the fuller copy stays, with
-the best score of its copies; where each says something that the other does not, both stay.
-
-With `prefer="newest"` the time of change comes before that, the latest first, the unknown last.
-Then a newer text is never evicted by an older one, and evicts it even where the older is fuller;
-under containment only if it holds enough of the older. Copies of one document or source changed at
-different times are its versions and need not say the same, except under semantic.
-
-What `divide` or `pack` has chosen already is left alone: pieces of a passage share its text.
-
-Caveat: sets of words know no order, so "A reports to B" and "B reports to A" match by jaccard.
-
-The fast paths give exactly what comparing with every kept text gives, but in a crowd: where, in a
-large pool or one of texts nearly all alike, most triples of a text stand in more than 64 others, it
-is compared with the nearest 16 of those that have all its words of weight (`near/crowds.py`).
+What `divide` or `pack` has chosen is left alone. The fast paths give exactly what comparing with
+every kept text gives, except in a large pool or one of texts nearly all alike: if most triples of a
+text stand in more than 64 others, it is compared with the nearest 16 that have all its weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
-from foveate.core.stages.dedup.containment import Resolution, resolve_contained
-from foveate.core.stages.dedup.guard import Open, Says
-from foveate.core.stages.dedup.item_arrays import word_bags
-from foveate.core.stages.dedup.jaccard import Jaccard
+from foveate.core.stages.dedup.guard import Open, Says, Similar, SymmetricFinder
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.stages.dedup.resolve_duplicates import final, resolve_duplicates
-from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
-from foveate.core.stages.dedup.symmetric import Similar, SymmetricFinder
-from foveate.core.stages.dedup.threshold import Threshold
+from foveate.core.stages.dedup.resolve_duplicates import Threshold, final, resolve_duplicates
 from foveate.core.types import Candidate, Number, Step, rank
+
+if TYPE_CHECKING:
+    from foveate.core.stages.dedup.containment import Resolution
 
 Method = Literal["jaccard", "containment", "semantic"]
 Prefer = Literal["score", "newest"]
@@ -87,7 +67,6 @@ class DedupNear:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse names that are none and thresholds that all or no texts would reach."""
         for name, value, known in (
             ("method", self.method, get_args(Method)),
             ("prefer", self.prefer, get_args(Prefer)),
@@ -119,6 +98,8 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
     threshold = Threshold(value, strict=options.strict)
     newest = options.prefer == "newest"
     if options.method == "containment":
+        from foveate.core.stages.dedup.containment import resolve_contained
+
         settled = resolve_contained(pool, threshold, guard=options.guard, newest=newest)
     else:
         settled = _similar(pool, threshold, options)
@@ -135,6 +116,9 @@ def near_copies(pool: Sequence[Candidate], options: DedupNear) -> tuple[dict[str
 
 
 def _similar(pool: Sequence[Candidate], threshold: Threshold, options: DedupNear) -> Resolution:
+    from foveate.core.stages.dedup.jaccard import Jaccard, word_bags
+    from foveate.core.stages.dedup.semantic import WORDS_AGREE, Semantic
+
     newest = options.prefer == "newest"
     preferred = sorted(pool, key=lambda c: (-changed_at(c) if newest else 0, rank(c)))
     texts = Texts(preferred, dated=newest)

@@ -1,24 +1,23 @@
-"""From matches to who stays: the definition that every near-duplicate method serves.
+"""The definition of near duplicates: which texts stay, given which may leave for which.
 
-Texts stand in their order of preference, the preferred first. A text *may leave for* another if
-they are similar, the other says all of weight that it says (`guard.py`, `aligned.py`), and the
-other is not a fragment of it. Two passes:
+Texts are in order of preference. A text *may leave for* another if they are similar, the other says
+all of weight that it says, and the other is not a fragment of it: a text all of whose words, as
+often, are in it, which has more. Two passes:
 
-1. *By preference.* From first to last, a text leaves if it may leave for an earlier text kept so
-   far; otherwise it is kept.
-2. *By fullness.* From last to first, a kept text leaves if it may leave for a later one that still
-   stays. It leaves for the fullest such text.
+1. *By preference.* From first to last, a text leaves if it may leave for an earlier kept text.
+2. *By fullness.* From last to first, a kept text leaves if it may leave for a later kept one, the
+   fullest such.
 
-A text is a fragment of another when all its words, as often as it has them, are in the other,
-which has more. So nothing of weight is lost, a fragment never evicts its container however well it
-scores, and of what is kept in the end nothing may leave for anything: settling it again changes
-nothing. Where of two copies each says something of weight that the other lacks, both stay.
+Resolving the kept texts again changes nothing. If each of two copies says something of weight that
+the other lacks, both stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -70,3 +69,36 @@ def final(i: int, left: dict[int, Match]) -> int:
     while i in left:
         i = left[i].other
     return i
+
+
+class Threshold:
+    """A share above 0, up to 1. `strict`: reaching it is not enough, it must be passed.
+
+    >>> Threshold(0.9).is_reached(9, 10), Threshold(0.9, strict=True).is_reached(9, 10)
+    (True, False)
+    """
+
+    def __init__(self, value: float, *, strict: bool = False) -> None:
+        self.value = value
+        self.strict = strict
+        self._part, self._whole = _ratio(value)
+
+    def is_reached(self, part: int, whole: int) -> bool:
+        """Whether `part` is this share of `whole`."""
+        have, need = part * self._whole, whole * self._part
+        return have > need if self.strict else have >= need
+
+    def is_reached_by_root(self, part: int, square: int) -> bool:
+        """Whether `part` is this share of the square root of `square`."""
+        have, need = (part * self._whole) ** 2, square * self._part**2
+        return part > 0 and (have > need if self.strict else have >= need)
+
+    def least(self, whole: int) -> int:
+        """The smallest count that is this share of `whole`."""
+        need = whole * self._part
+        return need // self._whole + 1 if self.strict else -(-need // self._whole)
+
+
+@lru_cache(maxsize=64)
+def _ratio(value: float) -> tuple[int, int]:
+    return Fraction(str(value)).as_integer_ratio()

@@ -1,34 +1,23 @@
 """Cosine of embeddings, in integers, and words that agree enough.
 
-Each vector is scaled to a length of about 4,000 and rounded to whole numbers, so a product is a
-sum of whole numbers that never passes 2**24 on its way (Cauchy-Schwarz), and float32 holds it
-exactly, whatever the order of summation, the block, the thread count or the machine. The scale
-itself comes from whole numbers: no float is summed. Where rounding makes a vector too long after
-all (beyond some 30,000 dimensions), float64 is used. The threshold is compared in integers too.
-The rounding moves a cosine by less than 0.001.
-
-A match of vectors alone drops nothing: the two texts' sets of words must share half of all their
-words (Jaccard 0.5), and their facts must agree. A text without a vector, or with a zero vector,
-matches nothing.
+Vectors are scaled to a length of about 4,000 and rounded to whole numbers. A product then never
+passes 2**24 (Cauchy-Schwarz), so float32 holds it exactly whatever the order of summation; beyond
+some 30,000 dimensions float64 is used. The rounding moves a cosine by less than 0.001. The texts
+must also share half of all their words (Jaccard 0.5), and their facts must agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foveate.core.errors import BadInput
-from foveate.core.stages.dedup.resolve_duplicates import Match
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from foveate.core.stages.dedup.item_arrays import Ints
-    from foveate.core.stages.dedup.jaccard import Jaccard
-    from foveate.core.stages.dedup.threshold import Threshold
-    from foveate.core.types import Vector
+from foveate.core.stages.dedup.jaccard import Ints, Jaccard
+from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold
+from foveate.core.types import Vector
 
 WORDS_AGREE = 0.5
 LENGTH = 4000
@@ -37,16 +26,11 @@ MANY = 64
 
 
 class Semantic:
-    """A finder over the texts' vectors, given in order of preference.
-
-    `words`: a Jaccard finder at `WORDS_AGREE`, which has the guard; None: the cosine alone.
-    """
+    """A finder over vectors; `words`: a Jaccard finder at `WORDS_AGREE`, if guarded."""
 
     def __init__(
         self, vectors: Sequence[Vector | None], threshold: Threshold, words: Jaccard | None
     ) -> None:
-        import numpy as np
-
         self.compared = 0
         self._threshold = threshold
         self._words = words
@@ -80,8 +64,6 @@ class Semantic:
 
     def _worded(self, words: Jaccard, i: int, others: Ints) -> Ints:
         """Those of `others` whose words agree enough with text i's, and whose facts agree."""
-        import numpy as np
-
         if len(others) > MANY:
             near = words.near(i)
             others = np.intersect1d(others, () if near is None else near, assume_unique=True)
@@ -98,8 +80,6 @@ class Semantic:
 
     def _multiply(self, i: int) -> None:
         """The block that starts with text i, against all kept before it and against itself."""
-        import numpy as np
-
         self._start, self._stop = i, min(i + BLOCK, len(self._kept))
         block = np.arange(self._start, self._stop)
         self._columns = np.concatenate((np.flatnonzero(self._kept), block))
@@ -110,12 +90,7 @@ class Semantic:
 
 
 def quantise(vectors: Sequence[Vector | None]) -> tuple[NDArray[np.floating], Ints]:
-    """Whole numbers, a row a vector, and the rows' squared lengths.
-
-    Raises `BadInput` where vectors are of different lengths or hold what is no number.
-    """
-    import numpy as np
-
+    """Whole numbers, a row a vector, and the rows' squared lengths; raises `BadInput`."""
     known = {i: vector for i, vector in enumerate(vectors) if vector is not None}
     lengths = {len(vector) for vector in known.values()}
     if len(lengths) > 1:

@@ -1,17 +1,9 @@
-"""A text's word triples as numbers, kept by content hash: what one text alone says of its copies.
+"""A text's word triples as numbers, kept by content hash.
 
-Not a judgement: numbers find texts that might be copies and count what they share; `aligned.py`
-looks at the words themselves before anything is dropped under the guard. So a number that two
-triples share (one chance in 10**14 for two texts, or made on purpose) can move a similarity, and
-cannot lose a word.
-
-A word's number is the head of its BLAKE3, a triple's the numbers of its words mixed: the same in
-every process. Triples are kept by their number, ascending: an order that is as good as random and
-the same for all texts. In it a text of n triples that must share m of them with another has one
-of those among its first n - m + 1 (the prefix filter of Bayardo, Ma and Srikant, 2007).
-
-A signature keeps the upper 32 bits of its triples' numbers; `reading` is worked out only for texts
-that meet another.
+A word's number is the head of its BLAKE3, a triple's the mixed numbers of its words: the same in
+every process. A text of n triples that must share m of them with another has one of those among its
+first n - m + 1 in ascending order (Bayardo, Ma and Srikant, 2007). A signature keeps the upper 32
+bits; a collision can move a similarity, but the guard compares the words themselves.
 """
 
 from __future__ import annotations
@@ -30,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.stages.dedup.threshold import Threshold
+    from foveate.core.stages.dedup.resolve_duplicates import Threshold
     from foveate.core.text.profile import Profile
 
     Numbers: TypeAlias = NDArray[np.uint32]
@@ -46,10 +38,9 @@ MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text o
 class Signature:
     """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
 
-    `depth` is how many of the first triples find every text that holds enough of this one by the
-    threshold it was made for, and `low` are the triples up to the same number in every text. In
-    `bits` every triple sets one of `BITS`; `ones` are set. `last`: the threshold last asked for,
-    and the signature for it; set in one step, so that threads never see half of it.
+    `depth`: the first triples that find every text that holds enough of this one; `low`: the
+    triples up to the same number in every text. In `bits` every triple sets one of `BITS`; `ones`
+    are set. `last`: the last threshold and its signature, set in one step for threads.
     """
 
     whole: Numbers
@@ -83,9 +74,8 @@ class Signature:
 class ShingledText:
     """A text's words, and its triples in reading order, by 64-bit numbers.
 
-    `runs[p]` is the triple that starts at word p, `alone[p]` whether it stands nowhere else;
-    `whole` are the distinct ones, ascending, `places` where each first stands, `once` the same
-    for those that stand once, -1 for the others.
+    `runs[p]` starts at word p; `alone[p]`: it occurs once. `whole`: the distinct ones, ascending;
+    `places`: their first places, `once` the same for those that occur once, else -1.
     """
 
     words: tuple[str, ...]

@@ -1,17 +1,12 @@
-"""What a word weighs when a text that has it is dropped for one that has it not.
+"""The weight of a word when a text that has it is dropped for one that lacks it.
 
-Not a measure of how much a word tells about a question; that is for ranking. Three kinds:
-
-    light     articles and words that only join sentences or hedge them: their loss loses nothing
-    turning   negation, quantity, duty, condition: one more or one less changes what is said
+    light     articles, connectives, hedges: their loss loses nothing
+    turning   negation, quantity, duty, condition: a difference changes the statement
     weighty   every other word, numbers included, and every word of a language not listed here
 
-Turning words have no weight of their own: those of two texts are compared one by one, in order.
-A number goes with the word of weight before it: "50" is not said by "under 50".
-Words that differ only in a plural s (connection, connections) weigh the same; other endings may be
-other words (human, humane), and how often something holds (often, usually) weighs something.
-Scripts without spaces come in pairs of characters and are weighed by character.
-A word taken for weighty by mistake keeps a copy too many; that is the side to err on.
+Turning words have no weight; those of two texts are compared one by one, in order. A number goes
+with the weight before it: "50" is not said by "under 50". A plural s makes no difference. Scripts
+without spaces are weighed by character. A word wrongly taken for weighty keeps a copy too many.
 """
 
 from __future__ import annotations
@@ -112,7 +107,6 @@ def turning(words: Iterable[str]) -> list[str]:
 
 
 def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each weight behind the one before it; the first behind nothing."""
     before = ""
     for heavy in weights(words):
         yield before, heavy

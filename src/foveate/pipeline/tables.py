@@ -1,23 +1,21 @@
-"""Tables of pandas, polars and Arrow, and of all that hands out Arrow's C stream → rows.
+"""Rows of pandas, polars and Arrow tables, and of anything with Arrow's C stream.
 
-Told apart by what they can do, so that nothing of theirs is imported: whoever hands a table over
-has it. A column is a field of a candidate by its name (SPEC I2) or by a name that other
-systems give it, any other goes to the metadata. Rows keep their order.
-
-What is missing in a row: a null; and in pandas, which writes them so, NaN, NaT and NA, but never in
-`score`, for a score that is NaN is refused, and so is a row without one where others have it.
-Everywhere else NaN is a number that is none, and is refused where a field must be one.
+Tables are told apart by their methods, so nothing is imported. A column is a field of a candidate
+(SPEC I2, or by another system's name) or metadata. Nulls are missing, and in pandas NaN, NaT and
+NA, except in `score`; elsewhere NaN is a number and refused where a field must be one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 from foveate.core.errors import BadInput, MissingExtra
 from foveate.core.record_keys import TEXT_KEYS
-from foveate.pipeline.tables.cells import VECTOR_COLUMN, Column, mapping_from_pairs, parse_cell
 
 LIKELY_TEXT_COLUMNS = ("body", "chunk", "chunk_text", "passage", "document")
 """What others call the column that is `text` here."""
@@ -49,7 +47,6 @@ def rows_from_table(items: Any) -> list[dict[str, Any]] | None:
 
 
 def _parse_cells(column: Column) -> Iterator[Any]:
-    """Its cells as plain values; raises `BadInput` with the row where Python has none for one."""
     for number, cell in enumerate(column.cells, 1):
         try:
             value = parse_cell(cell, column)
@@ -60,7 +57,6 @@ def _parse_cells(column: Column) -> Iterator[Any]:
 
 
 def _read_columns(items: Any) -> Sequence[Column] | None:
-    """The table's columns, or None."""
     if isinstance(items, list | tuple | dict | str | bytes):
         return None
     if hasattr(items, "collect") and hasattr(items, "collect_schema"):
@@ -77,7 +73,6 @@ def _read_columns(items: Any) -> Sequence[Column] | None:
 
 
 def _check_columns(columns: Sequence[Column], size: int) -> None:
-    """Refuse names that come twice, and rows without a text."""
     names = Counter(column.name for column in columns)
     twice = [name for name, count in names.items() if count > 1]
     if twice:
@@ -92,10 +87,7 @@ def _check_columns(columns: Sequence[Column], size: int) -> None:
 
 
 def _check_scores(found: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a row without a score among such that have one: it would count as 0, above or below.
-
-    Of logits, which are negative, 0 is the best.
-    """
+    """Refuse a row without a score among rows that have one: it would count as 0."""
     lacking = [number for number, row in enumerate(found, 1) if "score" not in row]
     if 0 < len(lacking) < len(found):
         message = "is missing, and other rows have one; fill it, or drop the row or the column"
@@ -103,7 +95,6 @@ def _check_scores(found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _missing_text_hint(names: list[str]) -> str:
-    """What to do about a column that is not there."""
     likely = next((name for name in LIKELY_TEXT_COLUMNS if name in names), None)
     if likely is not None:
         return f"but {likely!r}; rename that to 'text'"
@@ -114,12 +105,10 @@ def _missing_text_hint(names: list[str]) -> str:
 
 
 def _is_pandas(items: Any) -> bool:
-    """Whether it has what is used here."""
     return all(hasattr(items, name) for name in ("iterrows", "iloc", "columns"))
 
 
 def _read_pandas(frame: Any) -> list[Column]:
-    """The named levels of the index, then the columns, by place, because names may come twice."""
     index = frame.index
     found = [
         Column(name=str(name), cells=index.get_level_values(place).tolist(), nan_is_missing=True)
@@ -133,17 +122,14 @@ def _read_pandas(frame: Any) -> list[Column]:
 
 
 def _is_polars(items: Any) -> bool:
-    """Whether it has what is used here."""
     return all(hasattr(items, name) for name in ("to_dicts", "get_columns"))
 
 
 def _read_polars(frame: Any) -> list[Column]:
-    """The columns as they stand."""
     return [Column(name=series.name, cells=_polars_cells(series)) for series in frame.get_columns()]
 
 
 def _polars_cells(series: Any) -> Any:
-    """The series' values; vectors of one length as the rows of one array."""
     if series.name == VECTOR_COLUMN and hasattr(series.dtype, "shape") and not series.has_nulls():
         vectors = series.to_numpy()
         if vectors.ndim == 2 and vectors.dtype.kind == "f":
@@ -158,7 +144,6 @@ def _polars_cells(series: Any) -> Any:
 
 
 def _is_arrow(items: Any) -> bool:
-    """Whether it has what is used here; a reader gives such a table first."""
     names = ("schema", "to_pylist", "column")
     reader = hasattr(items, "schema") and hasattr(items, "read_all")
     return reader or all(hasattr(items, name) for name in names)
@@ -179,7 +164,6 @@ def _arrow_from_stream(stream: Any) -> Any:
 
 
 def _read_arrow(table: Any) -> list[Column]:
-    """The columns as they stand. Raises `BadInput` where Python has no value for a cell."""
     if hasattr(table, "read_all"):
         table = table.read_all()
     names = [field.name for field in table.schema]
@@ -190,7 +174,6 @@ def _read_arrow(table: Any) -> list[Column]:
 
 
 def _arrow_cells(name: str, column: Any) -> Any:
-    """The column's values; vectors of one length as the rows of one array."""
     if name == VECTOR_COLUMN and hasattr(column.type, "list_size") and column.null_count == 0:
         vectors = _arrow_vectors(column)
         if vectors is not None:
@@ -203,7 +186,6 @@ def _arrow_cells(name: str, column: Any) -> Any:
 
 
 def _arrow_values(column: Any) -> list[Any]:
-    """The values; maps as mappings, for which older releases of pyarrow have no option."""
     if "map<" not in str(column.type):
         return list(column.to_pylist())
     try:
@@ -218,7 +200,6 @@ def _arrow_values(column: Any) -> list[Any]:
 
 
 def _arrow_vectors(column: Any) -> list[Any] | None:
-    """The rows of a column of fixed-size lists; None where a number is missing."""
     found = []
     for chunk in getattr(column, "chunks", [column]):
         flat = chunk.flatten()
@@ -231,3 +212,83 @@ def _arrow_vectors(column: Any) -> list[Any] | None:
 
 def _short_error(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].partition(". ")[0]
+
+
+SCORE_COLUMNS = ("score", "semantic_score", "lexical_score", "rerank_score")
+VECTOR_COLUMN = "embedding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column's name and its cells, top to bottom; `gaps`: a NaN in it is a cell left empty."""
+
+    name: str
+    cells: Sequence[Any]
+    nan_is_missing: bool = False
+
+
+def parse_cell(cell: Any, column: Column) -> Any:
+    """The cell's value; None where it is missing.
+
+    >>> parse_cell({"page": 3, "rating": None}, Column(name="metadata", cells=()))
+    {'page': 3}
+    """
+    kind = type(cell)
+    if cell is None or kind is str or kind is int or kind is bool:
+        return cell
+    if kind is not float:
+        if column.name == VECTOR_COLUMN and hasattr(cell, "__len__"):
+            return cell
+        if column.name == "metadata" and isinstance(cell, list):
+            cell = mapping_from_pairs(cell)
+        cell = _parse_value(cell)
+    if isinstance(cell, float):
+        gap = column.nan_is_missing and cell != cell and column.name != "score"  # noqa: PLR0124
+        return None if gap else cell
+    if column.name == "modified_at" and isinstance(cell, date):
+        return _to_utc(cell)
+    return float(cell) if column.name in SCORE_COLUMNS and isinstance(cell, Decimal) else cell
+
+
+def mapping_from_pairs(cell: list[Any]) -> Any:
+    """A list of pairs, as pandas holds a map of Arrow's, as a mapping; raises `ValueError`."""
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in cell):
+        return cell
+    found = dict(cell)
+    if len(found) < len(cell):
+        raise ValueError("a key comes twice")
+    return found
+
+
+def _parse_value(cell: Any) -> Any:
+    """Without what belongs to one library alone; what is missing in a struct is left out."""
+    if isinstance(cell, dict):
+        known = ((str(key), _parse_value(value)) for key, value in cell.items())
+        return {key: value for key, value in known if value is not None}
+    if isinstance(cell, list | tuple):
+        return [_parse_value(item) for item in cell]
+    if isinstance(cell, datetime):
+        return _parse_timestamp(cell)
+    if hasattr(cell, "to_pytimedelta"):
+        return cell.to_pytimedelta()
+    if type(cell).__name__ == "NAType":  # pandas': equal to nothing, true as little as false
+        return None
+    if hasattr(cell, "dtype") and hasattr(cell, "tolist"):  # of numpy: an array, or one number
+        return _parse_value(cell.tolist())
+    return cell
+
+
+def _parse_timestamp(cell: datetime) -> datetime | None:
+    if cell != cell:  # noqa: PLR0124 (NaT)
+        return None
+    if hasattr(cell, "to_pydatetime"):
+        found: datetime = cell.to_pydatetime(warn=False)
+        return found
+    return cell
+
+
+def _to_utc(value: date) -> datetime:
+    """In UTC, for an instant is the same whatever zone it is told in; a day at its beginning."""
+    if not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

@@ -1,10 +1,7 @@
-"""What frameworks call a document, told apart by where its class comes from, as our own records.
+"""Documents of LangChain, LlamaIndex and Haystack as records, told apart by their class's package.
 
-Nothing of a framework is imported: whoever hands its values over has it. Its values go in with
-their metadata untouched; what of it has one meaning here (`core/record_keys.py`) is read besides.
-
-A retriever's list is an order. If none of its values has a score, the order becomes one
-(`core/candidates.py`); if some have none, those rank below all that have one, in list order.
+No framework is imported. A retriever's list is an order: if no value has a score, the order becomes
+one (`core/candidates.py`); values without a score rank below all that have one.
 """
 
 from __future__ import annotations
@@ -16,17 +13,9 @@ from typing import Any
 
 from foveate.core.candidates import score_of_place
 from foveate.core.errors import BadInput
-from foveate.core.record_keys import StandardRecord
-from foveate.pipeline.documents import haystack, langchain, llama_index
+from foveate.core.record_keys import StandardRecord, parse_metadata
 
 Reader = Callable[[Any], dict[str, Any]]
-
-READERS: Mapping[str, Reader] = {
-    "langchain_core": langchain.record_from_document,
-    "llama_index": llama_index.record_from_node,
-    "haystack": haystack.record_from_document,
-}
-"""The top-level package that a value's class, or a class it inherits from, comes from."""
 
 
 def records_from_items(items: Any) -> Any:
@@ -102,7 +91,6 @@ def _record_from_item(item: Any, number: int) -> dict[str, Any] | None:
 
 
 def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
-    """Put a score into each record that has none."""
     given = [record.get("score") for record in found]
     if all(score is not None for score in given):
         return
@@ -114,10 +102,7 @@ def _add_missing_scores(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
-    """A value that several searches found has the metadata of the first, which may hold scores.
-
-    Another text under the same id is left as it is, and refused at the door.
-    """
+    """Give a value that several searches found the metadata of the first, which may hold scores."""
     first: dict[tuple[Any, str], dict[str, Any]] = {}
     for record in found:
         if record.get("id") is not None:
@@ -126,10 +111,9 @@ def _unify_metadata(found: Iterable[dict[str, Any]]) -> None:
 
 
 def number_chunks(records: Iterable[dict[str, Any]]) -> None:
-    """Number chunks that have none by their offsets, so that neighbours are known as such.
+    """Number chunks without a sequence by their offsets, so that neighbours are recognised.
 
-    Those of one document that touch or overlap follow on each other; between others a number is
-    left out. It is a claim like the offsets themselves: the text decides what is joined.
+    Chunks of one document that touch or overlap are consecutive; a gap skips a number.
     """
     documents: dict[str, list[dict[str, Any]]] = {}
     for record in records:
@@ -143,3 +127,67 @@ def number_chunks(records: Iterable[dict[str, Any]]) -> None:
             number += 1 if chunk["start"] <= end else 2
             chunk["sequence"] = number
             end = max(end, chunk["start"] + len(chunk["text"]))
+
+
+def _record_from_haystack(document: Any) -> dict[str, Any]:
+    """Content, id, score, vector and metadata; raises `BadInput` for a document without text."""
+    text = getattr(document, "content", None)
+    if text is None or not hasattr(document, "meta"):
+        what = type(document).__name__
+        raise BadInput(f"this {what} has no text; give Documents with content")
+    metadata = dict(document.meta)
+    record = parse_metadata(metadata)
+    if document.score is not None:
+        record["score"] = document.score
+    if document.embedding is not None:
+        record["embedding"] = document.embedding
+    return {**record, "id": document.id, "text": text, "metadata": metadata}
+
+
+def _record_from_langchain(document: Any) -> dict[str, Any]:
+    """Text, id and metadata; raises `BadInput` for anything but a document.
+
+    The `start_index` of a page is an offset in the page, not the document, and is ignored.
+    """
+    text = getattr(document, "page_content", None)
+    if text is None:
+        raise BadInput(f"give Documents, not {type(document).__name__}")
+    metadata = dict(document.metadata)
+    paged = any(metadata.get(key) is not None for key in ("page", "page_label"))
+    found = parse_metadata(metadata, *(("start",) if paged else ()))
+    if document.id is not None:
+        found["id"] = document.id
+    return {**found, "text": text, "metadata": metadata}
+
+
+def _record_from_llama_index(found: Any) -> dict[str, Any]:
+    """Text, id, score and metadata; raises `BadInput` for a node without text."""
+    node, score = getattr(found, "node", found), getattr(found, "score", None)
+    text = getattr(node, "text", None)
+    if text is None and hasattr(node, "get_content"):
+        text = node.get_content()
+    if text is None:
+        what = type(node).__name__
+        raise BadInput(f"give nodes with a text, not {what}; filter others out before")
+    metadata = dict(node.metadata)
+    record = parse_metadata(metadata)
+    if node.ref_doc_id:
+        record["document_id"] = node.ref_doc_id
+    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
+    if start is not None:
+        record["start"] = start
+        if end is not None and end - start == len(text):
+            record["end"] = end
+    if score is not None:
+        record["score"] = score
+    if node.embedding is not None:
+        record["embedding"] = node.embedding
+    return {**record, "id": node.node_id, "text": text, "metadata": metadata}
+
+
+READERS: Mapping[str, Reader] = {
+    "langchain_core": _record_from_langchain,
+    "llama_index": _record_from_llama_index,
+    "haystack": _record_from_haystack,
+}
+"""By the top-level package of a value's class or of a class it inherits from."""
