@@ -7,6 +7,7 @@ on a busy machine proves nothing.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -51,6 +52,12 @@ LONG = ("service", "fleet", "lance", "deploy", "postgres", "demo", "talk", "pool
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files come first, for one at the end leaves a processor with nothing to do."""
     items.sort(key=lambda item: not any(part in item.nodeid.partition("::")[0] for part in LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Take the million objects of the collected tests out of later garbage collections."""
+    gc.collect()
+    gc.freeze()
 
 
 class Golden:

@@ -87,6 +87,7 @@ def kept_over(size: int) -> set[str]:
 def circles(call: Callable[[], object]) -> list[str]:
     """What of ours a call leaves behind that only holds each other, by type."""
     gc.collect()
+    gc.freeze()  # the collection below is of this call's objects alone
     gc.disable()
     try:
         call()
@@ -173,8 +174,11 @@ def kept_after(recipes: list[Recipe], requests: Iterator[int], dice: Random) -> 
 
 
 def bounded_caches() -> list[BoundedCache[object, object]]:
-    """Every bounded cache of this process."""
-    return [one for one in gc.get_objects() if isinstance(one, BoundedCache)]
+    """Every bounded cache of this process, the frozen ones too."""
+    gc.unfreeze()
+    found = [one for one in gc.get_objects() if isinstance(one, BoundedCache)]
+    gc.freeze()
+    return found
 
 
 def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
