@@ -79,15 +79,15 @@ oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest r
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)
 	@half=$$((($(CASES) + 1) / 2)); \
-	$(PY) tests/fuzz.py --cases $$half --seed 1 & first=$$!; \
-	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
+	$(PY) tests/support/fuzz.py --cases $$half --seed 1 & first=$$!; \
+	$(PY) tests/support/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
 mutants: $(VENV)/dev.stamp ## mutated pieces of renderings, put into documents and questions: MUTANTS= how many
 	$(call say,mutants: every format)
 	@half=$$((($(MUTANTS) + 1) / 2)); \
-	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed 1 & first=$$!; \
-	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
+	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed 1 & first=$$!; \
+	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
 bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw engines
@@ -98,9 +98,9 @@ bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw e
 
 soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, 1,000 kills, flipped bits
 	$(call say,soak: four readers and two writers)
-	@$(PY) tests/store_soak.py --seconds $(SOAK)
+	@$(PY) tests/support/store_soak.py --seconds $(SOAK)
 	$(call say,soak: kills at random moments)
-	@$(PY) tests/store_kills.py --kills $(KILLS)
+	@$(PY) tests/support/store_kills.py --kills $(KILLS)
 	$(call say,soak: flipped bits)
 	@FULL=1 $(PY) -m pytest -q tests/stores/test_damage.py tests/stores/postgres/test_damage.py
 
@@ -110,17 +110,17 @@ bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the librar
 
 soak-service: $(VENV)/dev.stamp ## an hour of requests on one service, large ones, kills under load, two tenants
 	$(call say,soak: an hour of requests)
-	@PYTHONPATH=.:tests $(PY) tests/service_soak.py --write
+	@PYTHONPATH=.:tests/support $(PY) tests/support/service_soak.py --write
 	$(call say,soak: 150 requests of 7 MB)
-	@PYTHONPATH=.:tests $(PY) tests/service_memory.py
+	@PYTHONPATH=.:tests/support $(PY) tests/support/service_memory.py
 	$(call say,soak: kills of a service under load)
-	@PYTHONPATH=tests $(PY) tests/service_kills.py --kills 50
+	@PYTHONPATH=tests/support $(PY) tests/support/service_kills.py --kills 50
 	$(call say,soak: tenants and readers)
 	@FULL=1 $(PY) -m pytest -q tests/service/test_crossing.py
 
 schema: $(VENV)/dev.stamp ## the service held to its own description: EXAMPLES= of each operation
 	$(call say,schema: every operation of a running service)
-	@PYTHONPATH=tests $(PY) tests/service_keyed.py --examples $(EXAMPLES)
+	@PYTHONPATH=tests/support $(PY) tests/support/service_keyed.py --examples $(EXAMPLES)
 
 promtool: ## the alerts, by Prometheus' own tool (apt-get install prometheus)
 	$(call say,promtool: rules and the cases in which they fire)
