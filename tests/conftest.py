@@ -7,7 +7,6 @@ examples). None has a deadline: wall time on a busy machine proves nothing.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -92,12 +91,6 @@ LONG = ("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "poo
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files come first, for one at the end leaves a processor with nothing to do."""
     items.sort(key=lambda item: not any(part in item.nodeid.partition("::")[0] for part in LONG))
-
-
-def pytest_collection_finish() -> None:
-    """Take the million objects of the collected tests out of later garbage collections."""
-    gc.collect()
-    gc.freeze()
 
 
 class Golden:

@@ -33,7 +33,8 @@ SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
     "cli/diagnose_run.py", "pipeline/curves.py", "core/manifest.py",
-    "core/chat/typed_json.py", "evals/run.py", "evals/trials.py", "ingest/on_ray.py", "models.py",
+    "core/chat/typed_json.py", "core/context_json.py", "evals/run.py", "evals/trials.py",
+    "ingest/on_ray.py", "models.py",
     "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/text.py", "service/mcp/results.py",
     "service/observe/metrics.py", "service/playground/routes.py", "stores/int8.py",
 }  # fmt: skip
@@ -86,9 +87,8 @@ def kept_over(size: int) -> set[str]:
 
 def circles(call: Callable[[], object]) -> list[str]:
     """What of ours a call leaves behind that only holds each other, by type."""
-    gc.collect()
-    gc.freeze()  # the collection below is of this call's objects alone
     gc.disable()
+    gc.freeze()  # the collection below is of this call's objects alone
     try:
         call()
         gc.set_debug(gc.DEBUG_SAVEALL)
@@ -98,6 +98,7 @@ def circles(call: Callable[[], object]) -> list[str]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
+        gc.unfreeze()
         gc.enable()
 
 
@@ -174,11 +175,8 @@ def kept_after(recipes: list[Recipe], requests: Iterator[int], dice: Random) -> 
 
 
 def bounded_caches() -> list[BoundedCache[object, object]]:
-    """Every bounded cache of this process, the frozen ones too."""
-    gc.unfreeze()
-    found = [one for one in gc.get_objects() if isinstance(one, BoundedCache)]
-    gc.freeze()
-    return found
+    """Every bounded cache of this process."""
+    return [one for one in gc.get_objects() if isinstance(one, BoundedCache)]
 
 
 def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,11 +189,13 @@ def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.Monkey
         monkeypatch.setattr(one, "limit", SMALL)
         monkeypatch.setattr(one, "largest", SMALL // 8)
     dice, requests = Random(3), iter(range(1_000))
+    gc.freeze()  # the collections below are of what the requests leave
     tracemalloc.start()
     try:
         seen = [kept_after(recipes, requests, dice) for recipes in (own, others, own, others)]
     finally:
         tracemalloc.stop()
+        gc.unfreeze()
 
     assert max(seen[2:]) - max(seen[:2]) < SMALL, seen
     assert PROFILES.bytes > SMALL // 2
