@@ -24,6 +24,9 @@ DATA  := $(or $(FOVEATE_DATA),../shared/data)
 PIP   := -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
 	--no-compile
 
+# what `make quick` tests
+QUICK_TESTS := $(addprefix tests/,core laws pipeline providers stores)
+
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 # Parts that fill one folder do not run side by side, whatever `-j` says: they keep both processors
@@ -33,7 +36,7 @@ ifndef BESIDE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check checked lint types contracts spelling sizes changes unit oldest fuzz mutants smoke bare install-size \
+.PHONY: help demo test check checked lint types contracts spelling sizes changes quick unit oldest fuzz mutants smoke bare install-size \
 	wheels dist contents sbom licences audit release-check bench-store \
 	soak-store soak-service bench-service schema promtool bench-watching bench bench-quick bench-eval bench-answers \
 	bench-support bench-diagnosis bench-frameworks matrix fit docs site golden lock clean
@@ -62,6 +65,11 @@ unit: $(VENV)/dev.stamp $(VENV)/browser.stamp ## unit tests, laws, docs and doct
 	$(call say,tests: units and laws and docs and doctests)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules src tests tools
 
+quick: $(VENV)/dev.stamp ## the core, laws, and adapters by fakes, in a minute and a half
+	$(call say,tests: core and laws and adapters by fakes)
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --hypothesis-profile quick \
+		-m "not server and not browser and not slow and not release" $(QUICK_TESTS)
+
 oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest releases that are promised
 	$(call say,oldest: the core and frameworks and tables on the oldest releases that are promised)
 	@PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -p no:langsmith_plugin -p no:cacheprovider \
@@ -71,15 +79,15 @@ oldest: $(OLDEST)/ready.stamp ## the core, frameworks and tables on the oldest r
 fuzz: $(VENV)/dev.stamp ## the seeded fuzzer: 20,000 cases in two processes
 	$(call say,fuzz: every recipe x format x tokenizer)
 	@half=$$((($(CASES) + 1) / 2)); \
-	$(PY) tests/fuzz.py --cases $$half --seed 1 & first=$$!; \
-	$(PY) tests/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
+	$(PY) tests/support/fuzz.py --cases $$half --seed 1 & first=$$!; \
+	$(PY) tests/support/fuzz.py --cases $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
 mutants: $(VENV)/dev.stamp ## mutated pieces of renderings, put into documents and questions: MUTANTS= how many
 	$(call say,mutants: every format)
 	@half=$$((($(MUTANTS) + 1) / 2)); \
-	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed 1 & first=$$!; \
-	PYTHONPATH=tests $(PY) tests/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
+	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed 1 & first=$$!; \
+	PYTHONPATH=tests/support $(PY) tests/support/mutants.py --mutants $$half --seed $$((half + 1)); second=$$?; \
 	wait $$first && exit $$second
 
 bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw engines
@@ -88,27 +96,31 @@ bench-store: $(VENV)/dev.stamp ## the stores on 100,000 chunks, beside the raw e
 	$(call say,bench: the server store beside PostgreSQL asked directly)
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench.bench_postgres --chunks $(STORE)
 
-soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, and 1,000 kills
+soak-store: $(VENV)/dev.stamp ## five minutes of readers and writers on one store, 1,000 kills, flipped bits
 	$(call say,soak: four readers and two writers)
-	@$(PY) tests/store_soak.py --seconds $(SOAK)
+	@$(PY) tests/support/store_soak.py --seconds $(SOAK)
 	$(call say,soak: kills at random moments)
-	@$(PY) tests/store_kills.py --kills $(KILLS)
+	@$(PY) tests/support/store_kills.py --kills $(KILLS)
+	$(call say,soak: flipped bits)
+	@FULL=1 $(PY) -m pytest -q tests/stores/test_damage.py tests/stores/postgres/test_damage.py
 
 bench-service: $(VENV)/dev.stamp ## 32 clients on the service, beside the library: LOAD= seconds
 	$(call say,bench: many clients on one service)
 	@$(PY) -m bench.service_load --seconds $(LOAD) --write
 
-soak-service: $(VENV)/dev.stamp ## an hour's requests on one service, large ones, and kills under load
+soak-service: $(VENV)/dev.stamp ## an hour of requests on one service, large ones, kills under load, two tenants
 	$(call say,soak: an hour of requests)
-	@PYTHONPATH=.:tests $(PY) tests/service_soak.py --write
+	@PYTHONPATH=.:tests/support $(PY) tests/support/service_soak.py --write
 	$(call say,soak: 150 requests of 7 MB)
-	@PYTHONPATH=.:tests $(PY) tests/service_memory.py
+	@PYTHONPATH=.:tests/support $(PY) tests/support/service_memory.py
 	$(call say,soak: kills of a service under load)
-	@PYTHONPATH=tests $(PY) tests/service_kills.py --kills 50
+	@PYTHONPATH=tests/support $(PY) tests/support/service_kills.py --kills 50
+	$(call say,soak: tenants and readers)
+	@FULL=1 $(PY) -m pytest -q tests/service/test_crossing.py
 
 schema: $(VENV)/dev.stamp ## the service held to its own description: EXAMPLES= of each operation
 	$(call say,schema: every operation of a running service)
-	@PYTHONPATH=tests $(PY) tests/service_keyed.py --examples $(EXAMPLES)
+	@PYTHONPATH=tests/support $(PY) tests/support/service_keyed.py --examples $(EXAMPLES)
 
 promtool: ## the alerts, by Prometheus' own tool (apt-get install prometheus)
 	$(call say,promtool: rules and the cases in which they fire)

@@ -37,7 +37,7 @@ from bench.store_texts import (
 from foveate.pipeline.assembler import Assembler
 from foveate.stores.postgres import PostgresStore
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 from postgres_server import serving
 
 

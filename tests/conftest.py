@@ -1,8 +1,8 @@
 """What every test shares: Hypothesis profiles, golden files, figures at the end of a run.
 
 Profiles: `default` on a developer's machine (new random examples every run), `ci` wherever the
-environment says CI (the same examples every run, more of them). None has a deadline: wall time
-on a busy machine proves nothing.
+environment says CI (the same examples every run, more of them), `quick` for `make quick` (few
+examples). None has a deadline: wall time on a busy machine proves nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("quick", settings.get_profile("default"), max_examples=5)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
@@ -43,7 +44,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-LONG = ("service", "fleet", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills")
+MARKS = {
+    "server": (
+        "service/", "deploy/", "batch/engines/", "stores/lance/test_s3", "stores/postgres/",
+        "cli/test_serve", "ingest/test_on_ray",
+    ),
+    "browser": ("docsite/test_site", "service/playground/"),
+    "slow": (
+        "core/chat/test_request", "core/stages/test_dedup_near", "core/test_gauge",
+        "core/test_metadata.py::test_sets_are_the_same", "core/test_readings",
+        "core/text/test_escape.py::test_a_megabyte", "core/text/test_sanitise.py::test_a_megabyte",
+        "laws/test_memory", "providers/chat/test_gguf", "providers/embedders/test_embedders",
+        "stores/lance/", "stores/test_contract.py::test_the_embedded_store_keeps_every_law[0-secr",
+        "stores/test_contract.py::test_the_embedded_store_keeps_every_law[7-secr",
+        "stores/test_contract.py::test_the_suite", "stores/test_damage", "stores/test_kills",
+        "stores/test_machine", "stores/test_nearby", "stores/test_postings", "stores/test_sizes",
+        "stores/test_soak", "stores/test_transactions",
+    ),
+    "release": (
+        "test_artefacts", "test_audit", "test_changelog", "test_install", "test_licences",
+        "test_matrix", "test_packaging", "test_published", "test_release_check", "test_sbom",
+    ),
+}  # fmt: skip
+"""Marks of the tests whose file and name begin so; pyproject.toml explains them."""
+FIXTURES = {"postgres": "server", "chromium": "browser"}
+"""Marks of the tests that take a fixture."""
+TESTS = Path(__file__).parent
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test by its file and its fixtures, so that a run can leave it out."""
+    if item.path.is_relative_to(TESTS):
+        place = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
+        for mark, begins in MARKS.items():
+            if place.startswith(begins):
+                item.add_marker(mark)
+    for fixture in FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
+        item.add_marker(FIXTURES[fixture])
+
+
+LONG = ("on_ray", "service", "lance", "deploy", "postgres", "demo", "talk", "pool", "kills")
 """In the paths of files that start other programs, which takes longest."""
 
 

@@ -7,7 +7,7 @@ import re
 from tools.extras import APART, EXTRAS
 from tools.wheels import supported
 
-from test_packaging import PROJECT
+from project import PROJECT
 
 
 def test_every_extra_has_the_one_thing_it_is_tried_with():

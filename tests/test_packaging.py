@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from importlib.metadata import entry_points, version
 
 import pytest
@@ -13,10 +12,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import foveate
+from project import GROUPS, PROJECT, pinned_versions
 from source_tree import PACKAGE, ROOT, imports_of, python_files, short, tree_of
 
-DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PROJECT, GROUPS = DECLARED["project"], DECLARED["dependency-groups"]
 LOCKS = ("base", "local", "image", "build", "uv", "dev")
 
 # Import name → distribution, where they differ.
@@ -45,16 +43,6 @@ def _name(requirement: str) -> str:
     return found[0].lower().replace("_", "-")
 
 
-def _locked(lock: str) -> dict[str, set[str]]:
-    """Name → the pinned versions (one a Python version, where they differ)."""
-    pins: dict[str, set[str]] = {}
-    for line in (ROOT / "requirements" / f"{lock}.lock").read_text(encoding="utf-8").splitlines():
-        found = re.match(r"([a-z0-9.-]+)==([^ ;\\]+)", line)
-        if found:
-            pins.setdefault(found[1], set()).add(found[2])
-    return pins
-
-
 def test_locks_hold_what_is_declared():
     """The bare lock covers the dependencies, the others what `local` and `all` add."""
     extras = PROJECT["optional-dependencies"]
@@ -62,9 +50,9 @@ def test_locks_hold_what_is_declared():
     local = bare | {_name(r) for r in extras["local"]}
     everything = local | {_name(r) for extra in extras for r in extras[extra]} - {"foveate"}
 
-    assert bare - set(_locked("base")) == set()
-    assert local - set(_locked("local")) == set()
-    assert everything - set(_locked("dev")) == set()
+    assert bare - set(pinned_versions("base")) == set()
+    assert local - set(pinned_versions("local")) == set()
+    assert everything - set(pinned_versions("dev")) == set()
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, "oldest"])
@@ -77,7 +65,7 @@ def test_locks_obey_what_is_declared(lock):
     groups = {"oldest": late} if oldest else groups
     declared = [one for several in (*extras.values(), *groups.values()) for one in several]
     declared = [one for one in (*PROJECT["dependencies"], *declared) if isinstance(one, str)]
-    pins = _locked(lock)
+    pins = pinned_versions(lock)
 
     assert [
         f"{asked} is declared, {version} is pinned"
@@ -89,10 +77,10 @@ def test_locks_obey_what_is_declared(lock):
 
 def test_locks_agree_on_versions():
     """One package has one version, whichever lock it is installed from."""
-    dev = _locked("dev")
+    dev = pinned_versions("dev")
 
     for lock in LOCKS[:-1]:
-        for name, versions in _locked(lock).items():
+        for name, versions in pinned_versions(lock).items():
             assert versions <= dev[name], f"{name} in {lock}.lock and dev.lock"
 
 

@@ -8,7 +8,7 @@ import pytest
 from tools.sbom import GROUPS, IMAGE, LOCKS, ROOT, ROOT_REF, completed, faults, gaps, listed
 
 from foveate._version import __version__
-from test_packaging import PROJECT, _locked
+from project import PROJECT, pinned_versions
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_every_pin_of_the_lock_is_a_component_with_its_hashes(bill):
         assert all(one["alg"] == "SHA-256" for one in hashes)
         assert hashes
 
-    assert found == _locked("base")
+    assert found == pinned_versions("base")
 
 
 def test_it_says_what_it_is_about_and_what_depends_on_what(bill):

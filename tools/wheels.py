@@ -109,7 +109,7 @@ def build() -> Path:
 @contextmanager
 def servers(wanted: set[str]) -> Iterator[dict[str, str]]:
     """What some extras talk to, on this machine, as long as the block lasts; and where it is."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     places: dict[str, str] = {}
     everything = "all" in wanted
     with ExitStack() as running:

@@ -87,8 +87,8 @@ def kept_over(size: int) -> set[str]:
 
 def circles(call: Callable[[], object]) -> list[str]:
     """What of ours a call leaves behind that only holds each other, by type."""
-    gc.collect()
     gc.disable()
+    gc.freeze()  # the collection below is of this call's objects alone
     try:
         call()
         gc.set_debug(gc.DEBUG_SAVEALL)
@@ -98,6 +98,7 @@ def circles(call: Callable[[], object]) -> list[str]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
+        gc.unfreeze()
         gc.enable()
 
 
@@ -188,11 +189,13 @@ def test_what_is_kept_does_not_grow_with_the_requests(monkeypatch: pytest.Monkey
         monkeypatch.setattr(one, "limit", SMALL)
         monkeypatch.setattr(one, "largest", SMALL // 8)
     dice, requests = Random(3), iter(range(1_000))
+    gc.freeze()  # the collections below are of what the requests leave
     tracemalloc.start()
     try:
         seen = [kept_after(recipes, requests, dice) for recipes in (own, others, own, others)]
     finally:
         tracemalloc.stop()
+        gc.unfreeze()
 
     assert max(seen[2:]) - max(seen[:2]) < SMALL, seen
     assert PROFILES.bytes > SMALL // 2

@@ -11,6 +11,14 @@ import pytest
 from foveate.batch.engines.tasks import defer_interrupts
 
 
+@pytest.fixture(autouse=True)
+def default_handler():
+    """Python's own handler, which a process that was started with SIGINT ignored does not have."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def pressed(reached, *, ask):
     """Press Ctrl-C inside, and go on."""
     with defer_interrupts() as ctrl_c:

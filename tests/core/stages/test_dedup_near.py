@@ -420,7 +420,7 @@ def test_hostile_pools_are_compared_in_proportion_to_their_texts(make, guard, sm
     """S4, X2: some dozens of pairs a text and no more, however the texts were made to meet."""
     if not small:
         monkeypatch.setattr("foveate.core.stages.dedup.candidate_pairs.TEXTS", 0)
-    candidates = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(make(700))]
+    candidates = [candidate(text, 0.5, id=f"c{n:05}") for n, text in enumerate(make(400))]
     step = run(DedupNear(method="containment", guard=guard), *candidates)
 
     assert step.notes["compared"] <= 40 * len(candidates)

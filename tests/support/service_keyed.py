@@ -1,6 +1,6 @@
 """A service with keys, as a process of its own, with a model that answers; and its schema hunted.
 
-    python tests/service_keyed.py --examples 200
+    python tests/support/service_keyed.py --examples 200
 
 hands the running service to the command line of Schemathesis, which says what it tried.
 """
@@ -22,7 +22,7 @@ from http_wire import Answer, ask
 from model_servers import serving as model_serving
 from service_process import Service, running
 
-CONFIG = Path(__file__).parent / "service" / "schemathesis.toml"
+CONFIG = Path(__file__).parents[1] / "service" / "schemathesis.toml"
 PAGES = {
     "boiler": "The boiler has two bar. Above three bar its valve opens.",
     "manual/pump": "The pump starts at one bar. Clean its filter every spring.",

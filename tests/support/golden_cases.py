@@ -13,7 +13,7 @@ from typing import Any
 from foveate.evals.cases import Case
 from foveate.evals.read import read_cases
 
-FOLDER = Path(__file__).parent / "golden" / "evals"
+FOLDER = Path(__file__).parents[1] / "golden" / "evals"
 FILE = FOLDER / "cases.jsonl"
 
 

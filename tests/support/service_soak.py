@@ -1,6 +1,6 @@
 """An hour's requests, sent faster than in an hour: the memory of a service, before and after.
 
-    python tests/service_soak.py --rate 10 --minutes 60 [--write]
+    python tests/support/service_soak.py --rate 10 --minutes 60 [--write]
 
 Texts, questions and documents are new all the time, so that every memory is filled to its bound in
 the first part, which is not judged. Said is how much more the service holds at the end than after

@@ -1,6 +1,6 @@
 """The mutation fuzzer: pieces of renderings, mutated, put back into documents and questions.
 
-    python tests/mutants.py --mutants 800000 --seed 1
+    python tests/support/mutants.py --mutants 800000 --seed 1
 
 A mutant is a stretch of what some format renders, its markers signed, listed, ranged, spaced or in
 other brackets and digits, cut and changed at random. It stands as text and header fields of a

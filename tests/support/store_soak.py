@@ -1,6 +1,6 @@
 """Readers and writers on one store at once: no torn read, no error, no lost write.
 
-    python tests/store_soak.py --seconds 300
+    python tests/support/store_soak.py --seconds 300
 
 Every document says in each of its chunks, in its title and in its summary which version it is and
 how many chunks it has, so that a reader who is shown parts of two versions sees it.

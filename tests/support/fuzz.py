@@ -1,6 +1,6 @@
 """The fuzzer: seeded cases over every recipe, format and tokenizer, each checked against the laws.
 
-    python tests/fuzz.py --cases 20000 --seed 1
+    python tests/support/fuzz.py --cases 20000 --seed 1
 
 A case is a few documents in hostile scripts, cut into nested, gapped, overlapping and lying
 chunks, a query and a budget. Every context that comes out must keep the promises below; a

@@ -1,6 +1,6 @@
 """Kills a service under load and looks at what it leaves; and tells it to stop under load.
 
-    python tests/service_kills.py --kills 50 --seed 1
+    python tests/support/service_kills.py --kills 50 --seed 1
 
 Writers keep documents of their own over HTTP, and note each request and each answer. After a kill
 the store is checked from scratch and served again: what was acknowledged is there, what was under

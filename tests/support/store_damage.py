@@ -1,6 +1,6 @@
 """Flips single bits in a store and asks it the same questions: equal answers, or an error.
 
-    python tests/store_damage.py --flips 1000 --seed 1 --store sqlite
+    python tests/support/store_damage.py --flips 1000 --seed 1 --store sqlite
 
 A file of the store is damaged for each flip, chosen by its size; of a store on a server, a value
 of a column is, by SQL, since its files are the server's own. A flip counts as silent where an

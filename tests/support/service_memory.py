@@ -1,6 +1,6 @@
 """Large requests whose texts are all new: what a service holds along the way.
 
-    python tests/service_memory.py [--requests 150] [--megabytes 7] [--most 400]
+    python tests/support/service_memory.py [--requests 150] [--megabytes 7] [--most 400]
 
 Nothing of such a request is worth keeping for the next one, so what the service holds must neither
 grow with their number nor pass `--most` megabytes at the end.

@@ -1,6 +1,6 @@
 """Kills writers of a store at random moments and looks at what they leave.
 
-    python tests/store_kills.py --kills 200 --seed 1
+    python tests/support/store_kills.py --kills 200 --seed 1
 
 A writer is a process of its own that says on a pipe what it is about to do and what it has done.
 After each kill the store is checked from scratch: what was acknowledged is there, what was under
