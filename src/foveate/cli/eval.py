@@ -60,6 +60,10 @@ def run(
         str,
         typer.Option("--embedder", metavar="E", help="Embedder of the candidates (default: none)."),
     ] = "",
+    scores: Annotated[
+        list[str] | None,
+        typer.Option("--scores", metavar="V,V", help="given, oracle, noisy:P, cosine, rrf, none."),
+    ] = None,
     cases: Annotated[
         int | None, typer.Option("--cases", metavar="N", min=1, help="Most cases of each set.")
     ] = None,
@@ -96,8 +100,9 @@ def run(
 ) -> None:
     """Measure recipes on questions whose evidence is known.
 
-    --dataset takes several files. RULES is a file (.json or .toml); without it the built-in
-    rules apply.
+    --dataset takes several files. --scores replaces the candidates' scores: oracle gives those of a
+    retriever that knows the evidence, noisy:P the same in the share P of the questions. RULES is a
+    file (.json or .toml); without it the built-in rules apply.
     """
     from foveate.cli import eval_steps, output
 
@@ -112,6 +117,7 @@ def run(
         baseline=baseline,
         tokenizer=tokenizer,
         embedder=embedder,
+        scores=_split_list(scores, "given"),
         limit=cases,
         jobs=jobs,
         out=out,

@@ -28,6 +28,7 @@ from foveate.evals.gate import Rules, check_summary, find_broken_rules, find_reg
 from foveate.evals.read import read_cases
 from foveate.evals.report import ANSWERS_FILE, RESULTS_FILE, format_heading, write_report
 from foveate.evals.run import run
+from foveate.evals.scores import rescore_cases
 from foveate.evals.summary import summarise
 from foveate.evals.tables import LEGEND, summary_tables, table_to_markdown
 from foveate.evals.trials import Setting, build_setting
@@ -159,6 +160,9 @@ def _print_lines(*lines: str) -> None:
     sys.stderr.flush()
 
 
+_VECTORS = "wordllama"
+"""The embedder of `--scores cosine` and `rrf` if none is named."""
+
 SummaryCheck = Callable[[Summary], list[str]]
 
 
@@ -188,6 +192,7 @@ def run_evaluation(
     baseline: str,
     tokenizer: str,
     embedder: str,
+    scores: Sequence[str],
     limit: int | None,
     jobs: int,
     out: Path | None,
@@ -197,7 +202,11 @@ def run_evaluation(
     made, reference = build_setting(
         recipes, budgets, baseline=baseline, tokenizer=tokenizer, embedder=embedder
     )
-    cases = limit_cases(read_cases(names), limit)
+    cases = rescore_cases(
+        limit_cases(read_cases(names), limit),
+        scores,
+        lambda: plugins.embedder(embedder or _VECTORS),
+    )
     if out is not None:
         _create_folder(out)
     with progress_bar() as on_progress:

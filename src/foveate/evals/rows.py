@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -26,7 +26,8 @@ _FIRST_BYTES = b'{"key": '
 class Row:
     """The measures of one trial on one case.
 
-    `failed`: empty, or why there was no context, which counts as an empty one.
+    `failed`: empty, or why there was no context, which counts as an empty one. `hygiene`: the
+    faults that the context has, by their names.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Row:
     budget: int
     failed: str
     measures: Measures
+    hygiene: Mapping[str, int] = field(default_factory=dict)
 
 
 _MEASURE_NAMES = tuple(f.name for f in fields(Measures))
@@ -58,6 +60,7 @@ def row_from_json(record: Mapping[str, Any]) -> Row:
         budget=record["budget"],
         failed=record["failed"],
         measures=Measures(**{name: record[name] for name in _MEASURE_NAMES}),
+        hygiene=record["hygiene"],
     )
 
 

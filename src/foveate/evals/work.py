@@ -12,8 +12,10 @@ from foveate.core.errors import BudgetTooSmall
 from foveate.core.manifest import digest
 from foveate.core.types import Candidate, Context
 from foveate.evals.cases import Case
+from foveate.evals.hygiene import find_faults
 from foveate.evals.measures import measure
 from foveate.evals.rows import Row
+from foveate.evals.scores import split_label
 from foveate.evals.trials import Setting, Trial, build_trials
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
@@ -70,7 +72,13 @@ class Worker:
     def _build_row(
         self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
     ) -> Row:
-        text, failed = self._context_text(case, trial, candidates, vector)
+        context, failed = None, ""
+        if trial.options is None:
+            best = sorted(candidates, key=lambda c: -c.score)
+            text = "\n\n".join(candidate.text for candidate in best)
+        else:
+            context, failed = self._assemble(case, trial.options, candidates, vector)
+            text = context.text if context is not None else ""
         return Row(
             key=row_key(case, trial),
             dataset=case.dataset,
@@ -84,19 +92,12 @@ class Worker:
                 case.answers,
                 tokens=self.counter.count(text),
                 budget=trial.budget or None,
-                dataset=case.dataset,
+                dataset=split_label(case.dataset)[0],
             ),
+            hygiene=find_faults(case.question, candidates, context.blocks)
+            if context is not None
+            else {},
         )
-
-    def _context_text(
-        self, case: Case, trial: Trial, candidates: tuple[Candidate, ...], vector: Any
-    ) -> tuple[str, str]:
-        """The context's text, and why there is none."""
-        if trial.options is None:
-            best = sorted(candidates, key=lambda c: -c.score)
-            return "\n\n".join(candidate.text for candidate in best), ""
-        context, failed = self._assemble(case, trial.options, candidates, vector)
-        return (context.text if context is not None else ""), failed
 
     def _assemble(
         self, case: Case, options: AssembleOptions, candidates: tuple[Candidate, ...], vector: Any

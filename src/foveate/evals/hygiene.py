@@ -1,0 +1,169 @@
+"""What is mutilated in a finished context, by the candidates and the blocks alone.
+
+| fault | counted |
+|---|---|
+| list_item | items of a list of which a block shows a part only |
+| code_line | lines of code of which a block shows a part only |
+| table_row | rows of a table of which a block shows a part only |
+| quotation | quotations of which a block shows a part only |
+| unmarked_cut | ends of a block at which its passage goes on, without a mark |
+| no_match | extracts without a word of the question and without a chunk of a high score |
+| out_of_order | blocks whose pieces are not in reading order |
+
+Nothing of the stages is used, so that the check does not share their errors. A piece is looked for
+in the chunks that its block names, and in those joined by their offsets. A piece whose text was
+changed is not found there, and is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from foveate.core.types import Block, Candidate, Chunk, Span
+from foveate.evals.measures import split_words
+
+FAULTS = (
+    *("list_item", "code_line", "table_row", "quotation"),
+    *("unmarked_cut", "no_match", "out_of_order"),
+)
+
+_MARK = re.compile(r"\s*\[…\]\s*")
+_MARKS = ("…", "[…]")
+_STEM = 5
+"""Letters by which two forms of a word are taken for one."""
+_SHORTEST_WORD = 4
+_BEST_CHUNKS = 3
+
+_BULLET = r"[ \t]*(?:[-*+•‣▪◦]|\d{1,3}[.)])[ \t]+\S"
+_LIST = re.compile(rf"^{_BULLET}.*(?:\n(?![ \t]*$|{_BULLET})[ \t]+.*)*", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*\n((?:.*\n)*?)[ \t]*\1", re.MULTILINE)
+_INDENTED_CODE = re.compile(r"^(?: {4}|\t)(?=.*[{}()=;<>]).*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_QUOTATIONS = (
+    r'(?<![\w"])"(?=[^\s"])[^"\n]{2,600}?(?<=\S)"(?![\w"])',
+    r"“[^“”\n]{2,600}?”",
+    r"„[^„“”\n]{2,600}?[“”]",
+    r"«[^«»\n]{2,600}?»",
+    r"「[^「」\n]{2,600}?」",
+)
+_QUOTATION = re.compile("|".join(_QUOTATIONS))
+_CJK_PAIR = re.compile("(?=([\u30a0-\u30ff\u3400-\u9fff]{2}))")
+
+
+def find_faults(
+    question: str, candidates: Sequence[Candidate], blocks: Sequence[Block]
+) -> Mapping[str, int]:
+    """How often each fault occurs; faults that do not occur are left out."""
+    chunks = {candidate.id: candidate.chunk for candidate in candidates}
+    high = _high_scored(candidates)
+    words = _stems(question)
+    found: Counter[str] = Counter()
+    for block in blocks:
+        if block.kind != "chunk":
+            continue
+        named = [chunks[name] for name in block.chunk_ids if name in chunks]
+        found += _cuts(block, named)
+        matches = words & _stems(block.text) or high.intersection(block.chunk_ids)
+        found["no_match"] += block.rendition == "extract" and not matches
+    return {name: found[name] for name in FAULTS if found[name]}
+
+
+def _cuts(block: Block, named: Sequence[Chunk]) -> Counter[str]:
+    """The faults of what the block shows of its passage."""
+    pieces = [piece for piece in _MARK.split(block.text) if piece.strip()]
+    for passage in _passages(named):
+        spans = _locate(passage, pieces)
+        if spans is None:
+            continue
+        found = Counter(kind for kind, atom in _atoms(passage) if _is_cut(passage, atom, spans))
+        shown, ends = block.text.strip(), _extent(spans)
+        before, after = passage[: ends[0]].strip(), passage[ends[1] :].strip()
+        found["unmarked_cut"] = bool(before and not shown.startswith(_MARKS)) + bool(
+            after and not shown.endswith(_MARKS)
+        )
+        found["out_of_order"] = int(any(b[0] < a[1] for a, b in pairwise(spans)))
+        return found
+    return Counter()
+
+
+def _passages(chunks: Sequence[Chunk]) -> Iterator[str]:
+    """Each chunk's text, then the texts that offsets join, the shortest that may do first."""
+    yield from (chunk.text for chunk in chunks)
+    placed = sorted((c.start, c.text) for c in chunks if c.start is not None)
+    joined: list[tuple[int, str]] = []
+    for start, text in placed:
+        if joined and joined[-1][0] + len(joined[-1][1]) >= start:
+            first, before = joined.pop()
+            joined.append((first, before + text[max(first + len(before) - start, 0) :]))
+        else:
+            joined.append((start, text))
+    yield from (text for _, text in joined)
+
+
+def _locate(passage: str, pieces: Sequence[str]) -> list[Span] | None:
+    """Where the pieces are, each after the one before it if it occurs there; None: not all are."""
+    found: list[Span] = []
+    for piece in pieces:
+        after = found[-1][1] if found else 0
+        at = passage.find(piece, after)
+        if at < 0:
+            at = passage.find(piece)
+        if at < 0:
+            return None
+        found.append((at, at + len(piece)))
+    return found or None
+
+
+def _extent(spans: Sequence[Span]) -> Span:
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _atoms(text: str) -> Iterator[tuple[str, Span]]:
+    """What must be shown whole or not at all, with the fault that a part of it is."""
+    code = [match.span(2) for match in _FENCED.finditer(text)]
+    for start, end in code:
+        yield from (
+            ("code_line", (start + m.start(), start + m.end()))
+            for m in re.finditer(".+", text[start:end])
+        )
+    for kind, pattern in (
+        ("code_line", _INDENTED_CODE),
+        ("table_row", _ROW),
+        ("list_item", _LIST),
+        ("quotation", _QUOTATION),
+    ):
+        for match in pattern.finditer(text):
+            if not any(start <= match.start() < end for start, end in code):
+                yield kind, match.span()
+
+
+def _is_cut(text: str, atom: Span, shown: Sequence[Span]) -> bool:
+    """Whether a shown span begins or ends inside the atom, and not all of the atom is shown."""
+    start, end = atom
+    edges = {edge for span in shown for edge in span if start < edge < end}
+    if not any(text[start:edge].strip() and text[edge:end].strip() for edge in edges):
+        return False
+    hidden = set(range(start, end)).difference(*(range(a, b) for a, b in shown))
+    return any(not text[i].isspace() for i in hidden)
+
+
+def _high_scored(candidates: Sequence[Candidate]) -> frozenset[str]:
+    """The best chunks, and those in the upper half of the scores' range."""
+    scores = sorted((candidate.score for candidate in candidates), reverse=True)
+    if not scores:
+        return frozenset()
+    least = min((scores[0] + scores[-1]) / 2, scores[min(_BEST_CHUNKS, len(scores)) - 1])
+    return frozenset(candidate.id for candidate in candidates if candidate.score >= least)
+
+
+def _stems(text: str) -> set[str]:
+    """The beginnings of its longer words, and pairs of Chinese and Japanese characters."""
+    long = {
+        word[:_STEM]
+        for word in split_words(text)
+        if len(word) >= _SHORTEST_WORD or word.isdecimal()
+    }
+    return long | set(_CJK_PAIR.findall(text))
