@@ -8,9 +8,12 @@ tuning to one set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foveate.evals.bootstrap import Interval
+
+RECALL_LOSS, COMPLETE_LOSS = 0.01, 0.03
+"""How far a cell may be below the baseline's before it counts as lower."""
 
 MEASURES = ("logprob", "f1", "exact", "inside", "supported")
 
@@ -59,7 +62,8 @@ class Cell:
     """A recipe on a set at a budget. `recall_difference`: from the baseline, None for itself.
 
     `price`: tokens of all contexts over covered evidence units. `failed`: questions to which
-    nothing fitted.
+    nothing fitted. `reachable_missed`: evidence that the whole pool holds and the context does not,
+    None without the whole pool. `faults`: those of all contexts, by their names.
     """
 
     dataset: str
@@ -69,23 +73,35 @@ class Cell:
     failed: int
     means: Mapping[str, float | None]
     price: float | None
+    reachable_missed: float | None = None
+    faults: Mapping[str, int] = field(default_factory=dict)
     recall_difference: Interval | None = None
     weighted_difference: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallFigures:
-    """A recipe over all sets and budgets. `ratio` is None if the baseline misses nothing."""
+    """A recipe over all sets and budgets. `ratio` is None if the baseline misses nothing.
+
+    `lower_recall`, `lower_complete`: cells that are below the baseline's by more than `RECALL_LOSS`
+    and `COMPLETE_LOSS`. `faults`: those of all contexts, by their names.
+    """
 
     recipe: str
     missed: Interval
+    reachable_missed: float | None
     ratio: Interval | None
     recall_difference: Interval
     weighted_difference: Interval
+    complete: float
+    tokens: float
     redundancy: float
     over: int
     failed: int
     worse: int
+    lower_recall: int
+    lower_complete: int
+    faults: Mapping[str, int]
     without: Mapping[str, float | None]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from foveate.core.errors import BadInput
 from foveate.evals.bootstrap import RESAMPLES, SEED, Interval, interval, resampled_means
-from foveate.evals.figures import Cell, OverallFigures, Summary
+from foveate.evals.figures import COMPLETE_LOSS, RECALL_LOSS, Cell, OverallFigures, Summary
+from foveate.evals.hygiene import FAULTS
 from foveate.evals.rows import Row
 from foveate.evals.trials import WHOLE_POOL
 
@@ -40,12 +42,17 @@ def summarise_recipe(
     read, read_draws = _average(sets, ours, "weighted")
     known_read, known_read_draws = _average(sets, base, "weighted")
     mine = [cell for cell in cells if cell.recipe == recipe]
+    theirs = [cell for cell in cells if cell.recipe == baseline]
+    reachable = [cell.reachable_missed for cell in mine if cell.reachable_missed is not None]
     return OverallFigures(
         recipe=recipe,
         missed=interval(1 - missed, 1 - missed_draws),
+        reachable_missed=fmean(reachable) if reachable else None,
         ratio=_missed_ratio(1 - missed, 1 - known, 1 - missed_draws, 1 - known_draws),
         recall_difference=interval(missed - known, missed_draws - known_draws),
         weighted_difference=interval(read - known_read, read_draws - known_read_draws),
+        complete=fmean(cell.means["complete"] or 0.0 for cell in mine),
+        tokens=fmean(cell.means["tokens"] or 0.0 for cell in mine),
         redundancy=fmean(cell.means["redundancy"] or 0.0 for cell in mine),
         over=sum(round((cell.means["over"] or 0.0) * cell.questions) for cell in mine),
         failed=sum(cell.failed for cell in mine),
@@ -53,8 +60,27 @@ def summarise_recipe(
             cell.recall_difference is not None and cell.recall_difference.verdict == "worse"
             for cell in mine
         ),
+        lower_recall=_count_lower(mine, theirs, "recall", RECALL_LOSS),
+        lower_complete=_count_lower(mine, theirs, "complete", COMPLETE_LOSS),
+        faults=_sum_faults(cell.faults for cell in mine),
         without=_leave_one_out_ratios(mean, ours, base),
     )
+
+
+def _count_lower(mine: Sequence[Cell], theirs: Sequence[Cell], name: str, loss: float) -> int:
+    """The cells in which this mean is below the baseline's by more than the loss."""
+    return sum(
+        (their.means[name] or 0.0) - (my.means[name] or 0.0) > loss + 1e-9
+        for my, their in zip(mine, theirs, strict=True)
+    )
+
+
+def _sum_faults(counts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """All faults together, with a 0 for those that do not occur."""
+    total = Counter(dict.fromkeys(FAULTS, 0))
+    for found in counts:
+        total.update(found)
+    return dict(total)
 
 
 def _average(
@@ -127,7 +153,7 @@ def summarise(
         budgets=budgets,
         cells=cells,
         pools=tuple(
-            _build_cell(table[name, WHOLE_POOL, 0])
+            _build_cell(table[name, WHOLE_POOL, 0], ())
             for name in datasets
             if (name, WHOLE_POOL, 0) in table
         ),
@@ -176,7 +202,10 @@ def _resample_set(
 
 
 def _build_cell(
-    rows: Sequence[Row], recall: Interval | None = None, weighted: Interval | None = None
+    rows: Sequence[Row],
+    pool: Sequence[Row],
+    recall: Interval | None = None,
+    weighted: Interval | None = None,
 ) -> Cell:
     first = rows[0]
     covered = sum(row.measures.covered for row in rows)
@@ -189,9 +218,19 @@ def _build_cell(
         failed=sum(bool(row.failed) for row in rows),
         means={name: _mean([getattr(row.measures, name) for row in rows]) for name in MEAN_NAMES},
         price=spent / covered if covered else None,
+        reachable_missed=_reachable_missed(rows, pool),
+        faults=_sum_faults(row.hygiene for row in rows),
         recall_difference=recall,
         weighted_difference=weighted,
     )
+
+
+def _reachable_missed(rows: Sequence[Row], pool: Sequence[Row]) -> float | None:
+    """What the whole pool holds of the evidence and the context does not."""
+    if not pool:
+        return None
+    pairs = zip(rows, pool, strict=True)
+    return fmean(max(all_.measures.recall - row.measures.recall, 0.0) for row, all_ in pairs)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -207,9 +246,10 @@ def _build_cells(
 ) -> tuple[Cell, ...]:
     found = []
     for name, values in sets.items():
+        pool = table.get((name, WHOLE_POOL, 0), ())
         for i, (recipe, budget) in sorted(enumerate(columns), key=lambda item: item[1][1]):
             if recipe == baseline:
-                found.append(_build_cell(table[name, recipe, budget]))
+                found.append(_build_cell(table[name, recipe, budget], pool))
                 continue
             base = columns.index((baseline, budget))
             recall, weighted = (
@@ -219,5 +259,5 @@ def _build_cells(
                     (values.weighted, values.weighted_draws),
                 )
             )
-            found.append(_build_cell(table[name, recipe, budget], recall, weighted))
+            found.append(_build_cell(table[name, recipe, budget], pool, recall, weighted))
     return tuple(found)

@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from statistics import fmean
 
 from foveate.evals.bootstrap import Interval
 from foveate.evals.figures import (
+    COMPLETE_LOSS,
+    RECALL_LOSS,
     AnswerCell,
     AnswersSummary,
     Cell,
@@ -16,6 +19,8 @@ from foveate.evals.figures import (
     OverallFigures,
     Summary,
 )
+from foveate.evals.hygiene import FAULTS
+from foveate.evals.scores import split_label
 
 BETTER, WORSE = "▲", "▼"
 EMPTY_CELL = "-"
@@ -151,6 +156,9 @@ LEGEND = (
 def summary_tables(summary: Summary) -> tuple[Table, ...]:
     """All of them, the most important first."""
     found = [overall_table(summary)]
+    if len({split_label(name)[1] for name in summary.datasets}) > 1:
+        found.append(scores_table(summary))
+    found.append(hygiene_table(summary))
     if len(summary.datasets) > 1 and len(summary.recipes) > 1:
         found.append(left_out_table(summary))
     answers = answer_tables(summary.answers) if summary.answers is not None else ()
@@ -166,8 +174,10 @@ def overall_table(summary: Summary) -> Table:
         title=f"Evidence missed, over {format_count(sets, 'set')} and "
         f"{format_count(budgets, 'budget')}",
         head=(
-            *("recipe", "missed", f"of {base}'s", "recall, difference", "weighted, difference"),
+            *("recipe", "missed", f"of {base}'s", "reachable missed"),
+            *("recall, difference", "weighted, difference", "complete", "tokens"),
             *("redundancy", "over", "no context", "worse in"),
+            *(f"recall -{RECALL_LOSS:g} in", f"complete -{COMPLETE_LOSS:g} in"),
         ),
         rows=tuple(_overall_row(one, summary) for one in summary.overall),
     )
@@ -180,12 +190,52 @@ def _overall_row(one: OverallFigures, summary: Summary) -> tuple[str, ...]:
         one.recipe,
         _format_interval(one.missed),
         EMPTY_CELL if is_base else _format_interval(one.ratio),
+        _format_figure(one.reachable_missed),
         EMPTY_CELL if is_base else format_difference(one.recall_difference),
         EMPTY_CELL if is_base else format_difference(one.weighted_difference),
+        _format_figure(one.complete),
+        f"{one.tokens:,.0f}",
         f"{100 * one.redundancy:.2f} %",
         str(one.over),
         str(one.failed),
-        EMPTY_CELL if is_base else f"{one.worse} of {cells}",
+        *(
+            EMPTY_CELL if is_base else f"{count} of {cells}"
+            for count in (one.worse, one.lower_recall, one.lower_complete)
+        ),
+    )
+
+
+def hygiene_table(summary: Summary) -> Table:
+    """How often each fault occurs in the contexts of a recipe."""
+    counts = (f"{one.recipe} {sum(one.faults.values()):,}" for one in summary.overall)
+    return Table(
+        title=f"Hygiene: {', '.join(counts)}",
+        head=("recipe", *(name.replace("_", " ") for name in FAULTS)),
+        rows=tuple(
+            (one.recipe, *(f"{one.faults[name]:,}" for name in FAULTS)) for one in summary.overall
+        ),
+    )
+
+
+def scores_table(summary: Summary) -> Table:
+    """What each recipe misses with the scores of each variant, over the sets of that variant."""
+    variants = dict.fromkeys(split_label(name)[1] for name in summary.datasets)
+    return Table(
+        title="Evidence missed, by the scores of the candidates",
+        head=("recipe", *variants),
+        rows=tuple(
+            (recipe, *(_format_figure(_missed(summary, recipe, name)) for name in variants))
+            for recipe in summary.recipes
+        ),
+    )
+
+
+def _missed(summary: Summary, recipe: str, variant: str) -> float:
+    """The mean over the sets with these scores, and over the budgets."""
+    return fmean(
+        1 - (cell.means["recall"] or 0.0)
+        for cell in summary.cells
+        if cell.recipe == recipe and split_label(cell.dataset)[1] == variant
     )
 
 
@@ -219,8 +269,8 @@ def set_table(summary: Summary, name: str) -> Table:
     return Table(
         title=f"{name}: {'; '.join(said)}",
         head=(
-            *("budget", "recipe", "recall", "difference", "full", "complete", "answer", "weighted"),
-            *("redundancy", "use", "tokens per evidence"),
+            *("budget", "recipe", "recall", "difference", "reachable missed", "full", "complete"),
+            *("answer", "weighted", "redundancy", "tokens", "use", "tokens per evidence"),
         ),
         rows=tuple(_set_row(cell) for cell in cells),
     )
@@ -233,8 +283,10 @@ def _set_row(cell: Cell) -> tuple[str, ...]:
         cell.recipe,
         _format_figure(means["recall"]),
         EMPTY_CELL if cell.recall_difference is None else format_difference(cell.recall_difference),
+        _format_figure(cell.reachable_missed),
         *(_format_figure(means[name]) for name in ("full", "complete", "answer", "weighted")),
         f"{100 * (means['redundancy'] or 0):.2f} %",
+        f"{means['tokens'] or 0:,.0f}",
         _format_figure(means["use"]),
         EMPTY_CELL if cell.price is None else f"{cell.price:,.0f}",
     )

@@ -52,6 +52,8 @@ def _cell_to_json(cell: Cell) -> dict[str, Any]:
         "failed": cell.failed,
         **{name: _round(value) for name, value in cell.means.items()},
         "tokens_per_evidence": _round(cell.price),
+        "reachable_missed": _round(cell.reachable_missed),
+        "hygiene": dict(cell.faults),
     }
     if cell.recall_difference is not None:
         record["recall_difference"] = _interval_to_json(cell.recall_difference)
@@ -64,13 +66,19 @@ def _overall_to_json(one: OverallFigures) -> dict[str, Any]:
     return {
         "recipe": one.recipe,
         "missed": _interval_to_json(one.missed),
+        "reachable_missed": _round(one.reachable_missed),
         "ratio": _interval_to_json(one.ratio),
         "recall_difference": _interval_to_json(one.recall_difference),
         "weighted_difference": _interval_to_json(one.weighted_difference),
+        "complete": _round(one.complete),
+        "tokens": _round(one.tokens),
         "redundancy": _round(one.redundancy),
         "over": one.over,
         "failed": one.failed,
         "worse": one.worse,
+        "lower_recall": one.lower_recall,
+        "lower_complete": one.lower_complete,
+        "hygiene": dict(one.faults),
         "ratio_without": {name: _round(value) for name, value in one.without.items()},
     }
 
