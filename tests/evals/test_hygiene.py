@@ -1,0 +1,149 @@
+"""Contexts that are mutilated on purpose, and the faults that are found in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveate.core.types import Block, Candidate, Chunk
+from foveate.evals.hygiene import FAULTS, find_faults
+
+QUESTION = "How is the boiler drained?"
+TEXT = """The boiler holds forty litres.
+
+- Open the lower valve. Wait for the hiss to end.
+- Close it
+  before the frost comes. Then go home.
+
+```sh
+drain --all boiler --now
+```
+
+| part | litres |
+|---|---|
+| boiler | forty |
+
+The warden said: "Never drain it in a storm. Never alone." Nobody asked why."""
+
+
+def block(*pieces: str, start: str = "", end: str = "", **more) -> Block:
+    """A block of these pieces of the text, with a mark between them."""
+    text = start + " […] ".join(pieces) + end
+    fields = {"chunk_ids": ("c1",), "rendition": "extract", **more}
+    return Block(marker=1, text=text, source="boiler.md", document_id="d1", **fields)
+
+
+def faults(*blocks: Block, text: str = TEXT, question: str = QUESTION) -> dict[str, int]:
+    """The faults of the blocks; c1 has the text, and eight other chunks a higher score."""
+    chunks = [Chunk(id="c1", document_id="d1", text=text, start=0, end=len(text))]
+    chunks += [Chunk(id=f"x{i}", document_id=f"x{i}", text=f"Other text {i}.") for i in range(8)]
+    candidates = [Candidate(chunk=c, score=float(i)) for i, c in enumerate(chunks)]
+    return dict(find_faults(question, candidates, blocks))
+
+
+MARKED = {"start": "[…] ", "end": " […]"}
+FAULTY = {
+    "item": (("- Open the lower valve.",), "list_item"),
+    "item's second line": (("before the frost comes. Then go home.",), "list_item"),
+    "code": (("drain --all boiler",), "code_line"),
+    "row": (("| boiler |",), "table_row"),
+    "quotation": (('Never alone." Nobody asked why.',), "quotation"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_an_atom_that_is_shown_in_part(name):
+    """J3: a part of an item, a line of code, a row or a quotation is a fault, a whole is none."""
+    pieces, kind = FAULTY[name]
+    found = faults(block("The boiler", *pieces, **MARKED))
+
+    assert found == {kind: 1}
+
+
+def test_whole_atoms_are_clean():
+    """J3: the whole text, or whole items, lines, rows and quotations of it, with marks."""
+    assert faults(block(TEXT)) == {}
+    assert (
+        faults(
+            block(
+                "The boiler holds forty litres.",
+                "- Open the lower valve. Wait for the hiss to end.",
+                "drain --all boiler --now",
+                "| boiler | forty |",
+                '"Never drain it in a storm. Never alone."',
+                end=" […]",
+            )
+        )
+        == {}
+    )
+
+
+def test_an_atom_in_two_pieces_that_meet_is_whole():
+    """J3: what is shown counts, not how it is cut into pieces."""
+    shown = block("- Open the lower valve.", "Wait for the hiss to end.", **MARKED)
+
+    assert faults(shown, question="Which valve?") == {}
+
+
+@pytest.mark.parametrize(
+    ("marks", "count"), [({}, 2), ({"start": "[…] "}, 1), ({"end": " […]"}, 1), (MARKED, 0)]
+)
+def test_cuts_need_a_mark_at_both_ends(marks, count):
+    """J3: each end at which the passage goes on."""
+    text = "Salt is dear. The boiler is drained by hand. Tea is not."
+    found = faults(block("The boiler is drained by hand.", **marks), text=text)
+
+    assert found == ({"unmarked_cut": count} if count else {})
+
+
+def test_an_extract_that_matches_nothing():
+    """J3: no word of the question, and a chunk of a low score; a whole chunk may be as it is."""
+    text = "Hello there. The boiler is drained by hand."
+    greeting = block("Hello there.", end=" […]")
+
+    assert faults(greeting, text=text) == {"no_match": 1}
+    assert faults(block("Hello there.", rendition="verbatim"), text="Hello there.") == {}
+    high = Candidate(chunk=Chunk(id="c1", document_id="d1", text=text), score=9.0)
+    low = Candidate(chunk=Chunk(id="c2", document_id="d2", text="Tea."), score=1.0)
+    assert find_faults(QUESTION, [high, low], [greeting]) == {}
+
+
+def test_forms_of_a_word_and_pairs_of_characters_match():
+    """J3: `draining` is a match of `drained`, and two Chinese characters in a row are a word."""
+    assert faults(block("Draining it.", end=" […]"), text="Draining it. More.") == {}
+    text = "锅炉在地下室。其他。"
+    question = "锅炉在哪里？"
+    assert faults(block("锅炉在地下室。", end=" […]"), text=text, question=question) == {}
+
+
+def test_pieces_out_of_reading_order():
+    """J3: a block reads as its passage does."""
+    found = faults(
+        block("Nobody asked why.", "The boiler holds forty litres.", start="[…] ", end=" […]")
+    )
+
+    assert found == {"out_of_order": 1}
+
+
+def test_chunks_that_their_offsets_join_are_one_passage():
+    """J3: a block over two chunks is held against their joined text."""
+    one, two = "The boiler is drained", " by hand in spring. Tea is dear."
+    chunks = [
+        Chunk(id="c1", document_id="d1", text=one, start=0, end=len(one)),
+        Chunk(id="c2", document_id="d1", text=two, start=len(one), end=len(one + two)),
+    ]
+    candidates = [Candidate(chunk=chunk, score=1.0) for chunk in chunks]
+    shown = block("The boiler is drained by hand in spring.", chunk_ids=("c1", "c2"))
+
+    assert find_faults(QUESTION, candidates, [shown]) == {"unmarked_cut": 1}
+
+
+def test_changed_texts_and_side_knowledge_are_passed_over():
+    """J3: only what is found in the chunks is held against them."""
+    assert faults(block("The boiler was rewritten."), block("- Open", kind="supplement")) == {}
+
+
+def test_every_fault_has_its_test():
+    """J3: the names in this file are those of the module."""
+    kinds = {kind for _, kind in FAULTY.values()} | {"unmarked_cut", "no_match", "out_of_order"}
+
+    assert kinds == set(FAULTS)
