@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
+from foveate.evals.rows import replace_rows
+from foveate.evals.run import run
+from foveate.evals.trials import build_setting
+from golden_cases import cases
 from source_tree import ROOT
 
 
@@ -43,6 +48,26 @@ def test_a_report_is_put_between_the_marks(tool, tmp_path, monkeypatch):
         f"{tool.END}\n\nafter\n"
     )
     assert (tmp_path / "figures" / "evidence-recall.png").read_bytes() == b"png"
+
+
+def test_the_table_by_scores_comes_from_the_second_folder(tool, tmp_path):
+    """E2: the sets on which no weight was fitted lead, then the table by scores."""
+    (tmp_path / "scores").mkdir()
+    table = "## Evidence missed, by the scores of the candidates\n\n| b |\n|---|\n"
+    (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
+    (tmp_path / "scores" / "report.md").write_text(f"# E\n\n{table}\n## All\n", encoding="utf-8")
+    rows = run(
+        [replace(case, dataset="tatqa") for case in cases()[:2]], build_setting(["chat"], [60])[0]
+    )
+    replace_rows(tmp_path / "results.jsonl", rows)
+    found = tool.body(tmp_path, "foveate eval", tmp_path / "scores")
+
+    assert [line for line in found.splitlines() if line.startswith("#")] == [
+        "### Over the sets on which no weight was fitted: tatqa",
+        "### Evidence missed, by the scores of the candidates",
+        "### All",
+    ]
+    assert "| chat   |" in found
 
 
 def test_without_a_report_it_says_what_to_give(tool, tmp_path, capsys):

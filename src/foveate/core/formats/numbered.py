@@ -44,7 +44,7 @@ _FIELD = field_guard(markers=True)
 class Numbered:
     """Numbered sources; `page` shows page numbers in long headers.
 
-    `header`: `long`, `short`, or `auto`: short if the budget for documents is under
+    `header_form`: `long`, `short`, or `auto`: short if the budget for documents is under
     `SHORT_BELOW` tokens. `auto` becomes one of the others when the options are resolved.
     """
 
