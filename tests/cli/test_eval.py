@@ -58,6 +58,20 @@ def test_the_tables_say_what_was_measured(run, sets):
     assert "95 % bootstrap intervals" in ran.out
 
 
+def test_other_scores_make_sets_of_their_own(run, sets):
+    """E1, J1: each variant under its own name, a table of them, and what is mutilated."""
+    flags = ("--recipes", "default", *BUDGETS, "--scores", "given,oracle")
+    ran = run("eval", *flags, "--dataset", *sets)
+    wrong = run("eval", "--dataset", *sets, "--scores", "orakel")
+
+    assert ran.code == 0, ran.err
+    assert "Evidence missed, by the scores of the candidates" in ran.out
+    assert "| recipe  | given | oracle |" in ran.out
+    assert "farm (oracle): 3 questions" in ran.out
+    assert "Hygiene: naive " in ran.out
+    assert (wrong.code, "did you mean 'oracle'?" in wrong.err) == (2, True)
+
+
 def test_the_folder_is_gone_on_from(run, sets):
     """E1, E2: results, summary, report, chart and page; a second run changes no byte."""
     flags = ("--dataset", *sets, "--recipes", "naive,chat", *BUDGETS, "--out", "found")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -118,6 +119,40 @@ def test_failures_and_overruns_are_counted():
     found = summary(failed="too small", over=1.0).overall[1]
 
     assert (found.failed, found.over) == (18, 18)
+
+
+def test_what_the_pool_lacks_is_not_reachable():
+    """E1: missed evidence counts as reachable up to what all candidates hold."""
+    found = [row("farm", n, WHOLE_POOL, 0, recall) for n, recall in enumerate((0.5, 1.0))]
+    found += [row("farm", n, "naive", 9, recall) for n, recall in enumerate((0.25, 1.0))]
+    (naive,) = summarise(found, resamples=50).overall
+    (alone,) = summarise(found[2:], resamples=50).overall
+
+    assert naive.missed.value == pytest.approx(0.375)
+    assert naive.reachable_missed == pytest.approx(0.125)
+    assert alone.reachable_missed is None
+
+
+def test_cells_below_the_baseline_are_counted():
+    """E1: by more than 0.01 in recall and 0.03 in complete; the interval does not matter."""
+    recalls = {"farm": {"naive": [0.5, 0.5], "good": [0.5, 0.46]}}
+    by_much = {"farm": {"naive": [0.5, 0.5], "good": [0.5, 0.4]}}
+
+    assert [(o.lower_recall, o.lower_complete) for o in summary(recalls).overall] == [
+        (0, 0),
+        (2, 0),
+    ]
+    assert summary(by_much).overall[1].lower_complete == 2
+
+
+def test_faults_are_added_up():
+    """E1, J3: over all contexts of a recipe, with a 0 for what does not occur."""
+    some = [replace(r, hygiene={"no_match": 2} if r.recipe == "good" else {}) for r in rows()]
+    naive, good = summarise(some, resamples=50).overall
+
+    assert set(naive.faults.values()) == {0}
+    assert good.faults["no_match"] == 2 * 18
+    assert "Hygiene: naive 0, good 36" in render_report(summarise(some, resamples=50))
 
 
 def test_tables_say_all_of_it():
