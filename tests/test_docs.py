@@ -211,7 +211,7 @@ def test_the_first_screen_says_what_it_prints():
     """F1: the first block of the first screen shows its output, so that the test above has it."""
     first = next(b for b in blocks(ROOT / "README.md") if b.language == "python")
 
-    assert re.findall(r"^# > \[1\] Source: ", first.text, re.MULTILINE)
+    assert re.findall(r"^# > \[1\] boiler.md$", first.text, re.MULTILINE)
 
 
 def make_targets() -> set[str]:

@@ -52,7 +52,7 @@ def test_the_example_shows_each_framework(capsys):
     for name in ("LangChain", "LlamaIndex", "Haystack"):
         after = shown.partition(f"{name}, assembled:")[2].partition(", joined as it is")[0]
         assert after.count("Keep the pressure") == 1
-        assert "[1] Source: boiler.md\nKeep the pressure between one and two bar." in after
+        assert "[1] boiler.md\nKeep the pressure between one and two bar." in after
 
 
 def test_every_run_meets_the_oldest_releases_too():

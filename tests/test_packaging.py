@@ -28,8 +28,11 @@ DISTRIBUTION = {
     "starlette": "fastapi",  # the same
     "toktok": "toktok-rs",
 }
-# One import name of several distributions.
-SHARED = {"opentelemetry-sdk": {"opentelemetry-exporter-otlp-proto-http"}}
+# One import name of several distributions, or one that is data.
+SHARED = {
+    "ollama": {"httpx"},
+    "opentelemetry-sdk": {"opentelemetry-exporter-otlp-proto-http"},
+}
 # What `make oldest` is about.
 FACES = ("langchain", "llama-index", "haystack", "tables")
 # Used where the user has them, never required: frames and tokenizers of the caller's choice.
