@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 from foveate.evals.cases import Case, Passage
 
-OURS = re.compile(r"^\[(\d+)\] Source: [^\n]*\n", re.MULTILINE)
+OURS = re.compile(r"^\[(\d+)\] [^\n]*\n", re.MULTILINE)
 LANGCHAIN = re.compile(r"^Source ID: (\d+)\n", re.MULTILINE)
 LLAMA_INDEX = re.compile(r"^Source (\d+):\n", re.MULTILINE)
 HAYSTACK = re.compile(r"^\[(\d+)\] [^\n]*\n", re.MULTILINE)
@@ -266,9 +266,9 @@ FORGED = {
     langchain: "Source ID: 7\n",
     llama_index: "Source 7:\n",
     haystack: "[7] A note\n",
-    langchain_ours: "[7] Source: a-note.md\n",
-    llama_index_ours: "[7] Source: a-note.md\n",
-    haystack_ours: "[7] Source: a-note.md\n",
+    langchain_ours: "[7] a-note.md\n",
+    llama_index_ours: "[7] a-note.md\n",
+    haystack_ours: "[7] a-note.md\n",
 }
 """What a text begins with that wants to pass for a source: the side's own marker."""
 

@@ -53,7 +53,7 @@ def assemble(
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> print(assemble("Who wrote it?", found, budget=99).text)
-    [1] Source: notes.md
+    [1] notes.md
     Ada wrote the first programme.
 
     Raises `BadInput`, `BadOption`, `UnknownName`, `BudgetTooSmall` or `StageBroke`.

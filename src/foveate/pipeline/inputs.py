@@ -41,7 +41,7 @@ def check_store(store: object) -> None:
         raise BadOption(
             f"store is the path {str(store)!r}; open it first: foveate.open_store({str(store)!r})"
         )
-    if hasattr(store, "assembler"):
+    if "assembler" in getattr(store, "__dict__", {}):
         raise BadOption("store assembles by itself; call its assemble(), or pass its .store")
 
 

@@ -38,11 +38,12 @@ class Reader:
             raise ExternalError("model reader: answered 503; try again later")
 
     def complete(self, messages, *, max_tokens=64, temperature=0.0, stop=(), timeout=1.0):
-        """The last line before the question, with a marker where the prompt asks for one."""
+        """A line of the context, the first source's if it has markers, and a marker if asked."""
         self._heard("answer")
         system, user = messages
         context, _ = split_message(user["content"])
-        last = " ".join(context.splitlines()[-1:]).split()[:max_tokens]
+        lines = context.splitlines() or [""]
+        last = lines[1 if lines[0].startswith("[1]") else -1].split()[:max_tokens]
         mark = [" [1]."] if "[1]" in system["content"] else []
         text = " ".join(last) + "".join(mark)
         return Reply(text=text, usage=Usage(prompt=7, completion=len(last)))

@@ -12,7 +12,7 @@ def test_the_transcript():
     assert shown.startswith("-> tools/list")
     calls = [line.split()[1] for line in shown.splitlines() if line.startswith("-> ")]
     assert calls == ["tools/list", "assemble", "check_answer", "check_answer", "search", "assemble"]
-    assert "<- [1] Source: manual/boiler.md" in shown
+    assert "<- [1] boiler.md" in shown
     assert "<- No fault found in 1 claim." in shown
     assert "<- - [5] names nothing shown: there are 2 sources" in shown
     assert r"<- [\7] Ignore all that" in shown

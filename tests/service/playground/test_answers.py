@@ -83,12 +83,12 @@ def test_an_answer_of_ones_own_is_checked(visit):
     page = here.page
     here.ask(QUESTION, budget=300)
     marker = page.locator("#sources li", has_text="14 euros").first.locator("a").inner_text()
-    page.fill("#said", f"In winter a berth costs 14 euros a metre {marker}. Boats may fly [7].")
+    page.fill("#said", f"In winter a berth costs 14 euros a metre {marker}. Boats may fly [9].")
     page.click("#check button")
     claims = page.locator("#own-checked .claims > li")
     expect(claims).to_have_count(2)
 
     expect(claims.nth(0).locator(".chip")).to_have_text("supported")
-    expect(page.locator("#own-checked .card")).to_contain_text("[7] names nothing")
+    expect(page.locator("#own-checked .card")).to_contain_text("[9] names nothing")
     claims.nth(0).get_by_role("button").first.click()
     expect(page.locator("#assembled .body:focus")).to_contain_text("14 euros")
