@@ -49,17 +49,14 @@ SHORT_ENTRIES = {
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "8 vocabularies, and the fingerprints of 16 tokenizers",
-    "core/stages/compress/unit_index.py": "16,384 words of at most 64 characters, as numbers",
     "core/header_costs.py": "64 functions without a memory of their own",
-    "core/stages/dedup/signature.py": "the numbers of 16,384 words of at most 64 characters",
     "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/stages/dedup/word_weight.py": "16,384 words of at most 64 characters",
     "core/stages/pack/pieces.py": "256 short lists of numbers",
-    "core/text_analysis.py": "64 names of languages",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
+    "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",
     "core/text/escape.py": "256 rules, whose labels have at most 80 characters",
     "core/text/sanitise.py": "patterns of the module",
-    "pipeline/text_analysis.py": "64 names of languages",
 }
 """Files whose cached functions keep so many entries, none of which can be as large as a text."""
 

@@ -19,7 +19,6 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File
-from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
 
 EMBED_BATCH = 256
@@ -36,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document to write. `counts`: tokens of each chunk; `readings`: analyses of its texts.
+    """A document to write. `counts`: tokens of each chunk.
 
     `brought`: which of `summary` and `questions` the document had itself. `vectors`: float32, shape
     (chunks, dimensions); None if they are not computed yet.
@@ -47,7 +46,6 @@ class PreparedDocument:
     counts: tuple[int, ...]
     brought: frozenset[str] = frozenset()
     vectors: Any = field(default=None, compare=False)
-    readings: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +132,6 @@ class Preparer:
             brought=frozenset(name for name, has in names if has),
             counts=tuple(counts),
             vectors=embed_texts(embedder, texts),
-            readings=text_analysis.analyse_chunks(chunks),
         )
 
 

@@ -25,7 +25,6 @@ from foveate.ingest.model_enrichment import ModelEnricher
 from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ingest.write_queue import WriteQueue
-from foveate.pipeline import text_analysis
 from foveate.ports import QUESTIONS, Embedder, Store
 
 _COUNTERS = (
@@ -164,7 +163,6 @@ class RunState:
     def _record_written(
         self, waiting: list[tuple[File, PreparedDocument]], refused: Mapping[str, str]
     ) -> None:
-        found: dict[str, bytes] = {}
         for file, part in waiting:
             if part.document.id in refused:
                 del self._file_by_id[part.document.id]
@@ -177,8 +175,6 @@ class RunState:
             self._counts["summarised"] += not own
             asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
             self._counts["questions"] += sum(map(len, asked))
-            found.update(part.readings)
-        text_analysis.save_to_store(self._store, found)
 
     def _describe_documents(
         self, waiting: list[tuple[File, PreparedDocument]]

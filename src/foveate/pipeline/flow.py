@@ -198,8 +198,6 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
         return AssemblyResult(
             inputs=inputs, context=assemble(inputs, tokenizer, known, ports.observers)
         )
-    from foveate.pipeline import text_analysis
-
     inputs = yield from _neighbours(store, inputs)
     hashes = [c.chunk.content_hash for c in inputs.candidates]
     hashes += [chunk.content_hash for chunk in inputs.neighbours]
@@ -209,20 +207,8 @@ def _assemble(ports: Ports, inputs: Inputs, resolved: ResolvedOptions) -> Flow[A
         lambda stored: {"texts": len(hashes), "known": len(stored)},
     )
     known.update(stored)
-    unread = text_analysis.find_unknown_texts(inputs, store)
-    version = text_analysis.current_version(inputs.language)
-    read: dict[str, bytes] = {}
-    if unread:
-        kept = yield Call(
-            "readings",
-            lambda: store.readings(version, list(unread)),
-            lambda kept: {"texts": len(unread), "known": len(kept)},
-        )
-        read = text_analysis.load_or_compute(unread, kept, inputs.language)
     inputs = yield from _compressed(ports, inputs, resolved, known)
     context = assemble(inputs, tokenizer, known, ports.observers)
-    if read:
-        yield Call("keep_readings", lambda: store.keep(version, read))
     new = {h: known[h] for h in hashes if h not in stored and h in known}
     if new:
         yield Call("keep_counts", lambda: store.remember(tokenizer.fingerprint, new))

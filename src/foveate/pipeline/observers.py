@@ -39,10 +39,8 @@ CALL_STEPS = {
     "aside": "the taxonomy: intent and side knowledge",
     "neighbours": "the chunks around those that were found",
     "counts": "token counts that the store has",
-    "readings": "readings of texts that the store has",
     "shorten": "a model's shorter versions, all of them",
     "model": "one call of that model",
-    "keep_readings": "new readings, into the store",
     "keep_counts": "new token counts, into the store",
     "keep": "the context, into the cache",
 }

@@ -20,10 +20,9 @@ from foveate.core.stages.dedup.compared_texts import is_consistent, is_covered
 from foveate.core.stages.dedup.near import THRESHOLDS, DedupNear
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
 from foveate.core.stages.dedup.semantic import quantise
-from foveate.core.stages.dedup.signature import _runs, signature
+from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
-from foveate.core.text.profile import PROFILES, text_profile
 from foveate.core.text.words import shingles, split_words, word_runs
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
@@ -58,9 +57,10 @@ class Oracle:
 
     def _asked(self, c, threshold):
         """The triples that c lays down: the low ones, or all where those are too few."""
-        known = signature(text_profile(c.chunk.content_hash), c.text, threshold)
-        numbers = {run: _runs(run)[0] >> 32 for run in self.runs[c.id]}
-        low = {run for run, number in numbers.items() if number in set(known.low.tolist())}
+        known = compute_signatures([c.text], threshold)[0]
+        runs = zip(word_runs(self.words[c.id]), (known.runs >> 32).tolist(), strict=True)
+        lowest = set(known.low.tolist())
+        low = {run for run, number in runs if number in lowest}
         too_few = (len(low) - self.depth[c.id]) * FEW < self.depth[c.id]
         return self.runs[c.id] if too_few else low
 
@@ -354,12 +354,11 @@ def test_in_a_crowd_the_nearest_are_compared(crowd, seed, guard, monkeypatch):
 def test_numbers_that_two_words_share_lose_no_word(seed, monkeypatch):
     """S4: where word numbers collide all the time, what stays still has every word of weight."""
     monkeypatch.setattr(
-        "foveate.core.stages.dedup.signature.code", lambda word: bytes([len(word) % 3] * 8)
+        "foveate.core.text.word_arrays._hash",
+        lambda codes, starts, ends: ((ends - starts) % 3).astype("u8"),
     )
-    PROFILES.clear()
     candidates = made(seed)
     step = DedupNear(method="containment", threshold=0.4)(candidates, request())
-    PROFILES.clear()
     spelled = {c.id: Counter(weights(split_words(c.text))) for c in candidates}
     merged = [d for d in step.decisions if d.action == "merged"]
 

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.text.words import split_words
 
-PROFILE_KEY = "facts"
 """Under which name their bytes are kept in a profile."""
 _LETTER = "A-Za-z\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _CJK_UNIT = (
@@ -163,19 +162,6 @@ def extract_values(text: str) -> frozenset[str]:
     if not text.isascii():
         found.update(sign for sign in _HAN.findall(text) if not polarity_mark(sign[0]))
     return frozenset(found)
-
-
-def encode_facts(known: tuple[str, ...]) -> bytes:
-    """Facts as bytes, each on a line; there is no line break in one."""
-    return "\n".join(known).encode()
-
-
-def decode_facts(data: bytes) -> tuple[str, ...] | None:
-    """The same again; None for bytes that are no text."""
-    try:
-        return tuple(data.decode().split("\n")) if data else ()
-    except UnicodeDecodeError:
-        return None
 
 
 def polarity_mark(word: str) -> str:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from operator import attrgetter
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from foveate.core.bounded_cache import BoundedCache, size_of
 
@@ -43,27 +43,16 @@ class TextPiece(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Profile:
-    """The parts that are computed so far. A part of type `Any` belongs to one module.
+    """The parts that are computed so far.
 
     `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
-    the text in the context for each way of writing it; None: unchanged. `normal`: hash of the
-    normalised text. `triples`, `reading`, `facts`, `weights`, `beside`: for duplicates. `indexes`,
-    `shelves`: units as search terms. `pieces`: parts by their spans. `kept`: encoded parts from a
-    store. `passages`: joined texts that begin with it. `changed`: something was added since it was
+    the text in the context for each way of writing it; None: unchanged. `pieces`: parts by their
+    spans. `passages`: joined texts that begin with it. `changed`: something was added since it was
     last measured.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
-    normal: str | None = None
-    triples: Any = None
-    reading: Any = None
-    facts: tuple[str, ...] | None = None
-    weights: frozenset[str] | None = None
-    beside: dict[str, Any] = field(default_factory=dict)
-    indexes: dict[str, Any] = field(default_factory=dict)
-    shelves: dict[str, Any] = field(default_factory=dict)
-    kept: Mapping[str, bytes] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
     changed: bool = False

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from foveate.core.text.word_arrays import Alphabet
+
 # Vowel signs of the Indic scripts belong to words but are no letters for `\w`.
 _SIGNS = "\u0900-\u0963\u0971-\u0dff"
 # Optional marks: Latin, Greek and Cyrillic accents; Hebrew points; Arabic vowels and tatweel.
@@ -26,6 +28,8 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|(?:[^\W_{_UNSPACED}]|[{_SIGNS}])+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _OPTIONAL = re.compile(f"[{_MARKS}]+")
 _LONGEST = 64
+ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]")
+"""The characters that search terms are made of, after `fold`."""
 
 
 def document_terms(text: str) -> list[str]:
@@ -34,19 +38,7 @@ def document_terms(text: str) -> list[str]:
     >>> document_terms("The cafés of Zürich, 猫が")
     ['the', 'cafe', 'of', 'zurich', '猫', 'が', '猫が']
     """
-    return [term for word in _split_words(text) for term in word_terms(word)]
-
-
-def index_words(text: str) -> list[str]:
-    """The words of a text as terms are made of them, in order; a run without spaces is one."""
-    return _split_words(text)
-
-
-def word_terms(word: str) -> tuple[str, ...]:
-    """The terms of one such word."""
-    if word.isascii() or not _UNSPACED_START.match(word):
-        return (stem(word),)
-    return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
+    return [term for word in _split_words(text) for term in _word_terms(word)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -88,10 +80,21 @@ def stem(word: str) -> str:
     return word if word[-2] in "us" else word[:-1]
 
 
+def fold(text: str) -> str:
+    """The text without what makes no difference to a search: case, accents, forms of letters."""
+    if text.isascii():
+        return text.lower()
+    return normalize("NFC", _OPTIONAL.sub("", normalize("NFKD", text))).casefold()
+
+
 def _split_words(text: str) -> list[str]:
-    if not text.isascii():
-        text = normalize("NFC", _OPTIONAL.sub("", normalize("NFKD", text)))
-    return [word[:_LONGEST] for word in _WORD.findall(text.casefold())]
+    return [word[:_LONGEST] for word in _WORD.findall(fold(text))]
+
+
+def _word_terms(word: str) -> tuple[str, ...]:
+    if word.isascii() or not _UNSPACED_START.match(word):
+        return (stem(word),)
+    return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
 
 
 def _detect_stop_words(words: list[str]) -> frozenset[str]:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
+from foveate.core.text.word_arrays import Alphabet
+
 MAX_WORD_LENGTH = 64
 """Characters of a word that is worth remembering anything about; longer ones are no words."""
 REMEMBERED = 1 << 14
@@ -37,6 +39,8 @@ _SEPARATORS = re.escape(_ASCII) + _OTHER
 _RUN = re.compile(rf"[^\s{_SEPARATORS}]+")
 _MIXED_RUN = re.compile(rf"[{_UNSPACED}]+|[^\s{_SEPARATORS}{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{_UNSPACED}]", f"[{_UNSPACED}]")
+"""The characters that `split_words` makes words of, after `fold`."""
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -49,10 +53,17 @@ def split_words(text: str) -> tuple[str, ...]:
     """
     if text.isascii():
         return tuple(text.lower().translate(_PLAIN).split())
-    text = normalize("NFC", normalize("NFC", text).casefold())
+    text = fold(text)
     if not _HAS_UNSPACED.search(text):
         return tuple(_RUN.findall(text))
     return tuple(word for run in _MIXED_RUN.findall(text) for word in _split_run(run))
+
+
+def fold(text: str) -> str:
+    """The text in small letters and composed characters."""
+    if text.isascii():
+        return text.lower()
+    return normalize("NFC", normalize("NFC", text).casefold())
 
 
 def _split_run(run: str) -> list[str]:

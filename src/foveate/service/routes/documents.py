@@ -27,7 +27,6 @@ from foveate.ingest.load import load_in_process
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.prepare import Settings as Cutting
 from foveate.ingest.prepare import build_chunks, content_digest
-from foveate.pipeline import text_analysis
 from foveate.plugins import tokenizer
 from foveate.ports import Document, Embedder, ListableStore, LoadedDocument
 from foveate.service.app_state import AppState
@@ -80,7 +79,6 @@ def prepare_document(
                 chunks=chunks,
                 counts=tuple(counts),
                 vectors=embed_texts(embedder, [chunk.text for chunk in pieces]),
-                readings={} if is_unchanged else text_analysis.analyse_chunks(chunks),
             ),
         )
 
@@ -103,7 +101,6 @@ def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dic
                 except BadInput as error:
                     if error.field != "id" or chunks is not made.chunks:
                         raise
-            text_analysis.save_to_store(writer, made.readings)
         return {
             "id": made.document.id,
             "content_hash": made.document.content_hash,

@@ -13,23 +13,19 @@ from hypothesis import strategies as st
 
 from foveate.core.stages.compress.features import compute_features
 from foveate.core.stages.compress.score import WEIGHTS, score_sentences
-from foveate.core.stages.compress.sentence_index import index_of
 from foveate.core.stages.compress.title_links import RARE, common
 from foveate.core.stages.compress.unit_index import (
     COMMON,
     GRAM,
-    HASHED,
     keys,
-    number,
     query_keys,
     text_runs,
-    title_keys,
 )
 from foveate.core.stages.compress.unit_pool import K1, B, Pool, pool_of, rarity, standard
 from foveate.core.stages.compress.unit_pool import bm25 as matched
 from foveate.core.stages.pack.selection import repeated_runs
-from foveate.core.text.profile import holding_profiles
 from foveate.core.text.terms import document_terms
+from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate, Chunk
 from foveate.testing.fakes import candidate
 from foveate.testing.strategies import candidates, texts
@@ -128,7 +124,7 @@ def bm25(pool: Pool, terms: tuple[str, ...]) -> list[float]:
     """The textbook formula, unit by unit."""
     rows = []
     for p in pool.passages:
-        for a, b in p.indexed.units.spans:
+        for a, b in p.units.spans:
             said = keys(document_terms(p.candidate.text[a:b]))
             rows.append(({t: said.count(t) for t in terms}, len(said)))
     mean = sum(length for _, length in rows) / len(rows)
@@ -183,7 +179,7 @@ def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> No
     said = [
         frozenset(keys(document_terms(p.candidate.text[a:b])))
         for p in made.passages
-        for a, b in p.indexed.units.spans
+        for a, b in p.units.spans
     ]
     terms = frozenset(["nowhere"]).union(*said)
     few = max(COMMON * made.units, RARE)
@@ -199,9 +195,8 @@ def test_words_have_numbers_of_their_own(one: str, other: str) -> None:
     """S8: two terms have one number only where they are one as they are cut."""
     terms = {*keys(document_terms(one)), *keys(document_terms(other))}
 
-    assert len({number(term) for term in terms}) == len(terms)
-    assert all(0 < number(term) < 1 << 32 for term in terms)
-    assert number("filmed") == number("filme") < HASHED <= number("фильм")
+    assert len({number_of(term) for term in terms}) == len(terms)
+    assert all(0 < number_of(term) < 1 << 64 for term in terms)
 
 
 @given(texts(), st.integers(0, 9))
@@ -227,13 +222,3 @@ def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
         rest = iter(piece)
         assert all(run in rest for run in found)
         assert [run for run in found if many[run] > 1] == [run for run in piece if many[run] > 1]
-
-
-@holding_profiles
-def test_an_index_is_worked_out_once() -> None:
-    """B7: a text's terms are read once, whatever the number of questions."""
-    chunk = Chunk(text="The pump stands by the gate.", id="a")
-    first = index_of(chunk.text, chunk.content_hash, "en")
-
-    assert index_of(chunk.text, chunk.content_hash, "en") is first
-    assert title_keys("The Pumps") == ("the", "pump")

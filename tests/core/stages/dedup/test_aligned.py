@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from foveate.core.stages.dedup.candidate_pairs import SMALL_POOL, alike
 from foveate.core.stages.dedup.compared_texts import common, is_consistent, is_covered
 from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.signature import shingled_text, signature
+from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
 from foveate.core.stages.dedup.word_weight import weights
 from foveate.core.text.facts import extract_facts
-from foveate.core.text.profile import Profile
 from foveate.core.text.words import shingles, split_words
 
 BEFORE = "In the spring the committee of the harbour met in the old custom house by the quay"
@@ -21,8 +20,8 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "not", "5", "the"]), max_s
 
 
 def read(text):
-    """The text's reading, from a profile of its own."""
-    return shingled_text(Profile(), text)
+    """The text's words and triples."""
+    return shingled_text(text)
 
 
 def beside(mine, theirs):
@@ -250,7 +249,7 @@ def test_nothing_of_weight_is_lost(mine, theirs):
 def test_bits_miss_no_pair(texts, value):
     """S4: every pair of which one holds enough of the other is among those that are alike."""
     threshold = Threshold(value)
-    known = [signature(Profile(), " ".join(text), threshold) for text in texts]
+    known = compute_signatures([" ".join(text) for text in texts], threshold)
     sets = [set(shingles(text)) for text in texts]
     found = alike(known)
     for i, one in enumerate(sets):
@@ -264,21 +263,15 @@ def test_bits_miss_no_pair(texts, value):
 def test_bits_say_the_same_one_by_one_and_in_rows(texts, value):
     """S4: few texts' bits are compared as whole numbers, more as arrays: the pairs are the same."""
     threshold = Threshold(value)
-    known = [signature(Profile(), " ".join(text), threshold) for text in texts]
-    apart = [signature(Profile(), f"a{n} b{n} c{n} d{n}", threshold) for n in range(SMALL_POOL)]
+    known = compute_signatures([" ".join(text) for text in texts], threshold)
+    others = [f"a{n} b{n} c{n} d{n}" for n in range(SMALL_POOL)]
+    apart = compute_signatures(others, threshold)
     few, many = alike(known), alike(known + apart)
 
     assert len(known) <= SMALL_POOL < len(known + apart)
     assert many is not None
     assert few is not None
     assert sorted(few) == sorted(pair for pair in many if max(pair) < len(known))
-
-
-def test_a_signature_is_the_same_everywhere():
-    """D1: numbers come from the words alone, not from the process that reads them."""
-    known = signature(Profile(), "the same triples everywhere", Threshold(0.8))
-
-    assert known.whole.tolist() == [929238285, 1388210471]
 
 
 def test_words_are_what_readings_hold():

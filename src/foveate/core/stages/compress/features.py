@@ -41,7 +41,7 @@ def _sizes(pool: Pool) -> dict[str, Numbers]:
     import numpy as np
 
     return {
-        "length": np.array([size for p in pool.passages for size in p.indexed.sizes]),
+        "length": np.array([log(b - a) for p in pool.passages for a, b in p.units.spans]),
         "bulk": pool.each([log(len(p.candidate.chunk.text) or 1) for p in pool.passages]),
     }
 
@@ -50,7 +50,7 @@ def _best_matches(pool: Pool, match: Numbers) -> Numbers:
     """The best match of the passage, for each of its units."""
     import numpy as np
 
-    firsts = [p.first for p in pool.passages if p.indexed.lengths]
+    firsts = [p.first for p in pool.passages if p.units.spans]
     if not firsts:
         return match
     return np.repeat(np.maximum.reduceat(match, firsts), pool.lengths[pool.lengths > 0])
@@ -62,7 +62,7 @@ def _shares(pool: Pool) -> dict[str, Numbers]:
 
     said, titled, around, before, after = np.zeros((5, pool.units))
     first = np.zeros(pool.units, dtype=np.bool_)
-    first[[p.first for p in pool.passages if p.indexed.lengths]] = True
+    first[[p.first for p in pool.passages if p.units.spans]] = True
     inside = ~first[1:]  # by unit from the second: has one before it
     for t, rare in enumerate(pool.rarity):
         title = pool.each([p.held >> t & 1 for p in pool.passages]) > 0

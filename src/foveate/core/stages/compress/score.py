@@ -79,15 +79,13 @@ def score_sentences(
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
     noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
-    codes = [np.empty(0, dtype=np.uint32), *(p.indexed.words for p in pool.passages)]
-    widths = [width for p in pool.passages for width in p.indexed.widths]
-    runs = runs_of(np.concatenate(codes), widths)
+    runs = runs_of(pool.index.words, pool.index.widths.tolist())
     sentences = {
         p.candidate.chunk.id: Sentences(
-            spans=p.indexed.units.spans,
-            leans=p.indexed.units.leans,
-            worths=tuple(worths[p.first : p.first + len(p.indexed.lengths)]),
-            runs=tuple(runs[p.first : p.first + len(p.indexed.lengths)]),
+            spans=p.units.spans,
+            leans=p.units.leans,
+            worths=tuple(worths[p.first : p.first + len(p.units.spans)]),
+            runs=tuple(runs[p.first : p.first + len(p.units.spans)]),
             noise=noise,
         )
         for p in pool.passages

@@ -55,5 +55,5 @@ def common(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
 def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:
     """The passage of unit u, and the terms of the unit."""
     passage = next(p for p in reversed(pool.passages) if p.first <= u)
-    start, end = passage.indexed.units.spans[u - passage.first]
+    start, end = passage.units.spans[u - passage.first]
     return passage, frozenset(keys(document_terms(passage.candidate.text[start:end])))

@@ -1,34 +1,35 @@
-"""The units of a text as search terms: worked out once a text, kept by content hash.
+"""The units of a pool as search terms and words, read in one pass.
 
 A term is cut to its first letters, so that "filmed" meets "film" and German compounds meet their
 heads: truncation does as well as stemming over European languages (McNamee and Mayfield 2004).
 
-Terms and words are numbers here, so that a pool of a thousand units is a few arrays. A cut term of
-ASCII letters and digits is spelled out in its number; any other is hashed beyond those.
+`unit_terms` is the plain definition of a unit's terms; tests hold the arrays to it.
 """
 
 from __future__ import annotations
 
-from array import array
-from binascii import crc32
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
-from math import log
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.bounded_cache import BoundedCache
-from foveate.core.stages.compress.units import Units
-from foveate.core.text.terms import document_terms, index_words, query_terms, word_terms
-from foveate.core.text.words import REMEMBERED
+from foveate.core.text.terms import ALPHABET, document_terms, fold, query_terms
+from foveate.core.text.word_arrays import (
+    WordArrays,
+    batches,
+    mix,
+    number_of,
+    powers,
+    read_words,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from foveate.core.text.word_arrays import Numbers
     from foveate.core.types import Runs
 
-    Numbers: TypeAlias = NDArray[np.uint32]
+    Counts: TypeAlias = NDArray[np.int64]
 
 STEM = 5
 """Letters of a term that count."""
@@ -36,109 +37,115 @@ GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
 COMMON = 0.2
 """A word in that share of all units, or more, is common."""
-HASHED = 1 << 31  # numbers from here on are hashes; the spelled ones take 30 bits
-DIGITS = {letter: n for n, letter in enumerate("abcdefghijklmnopqrstuvwxyz0123456789", 1)}
-_TITLES: BoundedCache[str, tuple[str, ...]] = BoundedCache(3_000_000)
-_QUERIES: BoundedCache[str, tuple[str, ...]] = BoundedCache(1_000_000)
+_A, _E, _I, _O, _S, _U, _Y = map(ord, "aeiosuy")
 # Odd numbers, as good as random: what a run's words are multiplied with.
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 1)
 
 
-class Index(NamedTuple):
-    """A text's units as numbers, unit after unit.
+class UnitIndex(NamedTuple):
+    """Units in order, as numbers.
 
-    `terms`: of the cut terms; `lengths`: how many a unit has. `words`: of the words, by which
-    repeats are known, at least `GRAM` of them in a unit that has any; `widths`: how many a unit
-    has. `sizes`: log of characters.
+    `terms`: of the cut terms, unit after unit, and `sizes`: how many a unit has; `words`: of the
+    words, by which repeats are known, and `widths`: how many a unit has.
     """
 
-    units: Units
     terms: Numbers
-    lengths: tuple[int, ...]
+    sizes: Counts
     words: Numbers
-    widths: tuple[int, ...]
-    sizes: tuple[float, ...]
+    widths: Counts
 
 
-def build_index(text: str, units: Units) -> Index:
-    """The index of a text with these units, worked out."""
-    terms, words = array("I"), array("I")
-    lengths, widths = [], []
-    for a, b in units.spans:
-        before = len(terms), len(words)
-        for own_terms, own_words in map(_numbers, index_words(text[a:b])):
-            terms.frombytes(own_terms)
-            words.frombytes(own_words)
-        lengths.append(len(terms) - before[0])
-        if 0 < len(words) - before[1] < GRAM:
-            words.extend([0] * (before[1] + GRAM - len(words)))
-        widths.append(len(words) - before[1])
-    return index_from_arrays(units, numbers(terms), lengths, numbers(words), widths)
-
-
-def index_from_arrays(
-    units: Units, terms: Numbers, lengths: Iterable[int], words: Numbers, widths: Iterable[int]
-) -> Index:
-    """An index of what is known."""
-    sizes = tuple([log(b - a or 1) for a, b in units.spans])
-    return Index(units, terms, tuple(lengths), words, tuple(widths), sizes)
-
-
-def numbers(found: Sequence[int]) -> Numbers:
-    """As an array."""
+def index_units(units: Sequence[str]) -> UnitIndex:
+    """The index of these texts of units."""
     import numpy as np
 
-    return np.array(found, dtype=np.uint32)
+    none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    parts = [UnitIndex(*none, *none)]
+    for first, last in batches(units):
+        parts.append(_index_batch([fold(unit) for unit in units[first:last]]))
+    return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _numbers(word: str) -> tuple[bytes, bytes]:
-    """A word's terms, and its number; one for each character of a word without spaces.
+def _index_batch(folded: list[str]) -> UnitIndex:
+    import numpy as np
 
-    Four bytes a number, so that a run of Chinese takes hardly more room than a word of English.
-    """
-    terms = word_terms(word)
-    single = terms if len(terms) == 1 else tuple(word)
-    own = array("I", map(number, terms)), array("I", [crc32(part.encode()) for part in single])
-    return own[0].tobytes(), own[1].tobytes()
+    found = read_words(folded, ALPHABET)
+    widths = np.diff(found.firsts)
+    terms = _term_numbers(found)
+    if not len(found.unspaced):
+        return UnitIndex(terms, widths, found.numbers, widths)
+    # Of two characters that make a term, each is a term, too.
+    pairs = found.unspaced[found.ends[found.unspaced] - found.starts[found.unspaced] > 1]
+    starts = found.starts[pairs]
+    single = np.unique(np.concatenate((starts, starts + 1)))
+    owners = np.repeat(np.arange(len(widths)), widths)
+    alone = mix(found.codes[single].astype(np.uint64))
+    whose = found.bounds.searchsorted(single, side="right") - 1
+    order = np.argsort(np.concatenate((owners, whose)), kind="stable")
+    sizes = widths + np.bincount(whose, minlength=len(widths))
+    return UnitIndex(np.concatenate((terms, alone))[order], sizes, found.numbers, widths)
 
 
-def number(term: str) -> int:
-    """The number of a term as it is cut: the same for two only where they are, or by chance.
+def _term_numbers(words: WordArrays) -> Numbers:
+    """The number of each word's stem, as far as it counts: `number_of(stem(word)[:STEM])`."""
+    import numpy as np
 
-    >>> number("filming") == number("filminator"), number("filming") == number("filmed")
-    (True, False)
-    """
-    found = 0
-    for letter in term[:STEM]:
-        digit = DIGITS.get(letter)
-        if digit is None:
-            return HASHED | crc32(term[:STEM].encode())
-        found = found << 6 | digit
-    return found
+    codes, starts, ends = words.codes, words.starts, words.ends
+    sizes = ends - starts
+    plural = np.flatnonzero((codes[ends - 1] == _S) & (sizes > 3))
+    end = ends[plural]
+    last, before = codes[end - 2], codes[end - 3]
+    is_es = last == _E
+    is_ies = is_es & (before == _I)
+    vowel = np.isin(codes[end - 4], (_A, _E))
+    cut = np.where(is_es, ~np.isin(before, (_A, _E, _O)), ~np.isin(last, (_U, _S))) & ~is_ies
+    sizes[plural[cut]] -= 1
+    to_y = plural[is_ies & ~vowel]
+    sizes[to_y] -= 2
+    total = np.zeros(len(starts), dtype=np.uint64)
+    for place, power in enumerate(powers()[:STEM]):
+        letters = codes.take(starts + place, mode="clip")
+        total += np.where(sizes > place, letters, 0).astype(np.uint64) * power
+    to_y = to_y[sizes[to_y] <= STEM]
+    total[to_y] += np.uint64(_Y - _I) * powers()[sizes[to_y] - 1]
+    return mix(total)
+
+
+def unit_terms(unit: str) -> list[int]:
+    """The numbers of a unit's terms, in any order: the definition of `UnitIndex.terms`."""
+    return [number_of(term[:STEM]) for term in document_terms(unit)]
 
 
 def runs_of(words: Numbers, widths: Iterable[int]) -> list[Runs]:
-    """For each unit its runs of words, as numbers; none where it has no words."""
+    """For each unit its runs of words, as numbers; a shorter unit with words is one run."""
     import numpy as np
 
-    codes = words.astype(np.uint64)
-    count = max(len(codes) - GRAM + 1, 0)
+    codes = np.concatenate((words, np.zeros(GRAM - 1, dtype=np.uint64)))
+    count = len(words)
     runs = np.zeros(count, dtype=np.uint64)
     for n, factor in enumerate(FACTORS):
         runs += codes[n : n + count] * np.uint64(factor)
     ends = [0, *accumulate(widths)]
     # What would begin in one unit and end in the next is not taken.
-    return [runs[a : max(b - GRAM + 1, a)] for a, b in pairwise(ends)]
+    return [
+        runs[a : b - GRAM + 1] if b - a >= GRAM else _single_run(words[a:b])
+        for a, b in pairwise(ends)
+    ]
+
+
+def _single_run(words: Numbers) -> Runs:
+    import numpy as np
+
+    if not len(words):
+        return words
+    run: Runs = words * np.array(FACTORS[: len(words)], dtype=np.uint64)
+    return np.add.reduce(run, keepdims=True)
 
 
 def text_runs(texts: Sequence[str]) -> list[Runs]:
     """The runs of words of each text, as one unit."""
-    whole = "".join(texts)
-    ends = [0, *accumulate(map(len, texts))]
-    spans = tuple(pairwise(ends))
-    index = build_index(whole, Units(spans, tuple(range(len(spans)))))
-    return runs_of(index.words, index.widths)
+    index = index_units(texts)
+    return runs_of(index.words, index.widths.tolist())
 
 
 def keys(terms: list[str]) -> list[str]:
@@ -148,18 +155,10 @@ def keys(terms: list[str]) -> list[str]:
 
 def title_keys(title: str) -> tuple[str, ...]:
     """The distinct terms of a title, in order; single letters left out."""
-    known = _TITLES.get(title)
-    if known is None:
-        found = dict.fromkeys(keys(document_terms(title)))
-        known = tuple(key for key in found if len(key) > 1 or not key.isascii())
-        _TITLES.put(title, known)
-    return known
+    found = dict.fromkeys(keys(document_terms(title)))
+    return tuple(key for key in found if len(key) > 1 or not key.isascii())
 
 
 def query_keys(query: str) -> tuple[str, ...]:
     """The distinct terms that are asked for, without stop words."""
-    known = _QUERIES.get(query)
-    if known is None:
-        known = tuple(dict.fromkeys(keys(query_terms(query))))
-        _QUERIES.put(query, known)
-    return known
+    return tuple(dict.fromkeys(keys(query_terms(query))))

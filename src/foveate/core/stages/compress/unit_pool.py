@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from math import frexp, fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.stages.compress.sentence_index import index_of
-from foveate.core.stages.compress.unit_index import Index, number, query_keys, title_keys
+from foveate.core.stages.compress.unit_index import UnitIndex, index_units, query_keys, title_keys
+from foveate.core.stages.compress.units import Units, units_of
+from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate
 
 if TYPE_CHECKING:
@@ -22,20 +23,19 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Counts: TypeAlias = NDArray[np.int64]
-    Numerals: TypeAlias = NDArray[np.uint32]
 
 K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
 
 
 class Passage(NamedTuple):
-    """A candidate's units: `indexed`, where they start in the pool, and the title's terms.
+    """A candidate's units, where they start in the pool, and the title's terms.
 
     `held`: bits of the terms that the title holds. `parts[u]`: the number of the best-scored
     chunk that unit u comes from.
     """
 
     candidate: Candidate
-    indexed: Index
+    units: Units
     first: int
     title: tuple[str, ...]
     held: int
@@ -46,9 +46,9 @@ class Passage(NamedTuple):
 class Pool:
     """Everything by unit number, or by passage, or by term of the query.
 
-    `lengths`: by passage, how many units it has; `sizes`: by unit, how many terms. `scores`: of the
-    chunks, by number. `numbers`: of all terms in order, `owners`: the unit of each. `places`: by
-    term, the units that hold it and how often. `holders`: in how many units a counted term stands.
+    `lengths`: by passage, how many units it has. `scores`: of the chunks, by number. `index`: of
+    the units; `owners`: the unit of each of its terms. `places`: by term of the query, the units
+    that hold it and how often. `holders`: in how many units a counted term stands.
     """
 
     terms: tuple[str, ...]
@@ -56,8 +56,7 @@ class Pool:
     scores: list[float]
     units: int
     lengths: Counts
-    sizes: Counts
-    numbers: Numerals
+    index: UnitIndex
     owners: Counts
     places: list[tuple[Counts, Counts]] = field(default_factory=list)
     rarity: list[float] = field(default_factory=list)
@@ -73,19 +72,19 @@ class Pool:
         """The units that hold the term, in order, and how often each does."""
         import numpy as np
 
-        units = self.owners[np.flatnonzero(self.numbers == number(term))]
+        units = self.owners[np.flatnonzero(self.index.terms == np.uint64(number_of(term)))]
         return np.unique(units, return_counts=True)
 
     def count(self, terms: Iterable[str]) -> None:
         """Count the units that hold each of these, in one pass over the texts."""
         import numpy as np
 
-        new = {term: number(term) for term in terms if term not in self.holders}
+        new = {term: number_of(term) for term in terms if term not in self.holders}
         if not new:
             return
-        wanted = np.array(sorted(set(new.values())), dtype=np.uint32)
-        at = np.searchsorted(wanted, self.numbers).clip(max=len(wanted) - 1)
-        found = np.flatnonzero(wanted[at] == self.numbers)
+        wanted = np.array(sorted(set(new.values())), dtype=np.uint64)
+        at = np.searchsorted(wanted, self.index.terms).clip(max=len(wanted) - 1)
+        found = np.flatnonzero(wanted[at] == self.index.terms)
         # Terms stand unit after unit, so one that a unit holds twice is here twice.
         both = np.unique(at[found] * self.units + self.owners[found])
         counts = np.bincount(both // (self.units or 1), minlength=len(wanted)).tolist()
@@ -102,37 +101,33 @@ def pool_of(candidates: Sequence[Candidate], query: str, language: str) -> Pool:
     titles: dict[str, tuple[tuple[str, ...], int]] = {}
     passages: list[Passage] = []
     scores: list[float] = []
-    units = 0
+    texts: list[str] = []
     for candidate in candidates:
-        chunk = candidate.chunk
-        inner = [part.chunk for part in candidate.parts]
-        index = index_of(chunk.text, chunk.content_hash, language, inner)
-        if chunk.title not in titles:
-            found = title_keys(chunk.title)
-            titles[chunk.title] = found, sum(bits[term] for term in found if term in bits)
-        title, held = titles[chunk.title]
-        parts = _parts(scores, candidate, index)
-        passages.append(Passage(candidate, index, units, title, held, parts))
-        units += len(index.lengths)
-    sizes = np.array([n for p in passages for n in p.indexed.lengths], dtype=np.int64)
-    none = np.empty(0, dtype=np.uint32)
+        text, title = candidate.chunk.text, candidate.chunk.title
+        units = units_of(text, language)
+        if title not in titles:
+            found = title_keys(title)
+            titles[title] = found, sum(bits[term] for term in found if term in bits)
+        parts = _parts(scores, candidate, units)
+        passages.append(Passage(candidate, units, len(texts), *titles[title], parts))
+        texts += [text[a:b] for a, b in units.spans]
+    index = index_units(texts)
     pool = Pool(
         terms=terms,
         passages=passages,
         scores=scores,
-        units=units,
-        lengths=np.array([len(p.indexed.lengths) for p in passages], dtype=np.int64),
-        sizes=sizes,
-        numbers=np.concatenate([none, *(p.indexed.terms for p in passages)]),
-        owners=np.repeat(np.arange(units), sizes),
+        units=len(texts),
+        lengths=np.array([len(p.units.spans) for p in passages], dtype=np.int64),
+        index=index,
+        owners=np.repeat(np.arange(len(texts)), index.sizes),
     )
     _match(pool)
     return pool
 
 
-def _parts(scores: list[float], candidate: Candidate, index: Index) -> tuple[int, ...]:
+def _parts(scores: list[float], candidate: Candidate, units: Units) -> tuple[int, ...]:
     """Number the candidate's chunks; for each unit the best-scored one it comes from."""
-    spans = index.units.spans
+    spans = units.spans
     if not candidate.parts:
         scores.append(candidate.score)
         return (len(scores) - 1,) * len(spans)
@@ -162,7 +157,7 @@ def bm25(pool: Pool) -> Numbers:
     """BM25 of every unit (Robertson and Zaragoza 2009)."""
     import numpy as np
 
-    lengths = pool.sizes
+    lengths = pool.index.sizes
     mean = lengths.sum() / (pool.units or 1) or 1.0
     scores = np.zeros(pool.units)
     for (units, times), rare in zip(pool.places, pool.rarity, strict=True):

@@ -17,25 +17,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foveate.core.stages.dedup.signature import ShingledText, shingled_text
 from foveate.core.stages.dedup.word_weight import numeral, says, turning, weights
 from foveate.core.text.facts import (
-    PROFILE_KEY,
     code_signs,
-    decode_facts,
     extract_facts,
     has_in_order,
     question_facts,
 )
-from foveate.core.text.profile import text_profile
 from foveate.core.text.words import SHINGLE_SIZE, split_words
 from foveate.core.types import Candidate
 
+if TYPE_CHECKING:
+    from foveate.core.types import Runs
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = -(10**18)
-MAX_COMPARISONS = 64  # copies of one text
 
 
 def changed_at(candidate: Candidate) -> int:
@@ -56,58 +55,65 @@ class Comparison(NamedTuple):
 
 
 class Texts:
-    """Candidates in order of preference; `dated`: the time of change decides."""
+    """Candidates in order of preference; `dated`: the time of change decides.
 
-    def __init__(self, candidates: Sequence[Candidate], *, dated: bool) -> None:
+    `runs`: the triples of each text, if they are known.
+    """
+
+    def __init__(
+        self, candidates: Sequence[Candidate], *, dated: bool, runs: Sequence[Runs] = ()
+    ) -> None:
+        self._runs = runs
         self.candidates = candidates
         self.dated = dated
-        self.hashes = [candidate.chunk.content_hash for candidate in candidates]
-        self.known = [text_profile(own) for own in self.hashes]
+        self._shingled: dict[int, ShingledText] = {}
+        self._facts: dict[int, tuple[str, ...]] = {}
+        self._weights: dict[int, frozenset[str]] = {}
+        self._compared: dict[tuple[int, int], Comparison] = {}
 
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def reading(self, i: int) -> ShingledText:
+    def shingled(self, i: int) -> ShingledText:
         """Text i's words and triples."""
-        return self.known[i].reading or shingled_text(self.known[i], self.candidates[i].chunk.text)
+        found = self._shingled.get(i)
+        if found is None:
+            runs = self._runs[i] if self._runs else None
+            found = self._shingled[i] = shingled_text(self.candidates[i].chunk.text, runs)
+        return found
 
     def words(self, i: int) -> tuple[str, ...]:
         """Text i's words."""
-        return self.reading(i).words
+        return self.shingled(i).words
 
     def facts(self, i: int) -> tuple[str, ...]:
         """Text i's facts."""
-        known = self.known[i]
-        if known.facts is None:
-            kept = known.kept.get(PROFILE_KEY)
-            found = None if kept is None else decode_facts(kept)
+        found = self._facts.get(i)
+        if found is None:
             text = self.candidates[i].chunk.text
-            known.facts = extract_facts(text, self.words(i)) if found is None else found
-            known.changed = True
-        return known.facts
+            found = self._facts[i] = extract_facts(text, self.words(i))
+        return found
 
     def weights(self, i: int) -> frozenset[str]:
         """What text i's words weigh, each once."""
-        known = self.known[i]
-        if known.weights is None:
-            known.weights = frozenset(weights(self.words(i)))
-            known.changed = True
-        return known.weights
+        found = self._weights.get(i)
+        if found is None:
+            found = self._weights[i] = frozenset(weights(self.words(i)))
+        return found
 
     def beside(self, i: int, other: int, least: int) -> Comparison:
         """Text i compared with the other; with fewer than `least` triples, only counted."""
-        known, key = self.known[i], self.hashes[other]
-        made: Comparison | None = known.beside.get(key)
+        made = self._compared.get((i, other))
         if made is not None and (made.said is not None or made.shared < least):
             return made
-        shared, anchors = common(self.reading(i), self.reading(other))
+        shared, anchors = common(self.shingled(i), self.shingled(other))
         made = Comparison(shared, None, None)
         if shared >= least:
             mine, theirs = self.words(i), self.words(other)
             agreed = is_consistent(self.facts(i), self.facts(other), mine)
             alike = agreed and is_covered(mine, theirs, anchors)
             made = Comparison(shared, alike, _fragment(theirs, mine))
-        known.add(known.beside, key, made, most=MAX_COMPARISONS)
+        self._compared[i, other] = made
         return made
 
     def fragment(self, part: int, whole: int) -> bool:

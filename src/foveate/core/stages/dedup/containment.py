@@ -20,8 +20,7 @@ from foveate.core.stages.dedup.candidate_pairs import (
 )
 from foveate.core.stages.dedup.compared_texts import Texts, changed_at
 from foveate.core.stages.dedup.resolve_duplicates import Match, Threshold, resolve_duplicates
-from foveate.core.stages.dedup.signature import signature
-from foveate.core.text.profile import text_profile
+from foveate.core.stages.dedup.signature import compute_signatures
 from foveate.core.types import Candidate, rank
 
 Resolution = tuple[Texts, dict[int, Match], int]
@@ -31,10 +30,7 @@ def resolve_contained(
     pool: Sequence[Candidate], threshold: Threshold, *, guard: bool, newest: bool
 ) -> Resolution:
     """The texts that meet another, in order of preference; who leaves for whom; pairs compared."""
-    signatures = [
-        signature(text_profile(candidate.chunk.content_hash), candidate.chunk.text, threshold)
-        for candidate in pool
-    ]
+    signatures = compute_signatures([candidate.chunk.text for candidate in pool], threshold)
     met = find_candidate_pairs(signatures)
     if not met.pairs and not met.crowds:
         return Texts((), dated=newest), {}, 0
@@ -45,7 +41,8 @@ def resolve_contained(
         return (date, -len(own.whole), -own.length, rank(pool[i]))
 
     order = sorted(_involved(met), key=fullest)
-    texts = Texts([pool[i] for i in order], dated=newest)
+    runs = [signatures[i].runs for i in order]
+    texts = Texts([pool[i] for i in order], dated=newest, runs=runs)
     least = [threshold.least(len(signatures[i].whole)) for i in order]
     finder = Containment(texts, met, {i: n for n, i in enumerate(order)}, least, guard=guard)
     left = resolve_duplicates(range(len(texts)), finder)
@@ -122,7 +119,7 @@ class Containment:
 
 
 def _shares(match: Match, texts: Texts, i: int) -> Match:
-    return Match(match.other, texts.beside(i, match.other, 0).shared / len(texts.reading(i).whole))
+    return Match(match.other, texts.beside(i, match.other, 0).shared / len(texts.shingled(i).whole))
 
 
 def _involved(met: CandidatePairs) -> set[int]:

@@ -10,10 +10,11 @@ from unicodedata import normalize
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.text.profile import text_profile
-from foveate.core.types import Candidate, Step, content_hash, rank
+from foveate.core.types import Candidate, Step, rank
 
 Key = Literal["normalised", "verbatim"]
+ENDS = 4
+"""Words at either end of a text; only texts with the same ones are compared whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,14 @@ class DedupExact:
 
 def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]:
     """Every candidate whose text a better-ranked one has, and that one."""
-    keys = [c.chunk.content_hash for c in candidates]
+    texts = [c.chunk.text for c in candidates]
+    keys = texts
     if key == "normalised":
-        pairs = zip(keys, candidates, strict=True)
-        keys = [text_profile(own).normal or _normal(c) for own, c in pairs]
+        ends = [*map(_ends, texts)]
+        alike = Counter(ends)
+        pairs = zip(texts, ends, strict=True)
+        # A text with its own ends is no copy, and stands for itself.
+        keys = [normalise(text) if alike[own] > 1 else text for text, own in pairs]
     if len(set(keys)) == len(keys):
         return {}
     times = Counter(keys)
@@ -61,14 +66,9 @@ def exact_copies(candidates: tuple[Candidate, ...], key: Key) -> dict[str, Copy]
     return copies
 
 
-def _normal(candidate: Candidate) -> str:
-    """The content hash of the normalised text, which the text's profile keeps."""
-    chunk = candidate.chunk
-    text = normalise(chunk.text)
-    own = chunk.content_hash if text == chunk.text else content_hash(text)
-    known = text_profile(chunk.content_hash)
-    known.normal, known.changed = own, True
-    return own
+def _ends(text: str) -> str:
+    """The first and last words: the same for two texts that `normalise` makes equal."""
+    return normalise(" ".join([*text.split(None, ENDS)[:ENDS], *text.rsplit(None, ENDS)[-ENDS:]]))
 
 
 def normalise(text: str) -> str:

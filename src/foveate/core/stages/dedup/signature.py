@@ -1,73 +1,49 @@
-"""A text's word triples as numbers, kept by content hash.
+"""The word triples of a pool as numbers.
 
-A word's number is the head of its BLAKE3, a triple's the mixed numbers of its words: the same in
-every process. A text of n triples that must share m of them with another has one of those among its
-first n - m + 1 in ascending order (Bayardo, Ma and Srikant, 2007). A signature keeps the upper 32
-bits; a collision can move a similarity, but the guard compares the words themselves.
+A triple's number is the mixed numbers of its words (`word_arrays.py`): the same in every process. A
+text of n triples that must share m of them with another has one of those among its first n - m + 1
+in ascending order (Bayardo, Ma and Srikant, 2007). A signature keeps the upper 32 bits; a collision
+can move a similarity, but the guard compares the words themselves.
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
-from blake3 import blake3
-
-from foveate.core.text.words import MAX_WORD_LENGTH, REMEMBERED, split_words
+from foveate.core.text.word_arrays import batches, mix, read_words
+from foveate.core.text.words import ALPHABET, SHINGLE_SIZE, fold, split_words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from foveate.core.stages.dedup.resolve_duplicates import Threshold
-    from foveate.core.text.profile import Profile
 
     Numbers: TypeAlias = NDArray[np.uint32]
 
 BITS = 512
-PROFILE_KEY = "triples"
-"""Under which name its bytes are kept in a profile."""
-LENGTH = Struct("<I")
 MARGIN = 0.1  # how far beyond its share a prefix reaches in nearly every text of some length
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Signature:
-    """`whole`: the distinct triples' numbers, ascending; `length`: of the text, in words.
+    """A text's word triples, as far as a threshold needs them.
 
-    `depth`: the first triples that find every text that holds enough of this one; `low`: the
-    triples up to the same number in every text. In `bits` every triple sets one of `BITS`; `ones`
-    are set. `last`: the last threshold and its signature, set in one step for threads.
+    `runs`: their 64-bit numbers in reading order; `whole`: the upper halves of the distinct ones,
+    ascending; `length`: of the text, in words. `depth`: the first triples that find every text that
+    holds enough of this one; `low`: the triples up to the same number in every text. In `bits`
+    every triple sets one of `BITS`; `ones` are set.
     """
 
+    runs: NDArray[np.uint64]
     whole: Numbers
     length: int
     low: Numbers
-    depth: int = 0
-    bits: bytes = b""
-    ones: int = 0
-    last: tuple[tuple[float, bool], Signature] | None = None
-
-    def at(self, threshold: Threshold) -> Signature:
-        """The signature for the threshold; nothing of this one changes but what it remembers."""
-        key, last = (threshold.value, threshold.strict), self.last
-        if last is not None and last[0] == key:
-            return last[1]
-        size = len(self.whole)
-        reach = min(1.0, 1 - threshold.value + MARGIN) * 2**32
-        made = Signature(
-            whole=self.whole,
-            length=self.length,
-            low=self.whole[: int(self.whole.searchsorted(reach))],
-            depth=size - threshold.least(size) + 1 if size else 0,
-            bits=self.bits,
-            ones=self.ones,
-        )
-        self.last = key, made
-        return made
+    depth: int
+    bits: bytes
+    ones: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -86,103 +62,75 @@ class ShingledText:
     once: NDArray[np.int64]
 
 
-def signature(known: Profile, text: str, threshold: Threshold) -> Signature:
-    """The text's signature for the threshold, from its profile where it is known."""
-    made: Signature | None = known.triples
-    if made is None:
-        kept = known.kept.get(PROFILE_KEY)
-        made = known.triples = (decode_signature(kept) if kept else None) or compute_signature(text)
-        known.changed = True
-    return made.at(threshold)
+def compute_signatures(texts: Sequence[str], threshold: Threshold) -> list[Signature]:
+    """The signature of each text for the threshold."""
+    found: list[Signature] = []
+    for first, last in batches(texts):
+        found += _sign_batch([fold(text) for text in texts[first:last]], threshold)
+    return found
 
 
-def compute_signature(text: str) -> Signature:
-    """The text's signature, for no threshold yet."""
+def _sign_batch(folded: list[str], threshold: Threshold) -> list[Signature]:
     import numpy as np
 
-    spelled = split_words(text)
-    runs = np.sort(_runs(spelled))
-    fresh = np.ones(len(runs), dtype=bool)
-    fresh[1:] = runs[1:] != runs[:-1]
-    return _build_signature((runs[fresh] >> np.uint64(32)).astype(np.uint32), len(spelled))
+    runs, counts, lengths = _triples(folded)
+    owners = np.repeat(np.arange(len(folded), dtype=np.uint64), counts)
+    keyed = np.sort(owners << np.uint64(32) | runs >> np.uint64(32))
+    fresh = np.ones(len(keyed), dtype=np.bool_)
+    fresh[1:] = keyed[1:] != keyed[:-1]
+    keyed = keyed[fresh]
+    owners, whole = keyed >> np.uint64(32), keyed.astype(np.uint32)
+    flags = np.zeros((len(folded), BITS), dtype=np.uint8)
+    flags[owners, whole & (BITS - 1)] = 1
+    bits, ones = np.packbits(flags, axis=1), flags.sum(axis=1, dtype=np.int64).tolist()
+    firsts = np.concatenate(([0], np.cumsum(counts))).tolist()
+    places = np.arange(len(folded) + 1, dtype=np.uint64)
+    ends = owners.searchsorted(places).tolist()
+    reach = np.uint64(min(1.0, 1 - threshold.value + MARGIN) * 2**32)
+    lows = keyed.searchsorted((places[:-1] << np.uint64(32)) + reach).tolist()
+    return [
+        Signature(
+            runs=runs[firsts[n] : firsts[n + 1]],
+            whole=(own := whole[ends[n] : ends[n + 1]]),
+            length=lengths[n],
+            low=whole[ends[n] : lows[n]],
+            depth=len(own) - threshold.least(len(own)) + 1 if len(own) else 0,
+            bits=bits[n].tobytes(),
+            ones=ones[n],
+        )
+        for n in range(len(folded))
+    ]
 
 
-def _build_signature(whole: Numbers, length: int) -> Signature:
+def shingled_text(text: str, runs: NDArray[np.uint64] | None = None) -> ShingledText:
+    """The text's words and triples in order; `runs`: the triples, if they are known."""
     import numpy as np
 
-    flags = np.zeros(BITS, dtype=np.uint8)
-    flags[whole & (BITS - 1)] = 1
-    return Signature(
-        whole=whole,
-        length=length,
-        low=whole,
-        bits=np.packbits(flags).tobytes(),
-        ones=int(flags.sum()),
+    runs = _triples([fold(text)])[0] if runs is None else runs
+    whole, places, counts = np.unique(runs, return_index=True, return_counts=True)
+    once = np.where(counts == 1, places, -1)
+    alone = np.zeros(len(runs), dtype=bool)
+    alone[once[once >= 0]] = True
+    return ShingledText(
+        words=split_words(text), runs=runs, alone=alone, whole=whole, places=places, once=once
     )
 
 
-def encode_signature(made: Signature) -> bytes:
-    """The length of the text in words, and the distinct triples' numbers."""
-    return LENGTH.pack(made.length) + made.whole.astype("<u4").tobytes()
+def _triples(folded: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64], list[int]]:
+    """The triples of all texts, as `text.shingles` defines them; by text how many; and its words.
 
-
-def decode_signature(data: bytes) -> Signature | None:
-    """The same again; None for bytes that are none."""
+    A text of one or two words is one run.
+    """
     import numpy as np
 
-    if len(data) < LENGTH.size or len(data) % 4:
-        return None
-    whole = np.frombuffer(data, dtype="<u4", offset=LENGTH.size).astype(np.uint32)
-    if not bool((whole[1:] >= whole[:-1]).all()):
-        return None
-    return _build_signature(whole, LENGTH.unpack_from(data)[0])
-
-
-def shingled_text(known: Profile, text: str) -> ShingledText:
-    """The text's words and triples in order, from its profile where they are known."""
-    made: ShingledText | None = known.reading
-    if made is None:
-        import numpy as np
-
-        spelled = tuple(map(sys.intern, split_words(text)))
-        runs = _runs(spelled)
-        whole, places, counts = np.unique(runs, return_index=True, return_counts=True)
-        once = np.where(counts == 1, places, -1)
-        alone = np.zeros(len(runs), dtype=bool)
-        alone[once[once >= 0]] = True
-        made = known.reading = ShingledText(
-            words=spelled, runs=runs, alone=alone, whole=whole, places=places, once=once
-        )
-        known.changed = True
-    return made
-
-
-def code(word: str) -> bytes:
-    """The word's number, 64 bits, the lowest first."""
-    return blake3(word.encode()).digest(8)
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(code)
-"""For words of up to `MAX_WORD_LENGTH` characters."""
-
-
-def _runs(spelled: tuple[str, ...]) -> NDArray[np.uint64]:
-    """The triples' numbers, as `text.shingles` defines them; a shorter text is one run."""
-    import numpy as np
-
-    short = max(map(len, spelled), default=0) <= MAX_WORD_LENGTH
-    codes = np.frombuffer(b"".join(map(_remembered if short else code, spelled)), dtype="<u8")
-    if 0 < len(codes) < 3:
-        codes = np.concatenate((codes, np.zeros(3 - len(codes), dtype=np.uint64)))
-    mixed = _mix_bits(codes[:-2])
-    mixed = _mix_bits(mixed + codes[1:-1])
-    return _mix_bits(mixed + codes[2:])
-
-
-def _mix_bits(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Every bit of the number spread over all (the finisher of splitmix64)."""
-    import numpy as np
-
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    found = read_words(folded, ALPHABET)
+    lengths = np.diff(found.firsts)
+    counts = np.maximum(lengths - SHINGLE_SIZE + 1, np.minimum(lengths, 1))
+    # Zeros behind each text, so that no triple goes on in the next, and a short text is one run.
+    behind = SHINGLE_SIZE - 1
+    numbers = np.insert(found.numbers, np.repeat(found.firsts[1:], behind), np.uint64(0))
+    firsts = found.firsts[:-1] + behind * np.arange(len(folded))
+    places = np.arange(int(counts.sum())) + np.repeat(firsts - np.cumsum(counts) + counts, counts)
+    mixed = mix(numbers[:-2])
+    mixed = mix(mixed + numbers[1:-1])
+    return mix(mixed + numbers[2:])[places], counts, lengths.tolist()

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from foveate.core.renditions import full_rendition
-from foveate.core.stages.compress.unit_index import numbers, runs_of, text_runs
+from foveate.core.stages.compress.unit_index import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.token_counter import Cost
 from foveate.core.types import BlockPosition, Candidate, Sentences, rank
@@ -193,8 +193,10 @@ def open_to_choice(candidate: Candidate) -> bool:
 
 def _single_piece(length: int) -> Sentences:
     """All of a text as one piece, which repeats nothing."""
-    nothing = runs_of(numbers(()), (0,))
-    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=tuple(nothing))
+    import numpy as np
+
+    nothing = np.empty(0, dtype=np.uint64)
+    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=(nothing,))
 
 
 def _unit(

@@ -1,0 +1,183 @@
+"""The words of many texts as arrays of numbers, read in one pass.
+
+A word's number is the sum of its letters, each times a power of an odd constant, with the bits
+mixed. Equal words have equal numbers in every process and on every machine. Two words with the same
+number can be made on purpose, so a number may rank or find a text; only words may drop one.
+
+`number_of` is the plain definition of a word's number, and `plain_words` of a text's words; tests
+hold the arrays to both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint32]
+    Places: TypeAlias = NDArray[np.int64]
+    Numbers: TypeAlias = NDArray[np.uint64]
+
+RADIX = 0x9E3779B97F4A7C15
+"""The constant of splitmix64: odd, so that its powers stay apart."""
+PERIOD = 64
+"""Powers that are kept. Later letters use them again, times the odd number of the round."""
+BATCH = 1 << 20
+"""Characters that are read at once; it bounds the memory of a pass."""
+_MASK = (1 << 64) - 1
+WORD, UNSPACED = 1, 2  # classes of characters; 0 separates
+
+
+class Alphabet:
+    """Which characters make words: those of `words`, and `unspaced` ones, of which two make one.
+
+    Both are patterns of one character. The classes of all characters are worked out at first use.
+    """
+
+    def __init__(self, words: str, unspaced: str) -> None:
+        self._patterns = {WORD: words, UNSPACED: unspaced}
+
+    @cache  # noqa: B019 (alphabets live as long as the process)
+    def classes(self, ascii_only: bool) -> NDArray[np.uint8]:  # noqa: FBT001
+        """The class of each character by its code point."""
+        import numpy as np
+
+        end = 1 << 7 if ascii_only else 0x110000
+        everything = "".join(map(chr, range(end)))
+        found = np.zeros(end, dtype=np.uint8)
+        for label, pattern in self._patterns.items():
+            for match in re.finditer(f"(?:{pattern})+", everything):
+                found[match.start() : match.end()] = label
+        return found
+
+
+class WordArrays(NamedTuple):
+    """Words of several texts, text after text.
+
+    `codes`: the letters of all texts as code points; `bounds`: where each text starts in them, and
+    where the last ends. `starts`, `ends`: of each word. `numbers`: of each word. `firsts`: for each
+    text the place of its first word, and one end more. `unspaced`: the places of the words of two
+    unspaced characters, or of one.
+    """
+
+    codes: Codes
+    bounds: Places
+    starts: Places
+    ends: Places
+    numbers: Numbers
+    firsts: Places
+    unspaced: Places
+
+
+def read_words(texts: Sequence[str], alphabet: Alphabet) -> WordArrays:
+    """The words of folded texts; the characters of an unspaced script come in pairs."""
+    import numpy as np
+
+    joined = "\n".join([*texts, ""])
+    codes = code_points(joined)
+    plain = codes.dtype == np.uint8
+    kinds = alphabet.classes(plain).take(codes, mode="clip")
+    starts, ends = _runs(kinds == WORD)
+    unspaced = np.empty(0, dtype=np.int64)
+    if not plain:
+        pairs = _pairs(kinds == UNSPACED)
+        starts, ends = np.concatenate((starts, pairs[0])), np.concatenate((ends, pairs[1]))
+        order = np.argsort(starts, kind="stable")
+        unspaced = np.flatnonzero(order >= len(order) - len(pairs[0]))
+        starts, ends = starts[order], ends[order]
+    bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    numbers, firsts = _hash(codes, starts, ends), starts.searchsorted(bounds)
+    return WordArrays(codes, bounds, starts, ends, numbers, firsts, unspaced)
+
+
+def code_points(text: str) -> Codes:
+    """The characters of a text as numbers; one byte each where all are ASCII."""
+    import numpy as np
+
+    if text.isascii():
+        return np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _runs(inside: NDArray[np.bool_]) -> tuple[Places, Places]:
+    """Where runs of true values start and end."""
+    import numpy as np
+
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    if len(inside) and inside[0]:
+        edges = np.concatenate(([0], edges))
+    return edges[0::2], edges[1::2]  # the last character is a line break
+
+
+def _pairs(inside: NDArray[np.bool_]) -> tuple[Places, Places]:
+    """Each two characters that stand together, and characters that stand alone."""
+    import numpy as np
+
+    starts, ends = _runs(inside)
+    lone = starts[ends - starts == 1]
+    both = np.flatnonzero(inside[1:] & inside[:-1])
+    return np.concatenate((lone, both)), np.concatenate((lone + 1, both + 2))
+
+
+def _hash(codes: Codes, starts: Places, ends: Places) -> Numbers:
+    """The number of each word."""
+    import numpy as np
+
+    if not len(starts):
+        return np.empty(0, dtype=np.uint64)
+    sizes = ends - starts
+    firsts = np.cumsum(sizes) - sizes
+    places = np.arange(int(sizes.sum())) - np.repeat(firsts, sizes)
+    letters = codes[places + np.repeat(starts, sizes)].astype(np.uint64)
+    if int(sizes.max()) <= PERIOD:
+        letters *= powers()[places]
+    else:
+        rounds = (2 * (places // PERIOD) + 1).astype(np.uint64)
+        letters *= powers()[places % PERIOD] * rounds
+    return mix(np.add.reduceat(letters, firsts))
+
+
+@cache
+def powers() -> Numbers:
+    """The powers of `RADIX` that letters are multiplied with."""
+    import numpy as np
+
+    return np.array([pow(RADIX, k, 1 << 64) for k in range(PERIOD)], dtype=np.uint64)
+
+
+def mix(numbers: Numbers) -> Numbers:
+    """Every bit of each number spread over all of it (the finisher of splitmix64)."""
+    import numpy as np
+
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def number_of(word: str) -> int:
+    """The number of one word: the definition of what `read_words` gives."""
+    total = 0
+    for place, letter in enumerate(word):
+        turn, power = divmod(place, PERIOD)
+        total += ord(letter) * pow(RADIX, power, 1 << 64) * (2 * turn + 1)
+    total &= _MASK
+    total = (total ^ total >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    total = (total ^ total >> 27) * 0x94D049BB133111EB & _MASK
+    return total ^ total >> 31
+
+
+def batches(texts: Sequence[str], size: Callable[[str], int] = len) -> Iterator[tuple[int, int]]:
+    """Ranges of texts of about `BATCH` characters together; a longer text stands alone."""
+    first = total = 0
+    for place, text in enumerate(texts):
+        total += size(text)
+        if total > BATCH and place > first:
+            yield first, place
+            first, total = place, size(text)
+    if first < len(texts):
+        yield first, len(texts)

@@ -1,0 +1,95 @@
+"""Word arrays: the words of many texts as numbers, held to their plain definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveate.core.stages.compress.unit_index import index_units, unit_terms
+from foveate.core.stages.dedup.resolve_duplicates import Threshold
+from foveate.core.stages.dedup.signature import compute_signatures, shingled_text
+from foveate.core.text import word_arrays
+from foveate.core.text.word_arrays import PERIOD, batches, number_of, read_words
+from foveate.core.text.words import ALPHABET, fold, shingles, split_words
+from foveate.testing.strategies import texts
+
+ODD = [
+    "",
+    "one",
+    "one two",
+    "Don't re-index C++ code (yet).",
+    "上下文 engine 水 ดี",
+    "STRASSE straße ﬁlm caf\u00e9 cafe\u0301 \u212a",
+    "flies dies houses cats class bus gas yes ies aies toes 𝒳𝒴s",
+    "a\u0301 " * 3 + "x" * (3 * PERIOD + 5) + " नदी यहाँ है। 강은 없다",
+    "\n\r\n \u2028 ;\x00",
+]
+
+
+@given(st.lists(st.one_of(texts(), st.sampled_from(ODD)), max_size=5))
+def test_words_are_those_of_the_definition(found: list[str]) -> None:
+    """S4, D1: text by text, the arrays hold the numbers of the words that `split_words` gives."""
+    arrays = read_words([fold(text) for text in found], ALPHABET)
+    numbers, firsts = arrays.numbers.tolist(), arrays.firsts.tolist()
+
+    for n, text in enumerate(found):
+        expected = [number_of(word) for word in split_words(text)]
+        assert numbers[firsts[n] : firsts[n + 1]] == expected
+
+
+@given(st.lists(st.one_of(texts(), st.sampled_from(ODD)), max_size=5))
+def test_terms_are_those_of_the_definition(units: list[str]) -> None:
+    """S8, D1: each unit has the terms that its text has by itself, as often."""
+    index = index_units(units)
+    terms, at = index.terms.tolist(), 0
+    for unit, size in zip(units, index.sizes.tolist(), strict=True):
+        assert Counter(terms[at : at + size]) == Counter(unit_terms(unit))
+        at += size
+    assert at == len(terms)
+
+
+@given(st.lists(st.one_of(texts(), st.sampled_from(ODD)), max_size=5), st.sampled_from([0.3, 1.0]))
+def test_signatures_hold_the_distinct_triples(found: list[str], value: float) -> None:
+    """S4, D1: as many as the text has, the same alone and among others; `runs` has them all."""
+    threshold = Threshold(value)
+    for text, signature in zip(found, compute_signatures(found, threshold), strict=True):
+        alone = compute_signatures([text], threshold)[0]
+        triples = shingles(split_words(text))
+
+        assert len(set((signature.runs >> 32).tolist())) == len(signature.whole)
+        assert len(set(signature.runs.tolist())) == len(triples)
+        assert signature.length == len(split_words(text))
+        assert signature.whole.tolist() == sorted(signature.whole.tolist())
+        for name in ("whole", "low", "runs"):
+            assert getattr(signature, name).tolist() == getattr(alone, name).tolist()
+        assert (signature.bits, signature.ones, signature.depth) == (
+            alone.bits,
+            alone.ones,
+            alone.depth,
+        )
+        assert shingled_text(text, signature.runs).whole.tolist() == (
+            shingled_text(text).whole.tolist()
+        )
+
+
+def test_numbers_are_the_same_everywhere() -> None:
+    """D1: a number follows from the letters alone, not from the process that reads them."""
+    found = compute_signatures(["the same triples everywhere"], Threshold(0.8))[0]
+    assert found.whole.tolist() == [2998293768, 3390062063]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_texts_are_read_in_batches(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """B7: the numbers are the same however many texts are read at once."""
+    units = [*ODD, "the weir " * 40, *ODD]
+    whole = index_units(units)
+    monkeypatch.setattr(word_arrays, "BATCH", size)
+    ranges = list(batches(units))
+
+    assert [n for a, b in ranges for n in range(a, b)] == list(range(len(units)))
+    assert all(sum(map(len, units[a:b])) <= size or b == a + 1 for a, b in ranges)
+    for one, other in zip(whole, index_units(units), strict=True):
+        assert one.tolist() == other.tolist()
