@@ -103,7 +103,10 @@ def _prose_spans(text: str, start: int, end: int, language: str) -> Iterator[Spa
             bounds = [last_word_boundary(text, stop, start)]
             bounds = bounds if bounds[0] > start else [stop]
         for bound in bounds:
-            first, last = trim_span(text, start, bound)
+            if text[start].isspace() or text[bound - 1].isspace():
+                first, last = trim_span(text, start, bound)
+            else:
+                first, last = start, bound
             if last > first:
                 yield (first, last)
             start = bound
@@ -115,7 +118,10 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
     bounds: list[int] = []
     last = start
     for offset in found:
-        bound = last_grapheme_boundary(text, start + offset, last)
+        bound = start + offset
+        pair = text[bound - 1 : bound + 1]
+        if pair == "\r\n" or not pair.isascii():
+            bound = last_grapheme_boundary(text, bound, last)
         if last < bound < stop and not _is_abbreviation(text, last, bound):
             bounds.append(bound)
             last = bound
@@ -123,8 +129,10 @@ def _sentence_ends(text: str, start: int, stop: int, language: str) -> list[int]
 
 
 def _is_abbreviation(text: str, start: int, bound: int) -> bool:
+    if not text[bound].islower():
+        return False
     tail = text[max(start, bound - _TAIL) : bound].rstrip()
-    return text[bound].islower() and _INNER_STOP.search(tail) is not None
+    return _INNER_STOP.search(tail) is not None
 
 
 def _split_sentences(piece: str, language: str) -> list[int]:

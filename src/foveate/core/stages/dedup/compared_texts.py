@@ -110,8 +110,9 @@ class Texts:
         made = Comparison(shared, None, None)
         if shared >= least:
             mine, theirs = self.words(i), self.words(other)
-            agreed = is_consistent(self.facts(i), self.facts(other), mine)
-            alike = agreed and is_covered(mine, theirs, anchors)
+            alike = is_covered(mine, theirs, anchors) and is_consistent(
+                self.facts(i), self.facts(other), mine
+            )
             made = Comparison(shared, alike, _fragment(theirs, mine))
         self._compared[i, other] = made
         return made
