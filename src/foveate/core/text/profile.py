@@ -49,7 +49,8 @@ class Profile:
     the text in the context for each way of writing it; None: unchanged. `normal`: hash of the
     normalised text. `triples`, `reading`, `facts`, `weights`, `beside`: for duplicates. `indexes`,
     `shelves`: units as search terms. `pieces`: parts by their spans. `kept`: encoded parts from a
-    store. `passages`: joined texts that begin with it. `changed`: something was added since it was
+    store. `passages`: joined texts that begin with it. `shapes`: its records, tables and
+    logs; None: not looked for. `changed`: something was added since it was
     last measured.
     """
 
@@ -66,6 +67,7 @@ class Profile:
     kept: Mapping[str, bytes] = field(default_factory=dict)
     pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], HashedText] = field(default_factory=dict)
+    shapes: Any = None
     changed: bool = False
 
     def add(self, part: dict[K, V], key: K, value: V, *, most: int) -> V:

@@ -1,4 +1,4 @@
-"""What of a text may be shown on its own: sentences, list items, rows, pieces of code.
+"""What of a text may be shown on its own: sentences, list items, rows, records, pieces of code.
 
 Rules: units are verbatim spans, in order and apart; every character that is not white space is in
 one of them. A unit that cannot be understood without another one *leans* on it, and is never
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
+from foveate.core.text.shapes import find_shapes
 from foveate.core.types import Span
 
 DEPTH = 8
@@ -76,6 +77,39 @@ def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Unit
     spans: list[Span] = []
     leans: list[int] = []
     prose: list[Prose] = []
+    at = 0
+    for shape in find_shapes(text):
+        _add_prose(text[at : shape.start], at, (spans, leans, prose), language, split)
+        leans += [lean + len(spans) for lean in shape.leans]
+        spans += shape.spans
+        at = shape.end
+    _add_prose(text[at:] if at else text, at, (spans, leans, prose), language, split)
+    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
+
+
+def _add_prose(
+    text: str,
+    at: int,
+    to: tuple[list[Span], list[int], list[Prose]],
+    language: str,
+    split: Split,
+) -> None:
+    """The units of a stretch of prose, which begins at `at`, behind those that there are."""
+    if not text.strip():
+        return
+    spans, leans, prose = to
+    before = len(spans)
+    found = _prose_units(text, language, split)
+    spans += [(a + at, b + at) for a, b in found.spans] if at else found.spans
+    leans += [lean + before for lean in found.leans]
+    prose += [(a + at, b + at, kind) for a, b, kind in found.prose]
+
+
+def _prose_units(text: str, language: str, split: Split) -> Units:
+    """The units of a text that has no other shape."""
+    spans: list[Span] = []
+    leans: list[int] = []
+    prose: list[Prose] = []
     opener = -1  # the place of what opened the list that is going on
     items: list[tuple[int, int]] = []  # indent and place of the items that the next may be part of
     for span, kind in block_spans(text):
@@ -94,7 +128,7 @@ def units_of(text: str, language: str = "en", split: Split = unit_spans) -> Unit
         leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     if leans and leans[-1] >= len(leans):
         leans[-1] = len(leans) - 1  # a heading with nothing below it
-    return Units(tuple(spans), tuple(_bounded(leans)), tuple(prose))
+    return Units(tuple(spans), tuple(leans), tuple(prose))
 
 
 def _bounded(leans: list[int]) -> list[int]:
